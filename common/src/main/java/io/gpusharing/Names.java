@@ -1,0 +1,43 @@
+package io.gpusharing;
+
+/** Names of labels, annotations and classes that more than one part reads or writes. */
+public final class Names {
+
+    /** Prefix of every label and annotation of ours; on pods all of them are protected. */
+    public static final String PREFIX = "gpusharing.io/";
+
+    /** Label on metered pods, value {@code true}: the timekeeper watches only such pods. */
+    public static final String METERED_LABEL = PREFIX + "metered";
+
+    /** Name of the budget that the pod's namespace drew on at admission. */
+    public static final String BUDGET_ANNOTATION = PREFIX + "budget";
+
+    /** Standing at admission: {@code InBudget}, {@code OverBudget} or {@code Unlimited}. */
+    public static final String STANDING_ANNOTATION = PREFIX + "standing";
+
+    /** Instant of the standing, RFC 3339 in UTC. */
+    public static final String STANDING_AS_OF_ANNOTATION = PREFIX + "standing-as-of";
+
+    /** The amounts that were judged; see {@link io.gpusharing.request.PodRequest#stamp}. */
+    public static final String REQUEST_ANNOTATION = PREFIX + "request";
+
+    /** Name of the container that we injected. */
+    public static final String SIDECAR_ANNOTATION = PREFIX + "sidecar";
+
+    /** Set to {@code true} by an administrator on a pod or namespace: reclaim leaves it alone. */
+    public static final String DO_NOT_RECLAIM_ANNOTATION = PREFIX + "do-not-reclaim";
+
+    /** Name of the injected native sidecar; users may use it too, so it proves nothing. */
+    public static final String SIDECAR_CONTAINER = "gpusharing-sidecar";
+
+    /** Priority class of pods whose budget still had time at admission. */
+    public static final String IN_BUDGET_CLASS = "gpu-in-budget";
+
+    /** Priority class of pods whose budget was used up at admission; never preempts. */
+    public static final String OVER_BUDGET_CLASS = "gpu-over-budget";
+
+    /** Audience of the tokens that sidecars and agents report with. */
+    public static final String REPORT_AUDIENCE = "gpusharing-timekeeper";
+
+    private Names() {}
+}

@@ -1,0 +1,93 @@
+package io.gpusharing.budget;
+
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.time.Duration;
+import java.time.Instant;
+
+/**
+ * An amount of GPU time, in micro-GPU-seconds: half a GPU for two seconds is 1 000 000.
+ *
+ * <p>A {@code long} holds about 292 000 GPU-years; sums that leave it throw {@link
+ * ArithmeticException} instead of wrapping.
+ *
+ * @param microGpuSeconds may be negative where it is a difference
+ */
+public record GpuTime(long microGpuSeconds) implements Comparable<GpuTime> {
+
+    /** None. */
+    public static final GpuTime ZERO = new GpuTime(0);
+
+    private static final long MICROS = 1_000_000;
+    private static final BigDecimal PER_MINUTE = BigDecimal.valueOf(60 * MICROS);
+
+    /**
+     * Reads GPU-minutes as people write them, for instance {@code 0.25}.
+     *
+     * @throws IllegalArgumentException if it is no decimal number, or finer than a micro-GPU-second
+     */
+    public static GpuTime ofMinutes(String minutes) {
+        try {
+            return new GpuTime(new BigDecimal(minutes).multiply(PER_MINUTE).longValueExact());
+        } catch (ArithmeticException | NumberFormatException e) {
+            throw new IllegalArgumentException(
+                    "\"" + minutes + "\" is no number of GPU-minutes; write for instance 0.25 or 1200",
+                    e);
+        }
+    }
+
+    /**
+     * What a steady rate adds up to over [from, to), rounded down to a micro-GPU-second. Between
+     * whole seconds, which are all that the API server's timestamps have, nothing is rounded.
+     *
+     * @param rate micro-GPUs held
+     * @throws IllegalArgumentException if {@code to} is before {@code from}
+     */
+    public static GpuTime accrued(long rate, Instant from, Instant to) {
+        if (to.isBefore(from)) {
+            throw new IllegalArgumentException(to + " is before " + from);
+        }
+        Duration held = Duration.between(from, to);
+        long whole = Math.multiplyExact(rate, held.toSeconds());
+        long part = Math.multiplyExact(rate, held.toNanosPart() / 1_000) / MICROS;
+        return new GpuTime(Math.addExact(whole, part));
+    }
+
+    /** The sum. */
+    public GpuTime plus(GpuTime other) {
+        return new GpuTime(Math.addExact(microGpuSeconds, other.microGpuSeconds));
+    }
+
+    /** The difference, which may be negative. */
+    public GpuTime minus(GpuTime other) {
+        return new GpuTime(Math.subtractExact(microGpuSeconds, other.microGpuSeconds));
+    }
+
+    /** The smaller of both. */
+    public GpuTime min(GpuTime other) {
+        return microGpuSeconds <= other.microGpuSeconds ? this : other;
+    }
+
+    /** Part of this amount, rounded down. */
+    public GpuTime percent(int percent) {
+        return new GpuTime(Math.multiplyExact(microGpuSeconds / 100, (long) percent)
+                + microGpuSeconds % 100 * percent / 100);
+    }
+
+    /** Whether it is more than none. */
+    public boolean isPositive() {
+        return microGpuSeconds > 0;
+    }
+
+    /** GPU-minutes for people, rounded to thousandths; the integer decides. */
+    public String minutes() {
+        return BigDecimal.valueOf(microGpuSeconds)
+                .divide(PER_MINUTE, 3, RoundingMode.HALF_EVEN)
+                .toPlainString();
+    }
+
+    @Override
+    public int compareTo(GpuTime other) {
+        return Long.compare(microGpuSeconds, other.microGpuSeconds);
+    }
+}

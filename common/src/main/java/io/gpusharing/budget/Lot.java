@@ -1,0 +1,43 @@
+package io.gpusharing.budget;
+
+import java.time.Instant;
+import java.util.Comparator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * GPU time that may be used from one instant until another: the period's allowance, what rolled
+ * over from the last one, or a grant.
+ *
+ * @param source {@link #ALLOWANCE}, {@link #ROLLOVER} or the grant's name
+ * @param remaining what is left of it, never negative
+ * @param from the first instant at which it may be used
+ * @param until the first instant at which it may not be used any more; null if it never expires
+ */
+public record Lot(String source, GpuTime remaining, Instant from, @Nullable Instant until) {
+
+    /** Source of the period's own allowance. */
+    public static final String ALLOWANCE = "allowance";
+
+    /** Source of what was left of the last period and may still be used in this one. */
+    public static final String ROLLOVER = "rollover";
+
+    /** What expires first is used first. */
+    static final Comparator<Lot> BURN_ORDER =
+            Comparator.comparing(Lot::until, Comparator.nullsLast(Comparator.naturalOrder()))
+                    .thenComparing(Lot::from)
+                    .thenComparing(Lot::source);
+
+    public Lot {
+        if (remaining.microGpuSeconds() < 0) {
+            throw new IllegalArgumentException("A lot never holds less than nothing: " + source);
+        }
+    }
+
+    boolean activeAt(Instant instant) {
+        return !from.isAfter(instant) && (until == null || instant.isBefore(until));
+    }
+
+    Lot withRemaining(GpuTime left) {
+        return new Lot(source, left, from, until);
+    }
+}

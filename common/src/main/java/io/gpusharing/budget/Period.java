@@ -1,0 +1,11 @@
+package io.gpusharing.budget;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A stretch of calendar time with its own allowance: [start, end).
+ *
+ * @param end null for a period that never ends
+ */
+public record Period(Instant start, @Nullable Instant end) {}

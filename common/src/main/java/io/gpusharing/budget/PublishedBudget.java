@@ -1,0 +1,70 @@
+package io.gpusharing.budget;
+
+import io.gpusharing.budget.GpuBudgetStatus.LotEntry;
+import io.gpusharing.budget.Standing.Unlimited;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A budget as anybody who may read {@code gpubudgets} sees it. Webhook and timekeeper ask the same
+ * function of it, so they give the same answer, exact to the second, also while the timekeeper is
+ * down.
+ *
+ * @param name name of the {@code GpuBudget}
+ * @param created its creation timestamp: what a budget without a status is counted from
+ * @param spec what the administrator wrote
+ * @param status what the timekeeper published last; null before the first time
+ */
+public record PublishedBudget(
+        String name, Instant created, GpuBudgetSpec spec, @Nullable GpuBudgetStatus status) {
+
+    /**
+     * The standing at an instant.
+     *
+     * @throws IllegalArgumentException if spec or status hold what their schema forbids
+     */
+    public Standing standingAt(Instant now) {
+        return line().<Standing>map(line -> line.standingAt(now)).orElseGet(Unlimited::new);
+    }
+
+    /** The budget's line; empty if it is unlimited. */
+    public Optional<BudgetLine> line() {
+        return spec.terms().map(this::line);
+    }
+
+    private BudgetLine line(Terms terms) {
+        // An unlimited budget that has just got a limit still publishes a line without lots.
+        if (status == null || status.asOf() == null || status.remaining() == null) {
+            return BudgetLine.unused(created, terms);
+        }
+        Instant asOf = Instant.parse(status.asOf());
+        List<Lot> lots =
+                status.lots() == null
+                        ? List.of()
+                        : status.lots().stream().map(PublishedBudget::lot).toList();
+        GpuTime active =
+                lots.stream()
+                        .filter(lot -> lot.activeAt(asOf))
+                        .map(Lot::remaining)
+                        .reduce(GpuTime.ZERO, GpuTime::plus);
+        return new BudgetLine(
+                asOf,
+                status.rate() == null ? 0 : status.rate(),
+                lots,
+                active.minus(new GpuTime(status.remaining())),
+                terms,
+                status.period() == null || status.period().end() == null
+                        ? null
+                        : Instant.parse(status.period().end()));
+    }
+
+    private static Lot lot(LotEntry entry) {
+        return new Lot(
+                entry.source(),
+                new GpuTime(entry.remaining()),
+                Instant.parse(entry.from()),
+                entry.until() == null ? null : Instant.parse(entry.until()));
+    }
+}

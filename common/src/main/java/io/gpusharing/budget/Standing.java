@@ -1,0 +1,31 @@
+package io.gpusharing.budget;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** What a budget's line says at an instant. */
+public sealed interface Standing {
+
+    /** The word that status, annotations and metrics carry. */
+    default String word() {
+        return getClass().getSimpleName();
+    }
+
+    /**
+     * There is time left.
+     *
+     * @param remaining more than none
+     * @param exhaustedAt when it ends at the present rate; null if it does not in this period
+     */
+    record InBudget(GpuTime remaining, @Nullable Instant exhaustedAt) implements Standing {}
+
+    /**
+     * All time is used.
+     *
+     * @param overrun how much more was used, possibly none
+     */
+    record OverBudget(GpuTime overrun) implements Standing {}
+
+    /** No budget applies. */
+    record Unlimited() implements Standing {}
+}

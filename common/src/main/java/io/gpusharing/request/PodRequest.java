@@ -1,0 +1,79 @@
+package io.gpusharing.request;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+/**
+ * What a pod's containers ask for, in the pod's own order: app containers first, then init
+ * containers. Ephemeral containers cannot ask for resources and do not appear.
+ */
+public record PodRequest(List<ContainerRequest> containers) {
+
+    public PodRequest {
+        containers = List.copyOf(containers);
+    }
+
+    /** Whether any container names such a resource with an amount other than zero. */
+    public boolean asksFor(Predicate<String> resource) {
+        return containers.stream()
+                .anyMatch(container ->
+                        asks(container.limits(), resource) || asks(container.requests(), resource));
+    }
+
+    /**
+     * What the pod holds while it runs: the larger of all app containers together with the native
+     * sidecars, and of each init step with the sidecars that have started by then. This is how
+     * Kubernetes itself adds up requests (k8s.io/component-helpers, resource).
+     *
+     * @param share what one container holds
+     */
+    public GpuShare effective(Function<ContainerRequest, GpuShare> share) {
+        GpuShare running = GpuShare.NONE;
+        GpuShare sidecars = GpuShare.NONE;
+        GpuShare peak = GpuShare.NONE;
+        for (ContainerRequest container : containers) {
+            GpuShare own = share.apply(container);
+            switch (container.kind()) {
+                case App -> running = running.plus(own);
+                case NativeSidecar -> {
+                    sidecars = sidecars.plus(own);
+                    peak = peak.max(sidecars);
+                }
+                case Init -> peak = peak.max(sidecars.plus(own));
+            }
+        }
+        return peak.max(running.plus(sidecars));
+    }
+
+    /**
+     * The amounts as one line that can be compared later, in the pod's order: {@code
+     * cuda/tencent.com/vcuda-core=50,cuda/tencent.com/vcuda-memory=15}.
+     *
+     * @param resource which resources count
+     */
+    public String stamp(Predicate<String> resource) {
+        List<String> parts = new ArrayList<>();
+        for (ContainerRequest container : containers) {
+            var names = new TreeSet<>(container.limits().keySet());
+            names.addAll(container.requests().keySet());
+            for (String name : names) {
+                if (resource.test(name)) {
+                    container
+                            .amount(name)
+                            .ifPresent(amount ->
+                                    parts.add(container.name() + "/" + name + "=" + amount));
+                }
+            }
+        }
+        return String.join(",", parts);
+    }
+
+    private static boolean asks(
+            java.util.Map<String, Quantity> amounts, Predicate<String> resource) {
+        return amounts.entrySet().stream()
+                .anyMatch(entry -> !entry.getValue().isZero() && resource.test(entry.getKey()));
+    }
+}

@@ -1,0 +1,39 @@
+package io.gpusharing.request;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+
+/** One provider's way of asking for GPUs: what is legal, what it is worth, what it needs. */
+public interface RequestGrammar {
+
+    /** Short name, for instance {@code vcuda}; a label of metrics and a word of configuration. */
+    String name();
+
+    /** Whether this grammar gives the extended resource its meaning. */
+    boolean reads(String resource);
+
+    /**
+     * Whether the request is legal, and what it is worth as far as that is known before binding.
+     */
+    Verdict judge(PodRequest pod);
+
+    /**
+     * What a legal pod holds on its node.
+     *
+     * @param node what is known of the node's devices
+     */
+    BoundShare shareOn(PodRequest pod, NodeFacts node);
+
+    /** Annotations that the provider needs on the pod; a value the user wrote always wins. */
+    Map<String, String> annotations(PodRequest pod);
+
+    /**
+     * What a legal pod could not get on any of the nodes there are now. An autoscaler may bring a
+     * larger one, so these only warn.
+     *
+     * @param nodes the cluster's nodes; those without such GPUs are passed over, and no nodes at
+     *     all give no warning
+     */
+    List<String> warnings(PodRequest pod, Collection<NodeFacts> nodes);
+}

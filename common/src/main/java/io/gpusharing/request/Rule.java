@@ -1,0 +1,25 @@
+package io.gpusharing.request;
+
+/** The rules a request can break. The name is the label of metrics; the text is for people. */
+public enum Rule {
+    WHOLE_NUMBER("extended resources are counted in whole units"),
+    NOT_NEGATIVE("an amount cannot be negative"),
+    TOO_LARGE("no cluster has so many GPUs"),
+    LIMIT_NEEDED("an extended resource is asked for under limits; requests alone are not enough"),
+    REQUEST_EQUALS_LIMIT("request and limit of an extended resource must be equal"),
+    FRACTION_OR_WHOLE("a request is a fraction of one GPU or a number of whole GPUs"),
+    FRACTION_NEEDS_MEMORY("a fraction of a GPU needs a memory amount"),
+    MEMORY_NEEDS_CORE("GPU memory is given together with a part of the processors"),
+    ONE_PROVIDER("a pod asks for GPUs in the words of one provider only");
+
+    private final String text;
+
+    Rule(String text) {
+        this.text = text;
+    }
+
+    /** The rule in words, without a full stop. */
+    public String text() {
+        return text;
+    }
+}
