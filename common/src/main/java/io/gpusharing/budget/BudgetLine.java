@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * @param lots what may be used, now or later
  * @param overrun what was used beyond all lots; more than none only if no active lot has any left
  * @param terms what each later period brings
- * @param periodEnd end of the period that contains {@code asOf}, as it was fixed when the period was
- *     opened; null if it never ends
+ * @param periodEnd end of the period that contains {@code asOf}, as it was fixed when the period
+ *     was opened; null if it never ends
  */
 public record BudgetLine(
         Instant asOf,
@@ -69,9 +69,11 @@ public record BudgetLine(
      */
     public BudgetLine at(Instant now) {
         Walk walk = new Walk();
-        while (walk.nextStep() instanceof Instant step && !step.isAfter(now)) {
+        Instant step = walk.nextStep();
+        while (step != null && !step.isAfter(now)) {
             walk.useUntil(step);
             walk.takeStep();
+            step = walk.nextStep();
         }
         if (now.isAfter(walk.instant)) {
             walk.useUntil(now);
@@ -154,8 +156,7 @@ public record BudgetLine(
             if (rate == 0) {
                 return null;
             }
-            long total =
-                    GpuTime.accrued(rate, asOf, instant).plus(amount).microGpuSeconds();
+            long total = GpuTime.accrued(rate, asOf, instant).plus(amount).microGpuSeconds();
             long seconds = total / rate;
             long micros = Math.ceilDiv(Math.multiplyExact(total % rate, 1_000_000L), rate);
             return asOf.plusSeconds(seconds).plus(micros, ChronoUnit.MICROS);

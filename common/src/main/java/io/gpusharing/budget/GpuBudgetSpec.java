@@ -107,9 +107,7 @@ public record GpuBudgetSpec(
         share =
                 Objects.requireNonNullElseGet(
                         share,
-                        () ->
-                                new Share(
-                                        ShareRule.Formula.Max, ShareRule.Reference.WholeGpu, null));
+                        () -> new Share(ShareRule.Formula.Max, ShareRule.Reference.WholeGpu, null));
         warnAtPercent = warnAtPercent == null ? List.of(80, 95) : List.copyOf(warnAtPercent);
         minimumRunTime = Objects.requireNonNullElse(minimumRunTime, "5m");
     }
@@ -122,13 +120,12 @@ public record GpuBudgetSpec(
      */
     public Optional<Terms> terms() {
         return Optional.ofNullable(gpuMinutes)
-                .map(
-                        minutes ->
-                                new Terms(
-                                        period.rule(),
-                                        GpuTime.ofMinutes(minutes),
-                                        GpuTime.ofMinutes(rollover.maxGpuMinutes()),
-                                        debt.maxPercent()));
+                .map(minutes ->
+                        new Terms(
+                                period.rule(),
+                                GpuTime.ofMinutes(minutes),
+                                GpuTime.ofMinutes(rollover.maxGpuMinutes()),
+                                debt.maxPercent()));
     }
 
     /** {@code minimumRunTime} as a duration: a number with {@code s}, {@code m}, {@code h}. */

@@ -31,7 +31,9 @@ public record GpuTime(long microGpuSeconds) implements Comparable<GpuTime> {
             return new GpuTime(new BigDecimal(minutes).multiply(PER_MINUTE).longValueExact());
         } catch (ArithmeticException | NumberFormatException e) {
             throw new IllegalArgumentException(
-                    "\"" + minutes + "\" is no number of GPU-minutes; write for instance 0.25 or 1200",
+                    "\""
+                            + minutes
+                            + "\" is no number of GPU-minutes; write for instance 0.25 or 1200",
                     e);
         }
     }
@@ -70,8 +72,9 @@ public record GpuTime(long microGpuSeconds) implements Comparable<GpuTime> {
 
     /** Part of this amount, rounded down. */
     public GpuTime percent(int percent) {
-        return new GpuTime(Math.multiplyExact(microGpuSeconds / 100, (long) percent)
-                + microGpuSeconds % 100 * percent / 100);
+        return new GpuTime(
+                Math.multiplyExact(microGpuSeconds / 100, (long) percent)
+                        + microGpuSeconds % 100 * percent / 100);
     }
 
     /** Whether it is more than none. */

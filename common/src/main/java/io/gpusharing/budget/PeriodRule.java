@@ -51,8 +51,7 @@ public record PeriodRule(Unit unit, ZoneId zone, LocalDateTime anchor) {
     }
 
     private Instant edge(long k) {
-        LocalDateTime local =
-                unit == Unit.Never ? anchor : anchor.plus(k * unit.count, unit.step);
+        LocalDateTime local = unit == Unit.Never ? anchor : anchor.plus(k * unit.count, unit.step);
         return local.atZone(zone).toInstant();
     }
 }

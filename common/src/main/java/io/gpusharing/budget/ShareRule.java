@@ -7,8 +7,8 @@ import java.math.BigInteger;
  * How a share's compute and memory part become the one rate that is charged.
  *
  * @param formula which part counts
- * @param reference the share that counts as one, in micro-GPUs of each part; {@link
- *     #WHOLE_GPU} unless a quota or fixed amounts say otherwise
+ * @param reference the share that counts as one, in micro-GPUs of each part; {@link #WHOLE_GPU}
+ *     unless a quota or fixed amounts say otherwise
  */
 public record ShareRule(Formula formula, GpuShare reference) {
 

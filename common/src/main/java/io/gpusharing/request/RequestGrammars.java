@@ -47,20 +47,19 @@ public final class RequestGrammars {
         var violations = new ArrayList<Violation>();
         for (ContainerRequest container : pod.containers()) {
             new TreeMap<>(container.limits())
-                    .forEach(
-                            (resource, amount) -> {
-                                if (!first.reads(resource)
-                                        && spoken.stream().anyMatch(it -> it.reads(resource))) {
-                                    violations.add(
-                                            new Violation(
-                                                    container.name(),
-                                                    "resources.limits",
-                                                    resource,
-                                                    amount.text(),
-                                                    ONE_PROVIDER,
-                                                    "only the resources of " + first.name()));
-                                }
-                            });
+                    .forEach((resource, amount) -> {
+                        if (!first.reads(resource)
+                                && spoken.stream().anyMatch(it -> it.reads(resource))) {
+                            violations.add(
+                                    new Violation(
+                                            container.name(),
+                                            "resources.limits",
+                                            resource,
+                                            amount.text(),
+                                            ONE_PROVIDER,
+                                            "only the resources of " + first.name()));
+                        }
+                    });
         }
         return violations;
     }

@@ -1,0 +1,48 @@
+package io.gpusharing.testing;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.ArgumentsProvider;
+import org.junit.jupiter.params.provider.ArgumentsSource;
+import org.junit.jupiter.params.support.AnnotationConsumer;
+import org.junit.jupiter.params.support.ParameterDeclarations;
+
+/**
+ * Feeds a parameterized test with random seeds, other ones in each run. The seed is the test's
+ * name, so a failure names it; {@code -Dseed=N} runs that one alone. A seed that failed becomes a
+ * test of its own.
+ */
+@Target(ElementType.METHOD)
+@Retention(RetentionPolicy.RUNTIME)
+@ArgumentsSource(RandomSeeds.Provider.class)
+public @interface RandomSeeds {
+
+    /** How many. */
+    int value();
+
+    /** Draws the seeds. */
+    final class Provider implements ArgumentsProvider, AnnotationConsumer<RandomSeeds> {
+
+        private int count;
+
+        @Override
+        public void accept(RandomSeeds annotation) {
+            count = annotation.value();
+        }
+
+        @Override
+        public Stream<? extends Arguments> provideArguments(
+                ParameterDeclarations parameters, ExtensionContext context) {
+            Long only = Long.getLong("seed");
+            return only != null
+                    ? Stream.of(Arguments.of(only))
+                    : new Random().longs(count).mapToObj(Arguments::of);
+        }
+    }
+}
