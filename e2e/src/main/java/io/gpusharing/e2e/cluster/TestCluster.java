@@ -1,0 +1,149 @@
+package io.gpusharing.e2e.cluster;
+
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A control plane of its own in a folder of its own: two simulated nodes of two GPUs each,
+ * everything else real.
+ *
+ * <p>It ends with {@link #close}, and also when this process dies in any other way: {@code
+ * tools/cluster} watches it.
+ */
+public final class TestCluster implements AutoCloseable {
+
+    private final Path dir;
+    private final Kubectl kubectl;
+    private final KubernetesClient client;
+
+    private TestCluster(Path dir) {
+        this.dir = dir;
+        this.kubectl = new Kubectl(kubeconfig());
+        this.client =
+                new KubernetesClientBuilder()
+                        .withConfig(Config.fromKubeconfig(kubeconfig().toFile()))
+                        .build();
+    }
+
+    /**
+     * Starts one; takes about four seconds.
+     *
+     * @param dir where everything of it lies; what an earlier run left there is taken down first
+     */
+    public static TestCluster start(Path dir) {
+        Path absolute = dir.toAbsolutePath();
+        script("down", absolute);
+        script("up", absolute, "--owner", String.valueOf(ProcessHandle.current().pid()));
+        return new TestCluster(absolute);
+    }
+
+    public Path dir() {
+        return dir;
+    }
+
+    /** The administrator's. Our services never get it. */
+    public Path kubeconfig() {
+        return dir.resolve("kubeconfig");
+    }
+
+    /** Every write to a pod and its answer, one JSON object a line. */
+    public Path auditLog() {
+        return dir.resolve("logs/audit.log");
+    }
+
+    public Kubectl kubectl() {
+        return kubectl;
+    }
+
+    public KubernetesClient client() {
+        return client;
+    }
+
+    /**
+     * Makes the namespace and waits for its default service account, without which no pod can be
+     * created in it.
+     */
+    public void createNamespace(String name) {
+        kubectl.run("create", "namespace", name).orFail();
+        kubectl.run(
+                        "wait",
+                        "--for=create",
+                        "serviceaccount/default",
+                        "--namespace=" + name,
+                        "--timeout=30s")
+                .orFail();
+    }
+
+    /** Kills the API server, as a crash would; {@link #resume} brings it back on the same port. */
+    public void killApiServer() {
+        var pidFile = dir.resolve("kwok/clusters/gpusharing/pids/kube-apiserver.pid");
+        try {
+            var server =
+                    ProcessHandle.of(Long.parseLong(Files.readString(pidFile).strip()))
+                            .orElseThrow(() -> new IllegalStateException("No API server runs"));
+            server.destroyForcibly();
+            server.onExit().join();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Starts again whatever of the control plane does not run. */
+    public void resume() {
+        script("resume", dir);
+    }
+
+    /** Leaves the cluster running when this process ends. */
+    public void keep() {
+        try {
+            Files.createFile(dir.resolve("keep"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /**
+     * Ends the control plane and every program that was started beside it, and removes the folder.
+     */
+    @Override
+    public void close() {
+        client.close();
+        script("down", dir);
+    }
+
+    private static void script(String verb, Path dir, String... more) {
+        var command = new ArrayList<String>();
+        command.addAll(
+                List.of(
+                        Repository.root().resolve("tools/cluster").toString(),
+                        verb,
+                        dir.toString()));
+        command.addAll(List.of(more));
+        try {
+            // Its words go to the terminal: the first build of the tools takes minutes and shows
+            // progress.
+            var process = new ProcessBuilder(command).inheritIO().start();
+            if (!process.waitFor(15, TimeUnit.MINUTES)) {
+                process.destroyForcibly();
+                throw new IllegalStateException("tools/cluster " + verb + " does not end");
+            }
+            if (process.exitValue() != 0) {
+                throw new IllegalStateException(
+                        "tools/cluster " + verb + " failed; what it said stands above");
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("Interrupted during tools/cluster " + verb, e);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+package io.gpusharing.e2e.cluster;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.ContainerStatus;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.Watcher;
+import io.fabric8.kubernetes.client.WatcherException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** What the other tests take for granted of the control plane, without any service of ours. */
+class ClusterIT {
+
+    private static final Path RUN = Repository.root().resolve(".run");
+
+    private static TestCluster cluster;
+
+    @BeforeAll
+    static void start() {
+        cluster = TestCluster.start(RUN.resolve("bare"));
+    }
+
+    @AfterAll
+    static void end() {
+        cluster.close();
+    }
+
+    @Test
+    void aDeletedPodEndsBeforeItVanishes() {
+        var seen = new CopyOnWriteArrayList<Seen>();
+        var pods = cluster.client().pods().inNamespace("default");
+        create(pod("ends", 50, 0));
+        running("ends");
+        try (var _ = pods.withName("ends").watch(new Recorder(seen))) {
+            cluster.kubectl().run("delete", "pod", "ends").orFail();
+            await().until(() -> seen.stream().anyMatch(s -> s.action() == Watcher.Action.DELETED));
+        }
+        Pod last = seen.getLast().pod();
+        assertThat(last.getStatus().getPhase()).isEqualTo("Failed");
+        assertThat(last.getStatus().getContainerStatuses())
+                .extracting(ContainerStatus::getState)
+                .allSatisfy(
+                        state -> assertThat(state.getTerminated().getFinishedAt()).isNotBlank());
+        assertThat(seen)
+                .anyMatch(s ->
+                        s.action() == Watcher.Action.MODIFIED
+                                && "Failed".equals(s.pod().getStatus().getPhase()));
+    }
+
+    @Test
+    void theSchedulerPreemptsByPriority() {
+        cluster.kubectl()
+                .pipe(
+                        """
+                        {apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: low}, value: -100}
+                        """,
+                        "create",
+                        "-f",
+                        "-")
+                .orFail();
+        cluster.createNamespace("preemption");
+        create(pod("victim", 200, 0, "priorityClassName: low"), "-n", "preemption");
+        create(pod("bystander", 200, 0, "priorityClassName: low"), "-n", "preemption");
+        running("victim", "preemption");
+        running("bystander", "preemption");
+
+        create(pod("preemptor", 100, 0), "-n", "preemption");
+
+        running("preemptor", "preemption");
+        assertThat(cluster.kubectl().run("get", "events", "-n", "preemption").orFail())
+                .contains("Preempted");
+        await().untilAsserted(() ->
+                assertThat(cluster.client().pods().inNamespace("preemption").list().getItems())
+                        .extracting(pod -> pod.getMetadata().getName())
+                        .containsOnlyOnce("preemptor")
+                        .hasSize(2));
+        cluster.kubectl().run("delete", "namespace", "preemption", "--wait=false").orFail();
+    }
+
+    @Test
+    void aQuotaOnSharesRefusesThePodTooMany() {
+        cluster.createNamespace("quota");
+        cluster.kubectl()
+                .run(
+                        "create",
+                        "quota",
+                        "gpus",
+                        "-n",
+                        "quota",
+                        "--hard=requests.tencent.com/vcuda-core=60")
+                .orFail();
+        create(pod("first", 50, 15), "-n", "quota");
+
+        var second =
+                cluster.kubectl().pipe(pod("second", 50, 15), "create", "-n", "quota", "-f", "-");
+
+        assertThat(second.refused()).isTrue();
+        assertThat(second.text())
+                .contains("exceeded quota: gpus")
+                .contains("used: requests.tencent.com/vcuda-core=50");
+        cluster.kubectl().run("delete", "namespace", "quota", "--wait=false").orFail();
+    }
+
+    @Test
+    void theAuditLogHoldsEveryWriteToAPodWithItsAnswer() throws IOException {
+        create(pod("audited", 50, 15));
+        running("audited");
+        cluster.kubectl().run("delete", "pod", "audited").orFail();
+
+        List<String> lines =
+                Files.readAllLines(cluster.auditLog()).stream()
+                        .filter(line -> line.contains("\"name\":\"audited\""))
+                        .toList();
+
+        assertThat(lines).anyMatch(line -> line.contains("\"subresource\":\"binding\""));
+        assertThat(lines)
+                .anyMatch(line ->
+                        line.contains("\"subresource\":\"status\"")
+                                && line.contains("\"type\":\"PodScheduled\""));
+        assertThat(lines)
+                .anyMatch(line ->
+                        line.contains("\"verb\":\"delete\"")
+                                && line.contains("\"phase\":\"Failed\""));
+    }
+
+    @Test
+    void theApiServerComesBackWithAllItKnew() {
+        cluster.createNamespace("remembered");
+
+        cluster.killApiServer();
+        assertThat(cluster.kubectl().run("get", "namespaces").refused()).isTrue();
+        cluster.resume();
+
+        await().atMost(Duration.ofSeconds(30))
+                .until(() -> !cluster.kubectl().run("get", "namespace", "remembered").refused());
+    }
+
+    @Test
+    void nothingSurvivesAnOwnerThatIsKilled() throws Exception {
+        var dir = RUN.resolve("orphan");
+        var owner = new ProcessBuilder("sleep", "600").start();
+        var up =
+                new ProcessBuilder(
+                                Repository.root().resolve("tools/cluster").toString(),
+                                "up",
+                                dir.toString(),
+                                "--owner",
+                                String.valueOf(owner.pid()))
+                        .inheritIO()
+                        .start();
+        assertThat(up.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        List<ProcessHandle> members;
+        try (var pids = Files.list(dir.resolve("kwok/clusters/gpusharing/pids"))) {
+            members =
+                    pids.map(ClusterIT::pid)
+                            .map(ProcessHandle::of)
+                            .map(p -> p.orElseThrow())
+                            .toList();
+        }
+        assertThat(members).hasSize(5);
+
+        owner.destroyForcibly();
+
+        await().atMost(Duration.ofSeconds(15)).until(() -> Files.notExists(dir));
+        await().until(() -> members.stream().noneMatch(ProcessHandle::isAlive));
+    }
+
+    private static long pid(Path file) {
+        try {
+            return Long.parseLong(Files.readString(file).strip());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void create(String manifest, String... flags) {
+        var arguments = new ArrayList<>(List.of("create", "-f", "-"));
+        arguments.addAll(List.of(flags));
+        cluster.kubectl().pipe(manifest, arguments.toArray(String[]::new)).orFail();
+    }
+
+    private static void running(String name) {
+        running(name, "default");
+    }
+
+    private static void running(String name, String namespace) {
+        requireNonNull(
+                cluster.client()
+                        .pods()
+                        .inNamespace(namespace)
+                        .withName(name)
+                        .waitUntilReady(30, TimeUnit.SECONDS));
+    }
+
+    private static String pod(String name, int core, int memory, String... more) {
+        return """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: %s}
+        spec:
+          %s
+          containers:
+          - name: cuda
+            image: cuda
+            resources: {limits: {tencent.com/vcuda-core: %d%s}}
+        """
+                .formatted(
+                        name,
+                        String.join("\n  ", more),
+                        core,
+                        memory == 0 ? "" : ", tencent.com/vcuda-memory: " + memory);
+    }
+
+    private record Seen(Watcher.Action action, Pod pod) {}
+
+    private record Recorder(List<Seen> seen) implements Watcher<Pod> {
+
+        @Override
+        public void eventReceived(Action action, Pod pod) {
+            seen.add(new Seen(action, pod));
+        }
+
+        @Override
+        public void onClose(WatcherException cause) {}
+    }
+}
