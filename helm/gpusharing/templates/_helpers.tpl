@@ -1,0 +1,110 @@
+{{/* Labels of every object; call with (dict "root" $ "component" "webhook"). */}}
+{{- define "gpusharing.labels" -}}
+{{ include "gpusharing.selector" . }}
+app.kubernetes.io/part-of: gpusharing
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
+{{- end }}
+
+{{- define "gpusharing.selector" -}}
+app.kubernetes.io/name: gpusharing
+app.kubernetes.io/component: {{ .component }}
+{{- end }}
+
+{{/* registry/repository:tag or @digest; call with (dict "root" $ "image" .Values.webhook.image). */}}
+{{- define "gpusharing.image" -}}
+{{- with .root.Values.image.registry }}{{ trimSuffix "/" . }}/{{ end }}{{ .image.repository }}
+{{- if .image.digest }}@{{ .image.digest }}{{ else }}:{{ .image.tag | default .root.Chart.AppVersion }}{{ end }}
+{{- end }}
+
+{{/* A class is immutable: another value is another class. */}}
+{{- define "gpusharing.class.inBudget" -}}
+{{- include "gpusharing.class" (dict "name" "gpu-in-budget" "value" .Values.classes.inBudget.value "default" 0) }}
+{{- end }}
+{{- define "gpusharing.class.overBudget" -}}
+{{- include "gpusharing.class" (dict "name" "gpu-over-budget" "value" .Values.classes.overBudget.value "default" -100) }}
+{{- end }}
+{{- define "gpusharing.class" -}}
+{{- $value := int .value }}
+{{- .name }}{{ if ne $value (int .default) }}-{{ if lt $value 0 }}minus-{{ sub 0 $value }}{{ else }}{{ $value }}{{ end }}{{ end }}
+{{- end }}
+
+{{/* CEL: is the resource named by the variable `name` one that asks for a GPU? */}}
+{{- define "gpusharing.cel.isGpu" -}}
+{{- $exact := list }}{{ $tests := list }}
+{{- range .Values.gpuResources }}
+{{- if hasSuffix "*" . }}{{ $tests = append $tests (printf "name.startsWith('%s')" (trimSuffix "*" .)) }}
+{{- else }}{{ $exact = append $exact (printf "'%s'" .) }}{{ end }}
+{{- end }}
+{{- if $exact }}{{ $tests = prepend $tests (printf "name in [%s]" (join ", " $exact)) }}{{ end }}
+{{- join " || " $tests }}
+{{- end }}
+
+{{/* Own namespace and the excluded ones, by the label that the control plane itself keeps. */}}
+{{- define "gpusharing.namespaceSelector" -}}
+matchExpressions:
+  - key: kubernetes.io/metadata.name
+    operator: NotIn
+    values:
+      {{- range prepend .Values.excludedNamespaces .Release.Namespace | uniq }}
+      - {{ . }}
+      {{- end }}
+{{- end }}
+
+{{/* What every container of ours has; the node agent adds nothing to it but the host's process ids. */}}
+{{- define "gpusharing.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end }}
+
+{{- define "gpusharing.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+seccompProfile:
+  type: RuntimeDefault
+{{- end }}
+
+{{- define "gpusharing.pullSecrets" -}}
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Configuration that both services share. Spring binds GPUSHARING_A_B to the property gpusharing.a.b. */}}
+{{- define "gpusharing.commonEnv" -}}
+- name: GPUSHARING_NAMESPACE
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.namespace
+- name: GPUSHARING_RESOURCES
+  value: {{ join "," .Values.gpuResources | quote }}
+- name: GPUSHARING_CLASSES_INBUDGET
+  value: {{ include "gpusharing.class.inBudget" . }}
+- name: GPUSHARING_CLASSES_OVERBUDGET
+  value: {{ include "gpusharing.class.overBudget" . }}
+{{- end }}
+
+{{- define "gpusharing.probes" -}}
+startupProbe:
+  httpGet: {path: /livez, port: health}
+  periodSeconds: 1
+  failureThreshold: 120
+livenessProbe:
+  httpGet: {path: /livez, port: health}
+  periodSeconds: 10
+  timeoutSeconds: 3
+  failureThreshold: 3
+readinessProbe:
+  httpGet: {path: /readyz, port: health}
+  periodSeconds: 2
+  timeoutSeconds: 2
+  failureThreshold: 2
+{{- end }}
