@@ -1,7 +1,9 @@
 package io.gpusharing.request;
 
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.StringJoiner;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -50,29 +52,35 @@ public record PodRequest(List<ContainerRequest> containers) {
 
     /**
      * The amounts as one line that can be compared later, in the pod's order: {@code
-     * cuda/tencent.com/vcuda-core=50,cuda/tencent.com/vcuda-memory=15}.
+     * cuda/tencent.com/vcuda-core=50,cuda/tencent.com/vcuda-memory=15}. Amounts are written as
+     * plain whole numbers, since the API server rewrites {@code 1e3} as {@code 1k}; zero asks for
+     * nothing and is left out.
      *
      * @param resource which resources count
      */
     public String stamp(Predicate<String> resource) {
-        List<String> parts = new ArrayList<>();
+        var line = new StringJoiner(",");
         for (ContainerRequest container : containers) {
             var names = new TreeSet<>(container.limits().keySet());
             names.addAll(container.requests().keySet());
+            names.removeIf(resource.negate());
             for (String name : names) {
-                if (resource.test(name)) {
-                    container
-                            .amount(name)
-                            .ifPresent(amount ->
-                                    parts.add(container.name() + "/" + name + "=" + amount));
-                }
+                container
+                        .amount(name)
+                        .filter(amount -> !amount.isZero())
+                        .ifPresent(amount ->
+                                line.add(container.name() + "/" + name + "=" + plain(amount)));
             }
         }
-        return String.join(",", parts);
+        return line.toString();
     }
 
-    private static boolean asks(
-            java.util.Map<String, Quantity> amounts, Predicate<String> resource) {
+    private static String plain(Quantity amount) {
+        OptionalLong whole = amount.wholeNumber();
+        return whole.isPresent() ? Long.toString(whole.getAsLong()) : amount.text();
+    }
+
+    private static boolean asks(Map<String, Quantity> amounts, Predicate<String> resource) {
         return amounts.entrySet().stream()
                 .anyMatch(entry -> !entry.getValue().isZero() && resource.test(entry.getKey()));
     }
