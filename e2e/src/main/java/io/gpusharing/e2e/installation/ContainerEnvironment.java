@@ -1,0 +1,49 @@
+package io.gpusharing.e2e.installation;
+
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.EnvVar;
+import io.fabric8.kubernetes.api.model.EnvVarSource;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** What kubelet would put into a container's environment: plain values and the downward API. */
+final class ContainerEnvironment {
+
+    private ContainerEnvironment() {}
+
+    /**
+     * @throws IllegalStateException for a source that no manifest of ours uses yet
+     */
+    static Map<String, String> of(Container container, ObjectMeta pod, PodSpec spec) {
+        var environment = new LinkedHashMap<String, String>();
+        for (EnvVar variable : container.getEnv()) {
+            EnvVarSource source = variable.getValueFrom();
+            environment.put(
+                    variable.getName(),
+                    source == null
+                            ? variable.getValue() == null ? "" : variable.getValue()
+                            : resolve(variable.getName(), source, pod, spec));
+        }
+        return environment;
+    }
+
+    private static String resolve(String name, EnvVarSource source, ObjectMeta pod, PodSpec spec) {
+        if (source.getFieldRef() == null) {
+            throw new IllegalStateException(
+                    "Only plain values and fields of the pod are known here, but "
+                            + name
+                            + " is "
+                            + source);
+        }
+        return switch (source.getFieldRef().getFieldPath()) {
+            case "metadata.namespace" -> pod.getNamespace();
+            case "metadata.name" -> pod.getName();
+            case "metadata.uid" -> pod.getUid();
+            case "spec.nodeName" -> spec.getNodeName();
+            case String other ->
+                    throw new IllegalStateException(name + " wants the field " + other);
+        };
+    }
+}

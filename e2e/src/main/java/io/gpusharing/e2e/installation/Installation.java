@@ -1,0 +1,131 @@
+package io.gpusharing.e2e.installation;
+
+import io.gpusharing.e2e.cluster.TestCluster;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.awaitility.Awaitility;
+
+/** GPUSharing, installed and running on a test cluster. */
+public final class Installation {
+
+    /** Where the chart puts our own objects. */
+    public static final String NAMESPACE = "gpusharing-system";
+
+    private final TestCluster cluster;
+    private final Service webhook;
+    private final Service timekeeper;
+    private final URI timekeeperUrl;
+
+    private Installation(
+            TestCluster cluster, Service webhook, Service timekeeper, URI timekeeperUrl) {
+        this.cluster = cluster;
+        this.webhook = webhook;
+        this.timekeeper = timekeeper;
+        this.timekeeperUrl = timekeeperUrl;
+    }
+
+    /**
+     * Creates all of {@code deployment/}, starts both services and waits until a GPU pod would be
+     * admitted.
+     *
+     * @param properties more environment for both services, over what the chart says: shorter
+     *     periods for instance
+     */
+    public static Installation on(TestCluster cluster, Map<String, String> properties) {
+        List<Integer> ports = Ports.free(4);
+        URI webhookUrl = URI.create("https://127.0.0.1:" + ports.get(0));
+        URI timekeeperUrl = URI.create("https://127.0.0.1:" + ports.get(1));
+        createManifests(cluster, webhookUrl);
+
+        var here = new LinkedHashMap<String, String>();
+        here.put("GPUSHARING_SIDECAR_TIMEKEEPERURL", timekeeperUrl.toString());
+        here.putAll(properties);
+        var workloads = cluster.client().apps();
+        var webhook =
+                Service.start(
+                        cluster,
+                        "webhook",
+                        workloads
+                                .deployments()
+                                .inNamespace(NAMESPACE)
+                                .withName("gpusharing-webhook")
+                                .require()
+                                .getSpec()
+                                .getTemplate(),
+                        ports.get(0),
+                        ports.get(2),
+                        here);
+        var timekeeper =
+                Service.start(
+                        cluster,
+                        "timekeeper",
+                        workloads
+                                .statefulSets()
+                                .inNamespace(NAMESPACE)
+                                .withName("gpusharing-timekeeper")
+                                .require()
+                                .getSpec()
+                                .getTemplate(),
+                        ports.get(1),
+                        ports.get(3),
+                        here);
+        webhook.awaitReady();
+        timekeeper.awaitReady();
+        var installation = new Installation(cluster, webhook, timekeeper, timekeeperUrl);
+        installation.awaitAdmission();
+        return installation;
+    }
+
+    /** Creates the rendered chart in one go, as an administrator would. */
+    public static void createManifests(TestCluster cluster, URI webhook) {
+        Path folder = cluster.dir().resolve("deployment");
+        Manifests.writeTo(folder, webhook);
+        cluster.kubectl().run("create", "-f", folder.toString()).orFail();
+        cluster.kubectl()
+                .run(
+                        "wait",
+                        "--for=condition=Established",
+                        "crd/gpubudgets.gpusharing.io",
+                        "crd/gpugrants.gpusharing.io",
+                        "--timeout=30s")
+                .orFail();
+    }
+
+    public Service webhook() {
+        return webhook;
+    }
+
+    public Service timekeeper() {
+        return timekeeper;
+    }
+
+    /** Base URL of reports and REST, as the injected sidecars are told. */
+    public URI timekeeperUrl() {
+        return timekeeperUrl;
+    }
+
+    /** The API server learns of a webhook's certificate with its next look at the configuration. */
+    public void awaitAdmission() {
+        String pod =
+                """
+                apiVersion: v1
+                kind: Pod
+                metadata: {name: admission-probe, namespace: default}
+                spec:
+                  containers:
+                  - name: cuda
+                    image: cuda
+                    resources: {limits: {tencent.com/vcuda-core: 100}}
+                """;
+        Awaitility.await("the API server asks the webhook")
+                .pollInterval(Duration.ofMillis(200))
+                .untilAsserted(() ->
+                        cluster.kubectl()
+                                .pipe(pod, "create", "--dry-run=server", "-f", "-")
+                                .orFail());
+    }
+}

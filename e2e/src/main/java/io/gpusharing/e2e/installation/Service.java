@@ -1,0 +1,159 @@
+package io.gpusharing.e2e.installation;
+
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.PodTemplateSpec;
+import io.gpusharing.e2e.cluster.Program;
+import io.gpusharing.e2e.cluster.Repository;
+import io.gpusharing.e2e.cluster.TestCluster;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.awaitility.Awaitility;
+
+/**
+ * One of our two services as a process beside the cluster: the jar of its module, the environment
+ * that the chart gives its container, the rights of its service account.
+ */
+public final class Service {
+
+    private static final HttpClient HTTP =
+            HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
+
+    private final TestCluster cluster;
+    private final String module;
+    private final List<String> command;
+    private final Map<String, String> environment;
+    private final int healthPort;
+    private Program program;
+
+    private Service(
+            TestCluster cluster,
+            String module,
+            List<String> command,
+            Map<String, String> environment,
+            int healthPort) {
+        this.cluster = cluster;
+        this.module = module;
+        this.command = command;
+        this.environment = environment;
+        this.healthPort = healthPort;
+        this.program = launch();
+    }
+
+    /**
+     * Starts it; {@link #awaitReady} waits until it answers.
+     *
+     * @param template the pod that the chart would run it in
+     * @param here what differs outside a pod: ports, addresses, the database
+     */
+    static Service start(
+            TestCluster cluster,
+            String module,
+            PodTemplateSpec template,
+            int port,
+            int healthPort,
+            Map<String, String> here) {
+        String account = template.getSpec().getServiceAccountName();
+        Path kubeconfig = ServiceAccountAccess.kubeconfig(cluster, Installation.NAMESPACE, account);
+        var pod =
+                new ObjectMetaBuilder(template.getMetadata())
+                        .withName("gpusharing-" + module)
+                        .withNamespace(Installation.NAMESPACE)
+                        .build();
+        var environment =
+                new LinkedHashMap<>(
+                        ContainerEnvironment.of(
+                                container(template, module), pod, template.getSpec()));
+        // In a pod the database is a container beside it; here the service brings its own.
+        environment.keySet().removeIf(name -> name.startsWith("SPRING_DATASOURCE_"));
+        environment.put("KUBECONFIG", kubeconfig.toString());
+        environment.put("SERVER_ADDRESS", "127.0.0.1");
+        environment.put("SERVER_PORT", String.valueOf(port));
+        environment.put("MANAGEMENT_SERVER_ADDRESS", "127.0.0.1");
+        environment.put("MANAGEMENT_SERVER_PORT", String.valueOf(healthPort));
+        environment.putAll(here);
+        var command =
+                List.of(
+                        Path.of(System.getProperty("java.home"), "bin/java").toString(),
+                        "-Xmx320m",
+                        "-XX:+UseSerialGC",
+                        "-XX:TieredStopAtLevel=1",
+                        "-Djava.io.tmpdir=" + cluster.dir().resolve("run"),
+                        "-jar",
+                        Repository.jar(module).toString());
+        return new Service(cluster, module, command, environment, healthPort);
+    }
+
+    private static Container container(PodTemplateSpec template, String name) {
+        return template.getSpec().getContainers().stream()
+                .filter(container -> container.getName().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("The chart has no container " + name));
+    }
+
+    /**
+     * Waits for {@code /readyz}; fails at once, with its last words, if the process ends instead.
+     */
+    public void awaitReady() {
+        Awaitility.await(module + " is ready")
+                .atMost(Duration.ofSeconds(90))
+                .pollInterval(Duration.ofMillis(100))
+                .failFast(() -> {
+                    if (!program.runs()) {
+                        throw new AssertionError(module + " ended:\n" + program.lastWords());
+                    }
+                })
+                .until(this::ready);
+    }
+
+    /** Whether it would be sent traffic now. */
+    public boolean ready() {
+        return health("/readyz") == 200;
+    }
+
+    /** Whether kubelet would let it live. */
+    public boolean live() {
+        return program.runs() && health("/livez") == 200;
+    }
+
+    /** The URL of something on its health port, {@code /metrics} for instance. */
+    public URI health() {
+        return URI.create("http://127.0.0.1:" + healthPort);
+    }
+
+    public Program program() {
+        return program;
+    }
+
+    /** Starts it again after it was stopped or killed, exactly as before. */
+    public void restart() {
+        program = launch();
+    }
+
+    private Program launch() {
+        return Program.start(cluster, module, environment, command);
+    }
+
+    private int health(String path) {
+        try {
+            var request =
+                    HttpRequest.newBuilder(health().resolve(path))
+                            .timeout(Duration.ofSeconds(2))
+                            .build();
+            return HTTP.send(request, HttpResponse.BodyHandlers.discarding()).statusCode();
+        } catch (IOException e) {
+            return 0;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+}
