@@ -1,0 +1,35 @@
+# `make` lists what can be asked for.
+SHELL := /bin/bash
+export JAVA_HOME := $(shell tools/jdk)
+export PATH := $(JAVA_HOME)/bin:$(PATH)
+MVN := mvn --batch-mode
+
+.PHONY: help demo demo-stop test format clean prerequisites
+
+help: ## This list
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | expand -t 14
+
+demo: prerequisites .run/built ## The whole story on a real control plane, in a minute; KEEP=1 leaves it running
+	@exec "$(JAVA_HOME)/bin/java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -jar e2e/target/gpusharing-e2e.jar
+
+demo-stop: ## End what KEEP=1 make demo left running
+	@tools/cluster down .run/demo
+
+test: prerequisites ## Everything that is checked: Java, chart, manifests, and the whole on a real control plane
+	@tools/check
+
+format: prerequisites ## Mend the formatting of the Java sources
+	$(MVN) --quiet spotless:apply
+
+clean: ## Remove what was built, but not the tools
+	rm -rf .run/built .run/build.log
+	$(MVN) --quiet clean
+
+prerequisites:
+	@tools/prerequisites
+
+# The jars, without tests; only when a source is newer.
+.run/built: $(shell find pom.xml */pom.xml */src -type f 2>/dev/null)
+	@mkdir -p .run
+	@tools/package
+	@touch $@
