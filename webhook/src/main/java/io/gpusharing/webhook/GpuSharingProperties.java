@@ -1,0 +1,21 @@
+package io.gpusharing.webhook;
+
+import jakarta.validation.constraints.NotBlank;
+import jakarta.validation.constraints.NotEmpty;
+import java.util.List;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+
+/**
+ * What all parts of an installation share.
+ *
+ * @param namespace the namespace of our own services, where our Secrets and ConfigMaps live
+ * @param resources extended resources that ask for GPUs, also the ones that the webhook
+ *     configurations select; a name that ends in {@code *} stands for every name with that beginning
+ * @param grammars ways of asking that are understood, in order of precedence: a resource belongs to
+ *     the first grammar that reads it
+ */
+@ConfigurationProperties("gpusharing")
+public record GpuSharingProperties(
+        @NotBlank String namespace,
+        @NotEmpty List<String> resources,
+        @NotEmpty List<String> grammars) {}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.gpusharing.webhook.admission;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.gpusharing.webhook.injection;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.gpusharing.webhook;
+
+import org.jspecify.annotations.NullMarked;

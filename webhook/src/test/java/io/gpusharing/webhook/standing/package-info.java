@@ -1,0 +1,4 @@
+@NullMarked
+package io.gpusharing.webhook.standing;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.gpusharing.webhook.tls;
+
+import org.jspecify.annotations.NullMarked;
