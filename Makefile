@@ -10,7 +10,8 @@ help: ## This list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | expand -t 14
 
 demo: prerequisites .run/built ## The whole story on a real control plane, in a minute; KEEP=1 leaves it running
-	@exec "$(JAVA_HOME)/bin/java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -jar e2e/target/gpusharing-e2e.jar
+	@colours=false; [ -t 1 ] && [ -z "$$NO_COLOR" ] && colours=true; \
+	exec "$(JAVA_HOME)/bin/java" -Dcolours=$$colours -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -jar e2e/target/gpusharing-e2e.jar
 
 demo-stop: ## End what KEEP=1 make demo left running
 	@tools/cluster down .run/demo

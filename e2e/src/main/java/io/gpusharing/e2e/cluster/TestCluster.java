@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -99,6 +100,21 @@ public final class TestCluster implements AutoCloseable {
     /** Starts again whatever of the control plane does not run. */
     public void resume() {
         script("resume", dir);
+    }
+
+    /** Copies all logs, the audit log included, to a folder that outlives the cluster. */
+    public void saveLogs(Path target) {
+        try (var logs = Files.list(dir.resolve("logs"))) {
+            Files.createDirectories(target);
+            for (Path log : logs.toList()) {
+                Files.copy(
+                        log,
+                        target.resolve(log.getFileName()),
+                        StandardCopyOption.REPLACE_EXISTING);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** Leaves the cluster running when this process ends. */

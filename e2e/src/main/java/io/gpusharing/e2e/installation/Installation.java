@@ -43,6 +43,8 @@ public final class Installation {
 
         var here = new LinkedHashMap<String, String>();
         here.put("GPUSHARING_SIDECAR_TIMEKEEPERURL", timekeeperUrl.toString());
+        here.put("GPUSHARING_TLS_SUBJECTALTERNATIVENAMES", "127.0.0.1");
+        here.put("GPUSHARING_DATABASE_DIRECTORY", cluster.dir().resolve("run/database").toString());
         here.putAll(properties);
         var workloads = cluster.client().apps();
         var webhook =
