@@ -1,0 +1,273 @@
+package io.gpusharing.sidecar;
+
+import io.gpusharing.sidecar.meter.Basis;
+import io.gpusharing.sidecar.meter.Memory;
+import io.gpusharing.sidecar.meter.Meter;
+import io.gpusharing.sidecar.meter.MeterEvents;
+import io.gpusharing.sidecar.meter.NvmlSource;
+import io.gpusharing.sidecar.meter.ProcFs;
+import io.gpusharing.sidecar.meter.TimeSource;
+import io.gpusharing.sidecar.meter.Viewpoint;
+import io.gpusharing.sidecar.report.Answer;
+import io.gpusharing.sidecar.report.ReportEvents;
+import io.gpusharing.sidecar.report.ReportSchedule;
+import io.gpusharing.sidecar.report.Reporter;
+import io.gpusharing.sidecar.report.StateFile;
+import io.gpusharing.sidecar.report.Timekeeper;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A running meter: one thread for NVML, one for reports, and the watch of the second over the
+ * first. A call that hangs in the driver stops neither reports nor the end of the process.
+ */
+final class MeterProcess {
+
+    /** Asks kubelet for a new container: the driver's files changed under this one. */
+    static final int LEFT_FOR_NEW_CONTAINER = 75;
+
+    private static final long TICK_MICROS = 1_000_000;
+    private static final long SAVE_EVERY_MICROS = 5_000_000;
+    private static final long HANGS_TOO_LONG_MICROS = 300_000_000;
+    private static final long STAY_AT_LEAST_MICROS = 30_000_000;
+    private static final Duration LAST_TICK = Duration.ofMillis(500);
+    private static final Duration LAST_REPORT = Duration.ofMillis(700);
+
+    private final Settings settings;
+    private final EventLog log;
+    private final TimeSource time;
+    private final Meter meter;
+    private final Reporter reporter;
+    private final Thread nvmlThread;
+    private final CountDownLatch lastTickDone = new CountDownLatch(1);
+    private final CountDownLatch stopped = new CountDownLatch(1);
+    private final long startedMicros;
+    private volatile boolean stopping;
+    private volatile long tickStartedMicros;
+    private volatile @Nullable String broken;
+
+    MeterProcess(
+            Settings settings,
+            String kind,
+            NvmlSource source,
+            Viewpoint view,
+            ProcFs proc,
+            TimeSource time,
+            EventLog log)
+            throws GeneralSecurityException {
+        this.settings = settings;
+        this.log = log;
+        this.time = time;
+        this.startedMicros = time.monotonicMicros();
+        this.tickStartedMicros = startedMicros;
+        StateFile stateFile = new StateFile(settings.stateDirectory());
+        String bootId = proc.bootId();
+        StateFile.State state = earlier(stateFile, bootId);
+        Memory memory = state == null ? null : state.memory();
+        this.meter = new Meter(source, view, time, bootId, memory, new LoggedMeter());
+        this.reporter =
+                new Reporter(
+                        kind,
+                        state == null ? UUID.randomUUID().toString() : state.run(),
+                        state == null ? 0 : state.sequence(),
+                        meter::usage,
+                        meter::remember,
+                        timekeeper(stateFile),
+                        stateFile,
+                        new LoggedReports());
+        this.nvmlThread = Thread.ofPlatform().name("nvml").daemon().unstarted(this::tickForever);
+    }
+
+    private StateFile.@Nullable State earlier(StateFile file, String bootId) {
+        return switch (file.load()) {
+            case StateFile.Loaded.None none -> null;
+            case StateFile.Loaded.Unusable(String reason) -> {
+                log.event("state unusable, a new run begins", "reason", reason);
+                yield null;
+            }
+            case StateFile.Loaded.Found(StateFile.State state) -> {
+                if (!state.memory().goesOn(bootId, startedMicros)) {
+                    log.event("state is of another boot, a new run begins");
+                    yield null;
+                }
+                log.event("run goes on", "run", state.run(), "sequence", state.sequence());
+                yield state;
+            }
+        };
+    }
+
+    private Timekeeper timekeeper(StateFile stateFile) throws GeneralSecurityException {
+        Timekeeper timekeeper =
+                new Timekeeper(settings.timekeeper(), settings.ca(), settings.tokenFile());
+        String handedOver = stateFile.loadCa();
+        if (handedOver != null) {
+            try {
+                // The environment's may be the predecessor by now; both were told to us.
+                timekeeper.trust(settings.ca() + "\n" + handedOver);
+            } catch (GeneralSecurityException e) {
+                log.event("the kept CA is unusable", "reason", e.getMessage());
+            }
+        }
+        return timekeeper;
+    }
+
+    /** Meters and reports until the process is stopped; returns the exit code. */
+    int run() {
+        nvmlThread.start();
+        ReportSchedule schedule = new ReportSchedule(settings.reportPeriod(), new SecureRandom());
+        // The first report tells that the meter lives, before there is much to tell.
+        long reportAt = startedMicros + TICK_MICROS;
+        long saveAt = startedMicros + SAVE_EVERY_MICROS;
+        while (!stopping) {
+            long now = time.monotonicMicros();
+            if (now >= reportAt) {
+                Answer answer = reporter.report();
+                reportAt = time.monotonicMicros() + schedule.after(answer).toNanos() / 1_000;
+                String reason = reasonToLeave(time.monotonicMicros());
+                if (reason != null && !stopping) {
+                    log.event("leaving so that the container starts anew", "reason", reason);
+                    reporter.save();
+                    return LEFT_FOR_NEW_CONTAINER;
+                }
+            }
+            if (now >= saveAt) {
+                saveAt = now + SAVE_EVERY_MICROS;
+                reporter.save();
+            }
+            await(Math.min(reportAt, saveAt) - time.monotonicMicros());
+        }
+        return 0;
+    }
+
+    private @Nullable String reasonToLeave(long now) {
+        if (now - startedMicros < STAY_AT_LEAST_MICROS) {
+            return null;
+        }
+        if (now - tickStartedMicros > HANGS_TOO_LONG_MICROS) {
+            return "a call into the driver has not returned for five minutes: " + meter.inside();
+        }
+        String defect = broken;
+        return defect == null ? meter.wantsToLeave() : defect;
+    }
+
+    private void await(long micros) {
+        try {
+            if (micros > 0 && stopped.await(micros, TimeUnit.MICROSECONDS)) {
+                return;
+            }
+        } catch (InterruptedException e) {
+            stopping = true;
+        }
+    }
+
+    private void tickForever() {
+        long next = time.monotonicMicros();
+        try {
+            while (!stopping) {
+                tickStartedMicros = time.monotonicMicros();
+                meter.tick();
+                // By the plan, not by the last tick: what a tick takes must not add up to a drift.
+                next = Math.max(next + TICK_MICROS, time.monotonicMicros());
+                while (!stopping && time.monotonicMicros() < next) {
+                    tickStartedMicros = time.monotonicMicros();
+                    LockSupport.parkNanos((next - time.monotonicMicros()) * 1_000);
+                }
+            }
+            meter.tick();
+        } catch (RuntimeException e) {
+            broken = "the meter failed: " + e;
+            log.event("metering failed", "reason", e);
+        } finally {
+            lastTickDone.countDown();
+        }
+    }
+
+    /**
+     * Ends metering: one last tick, one last report, the state file, all within two seconds. For
+     * the thread that got SIGTERM.
+     */
+    void stop() {
+        stopping = true;
+        stopped.countDown();
+        LockSupport.unpark(nvmlThread);
+        try {
+            boolean ticked = lastTickDone.await(LAST_TICK.toMillis(), TimeUnit.MILLISECONDS);
+            Answer answer = reporter.report(LAST_REPORT);
+            log.event(
+                    "stopped",
+                    "lastTick",
+                    ticked,
+                    "lastReport",
+                    answer instanceof Answer.Taken ? "taken" : "not taken");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private final class LoggedMeter implements MeterEvents {
+
+        @Override
+        public void libraryOpened(String place) {
+            log.event("nvml library opened", "place", place);
+        }
+
+        @Override
+        public void initialised(String driverVersion) {
+            log.event("nvml initialised", "driver", driverVersion);
+        }
+
+        @Override
+        public void closed(String reason) {
+            log.event("nvml unusable", "reason", reason);
+        }
+
+        @Override
+        public void basisChanged(String uuid, Basis basis, String reason) {
+            log.event("basis changed", "gpu", uuid, "basis", basis.wire(), "reason", reason);
+        }
+
+        @Override
+        public void clockJumped(long micros) {
+            log.event("wall clock was set", "byMicros", micros);
+        }
+
+        @Override
+        public void leaving(String reason) {
+            log.event("this container cannot meter any more", "reason", reason);
+        }
+    }
+
+    private final class LoggedReports implements ReportEvents {
+
+        @Override
+        public void delivering(long sequence) {
+            log.event("timekeeper takes reports", "sequence", sequence);
+        }
+
+        @Override
+        public void notDelivered(String reason) {
+            log.event("report not taken, the next one will tell all", "reason", reason);
+        }
+
+        @Override
+        public void modeChanged(Answer.Mode mode) {
+            log.event("timekeeper changed the mode", "mode", mode);
+        }
+
+        @Override
+        public void authorityChanged() {
+            log.event("another reporting CA is trusted from now on");
+        }
+
+        @Override
+        public void stateNotSaved(String reason) {
+            log.event("state cannot be kept over a restart", "reason", reason);
+        }
+    }
+}

@@ -1,0 +1,246 @@
+package io.gpusharing.sidecar.meter;
+
+import io.gpusharing.sidecar.nvml.DeviceSamples;
+import io.gpusharing.sidecar.nvml.Nvml;
+import io.gpusharing.sidecar.nvml.NvmlReturn;
+import io.gpusharing.sidecar.nvml.ProcessList;
+import io.gpusharing.sidecar.nvml.UtilizationRows;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one tick read of one device: cleaned rows with their owners, the device's own history, the
+ * list of processes. Owns the cursors into the driver's rings. Used by the NVML thread alone and
+ * never under a lock, since any call may hang.
+ */
+final class DeviceReading {
+
+    /** How much history the driver keeps per process. NVIDIA's ring wraps after about this. */
+    static final long RING_MICROS = 10_000_000;
+
+    private static final long LIST_EVERY_MICROS = 10_000_000;
+    private static final long LIST_AT_MOST_EVERY_MICROS = 2_000_000;
+    private static final long FUTURE_MICROS = 5_000_000;
+    private static final long IDLE_AFTER_MICROS = 2_000_000;
+    private static final long SLOWEST_SAMPLE_MICROS = 1_000_000;
+
+    final String uuid;
+    final ProcessList list = new ProcessList();
+    final UtilizationRows rows = new UtilizationRows();
+    final DeviceSamples samples = new DeviceSamples();
+
+    /** Owner per clean row; null is nobody's. */
+    @Nullable String[] owners = new @Nullable String[0];
+
+    NvmlReturn listAnswer = NvmlReturn.NOT_READY;
+    NvmlReturn rowsAnswer = NvmlReturn.NOT_READY;
+    NvmlReturn samplesAnswer = NvmlReturn.NOT_READY;
+
+    /** Clean rows are ready to be counted; false while an owner is still unknown. */
+    boolean rowsReady;
+
+    /** Whether a sample's pid was ever found in the list. */
+    boolean everJoined;
+
+    /** Whether a listed process was among this tick's rows. */
+    boolean joined;
+
+    /** Bytes in use on the whole device; 0 while unknown. */
+    long memoryUsed;
+
+    /** The start of the rows' windows: the newest row that was counted, by the driver's clock. */
+    long rowsFrom;
+
+    /** The newest device sample that was counted, by the driver's clock. */
+    long samplesFrom;
+
+    long droppedRows;
+    long ambiguousRows;
+
+    private final Viewpoint view;
+    private long listedAt = Long.MIN_VALUE / 2;
+    private long advancedAt;
+    private boolean listFresh;
+    private boolean sawFuture;
+
+    DeviceReading(String uuid, Viewpoint view, long nowMicros, long wallMicros) {
+        this.uuid = uuid;
+        this.view = view;
+        rowsFrom = wallMicros;
+        samplesFrom = wallMicros;
+        advancedAt = nowMicros;
+    }
+
+    /** The wall clock was set: what was seen last is moved by as much. */
+    void wallJumped(long byMicros) {
+        rowsFrom += byMicros;
+        samplesFrom += byMicros;
+    }
+
+    /** Reads the list if it is due. */
+    void readList(Nvml nvml, long handle, long now) {
+        if (now - listedAt >= LIST_EVERY_MICROS) {
+            refreshList(nvml, handle, now);
+        }
+    }
+
+    private void refreshList(Nvml nvml, long handle, long now) {
+        listedAt = now;
+        listFresh = true;
+        listAnswer = nvml.runningProcesses(handle, list);
+        if (listAnswer.ok()) {
+            view.listed(uuid, list, now);
+        }
+        memoryUsed = nvml.memoryInfo(handle).ok() ? Math.max(0, nvml.memoryUsed()) : 0;
+    }
+
+    /** Whether the list was read since this was asked last. */
+    boolean takeListFresh() {
+        boolean fresh = listFresh;
+        listFresh = false;
+        return fresh;
+    }
+
+    /** Reads busy shares per process, cleans them and finds their owners. */
+    void readRows(Nvml nvml, long handle, long now, long wall) {
+        rowsReady = false;
+        joined = false;
+        rowsAnswer = nvml.processUtilization(handle, rowsFrom, rows);
+        if (!rowsAnswer.ok()) {
+            rows.count = 0;
+        }
+        clean(wall);
+        if (anyUnknown(now) && listAnswer.ok()) {
+            if (now - listedAt < LIST_AT_MOST_EVERY_MICROS) {
+                // The ring remembers: leave the rows there until the list may be read again.
+                return;
+            }
+            refreshList(nvml, handle, now);
+        }
+        if (owners.length < rows.count) {
+            owners = new @Nullable String[rows.pid.length];
+        }
+        for (int i = 0; i < rows.count; i++) {
+            joined |= list.contains(rows.pid[i]);
+            owners[i] = view.owner(rows.pid[i], list, now);
+        }
+        everJoined |= joined;
+        rowsReady = !(sawFuture && rows.count == 0);
+    }
+
+    private boolean anyUnknown(long now) {
+        for (int i = 0; i < rows.count; i++) {
+            if (!view.knows(rows.pid[i], list, now)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Drops what cannot be true: no process, above 100 percent, not newer than asked, or from the
+     * future. A pid that stands twice is dropped in a pod, where one of the two can be a stranger's
+     * host pid; seen from the node both are one process, and the newer row counts.
+     */
+    private void clean(long wall) {
+        int kept = 0;
+        sawFuture = false;
+        for (int i = 0; i < rows.count; i++) {
+            boolean future = rows.timestamp[i] > wall + FUTURE_MICROS;
+            sawFuture |= future;
+            boolean credible =
+                    rows.pid[i] != 0
+                            && rows.pid[i] != 0xFFFF_FFFFL
+                            && rows.timestamp[i] > rowsFrom
+                            && !future
+                            && rows.sm[i] <= 100;
+            if (!credible) {
+                droppedRows++;
+                continue;
+            }
+            copy(i, kept++);
+        }
+        rows.count = kept;
+        dropTwins();
+    }
+
+    private void dropTwins() {
+        boolean sameSpace = view.countsUnattributed();
+        for (int i = 0; i < rows.count; i++) {
+            boolean twin = false;
+            for (int j = i + 1; j < rows.count; ) {
+                if (rows.pid[j] != rows.pid[i]) {
+                    j++;
+                    continue;
+                }
+                twin = true;
+                if (sameSpace && rows.timestamp[j] > rows.timestamp[i]) {
+                    copy(j, i);
+                }
+                copy(--rows.count, j);
+            }
+            if (twin && !sameSpace) {
+                ambiguousRows++;
+                copy(--rows.count, i);
+                i--;
+            }
+        }
+    }
+
+    private void copy(int from, int to) {
+        rows.pid[to] = rows.pid[from];
+        rows.timestamp[to] = rows.timestamp[from];
+        rows.sm[to] = rows.sm[from];
+    }
+
+    /**
+     * The window of a row in microseconds, by the driver's clock alone. A length taken from our own
+     * clock would be wrong by whatever lies between the last entry of the ring and this poll.
+     */
+    long window(int row) {
+        return Math.min(rows.timestamp[row] - rowsFrom, RING_MICROS);
+    }
+
+    /** The rows were counted, or there was none. */
+    void rowsDone(long now, long wall) {
+        if (rows.count > 0) {
+            for (int i = 0; i < rows.count; i++) {
+                rowsFrom = Math.max(rowsFrom, rows.timestamp[i]);
+            }
+            advancedAt = now;
+        } else if (now - advancedAt >= IDLE_AFTER_MICROS) {
+            // Rows exist only for busy processes, so this silence is idleness and may be skipped.
+            // One answer without rows alone is none: the next average then spans both windows.
+            advancedAt = now;
+            rowsFrom = Math.max(rowsFrom, wall - SLOWEST_SAMPLE_MICROS);
+        }
+    }
+
+    /** Reads the device's own history. */
+    void readSamples(Nvml nvml, long handle) {
+        samplesAnswer = nvml.deviceSamples(handle, samplesFrom, samples);
+        if (!samplesAnswer.ok()) {
+            samples.count = 0;
+        }
+    }
+
+    /** Busy hundredths of a microsecond in the samples read, and moves their cursor. */
+    long takeSamples(long wall) {
+        long busy = 0;
+        for (int i = 0; i < samples.count; i++) {
+            long at = samples.timestamp[i];
+            if (at <= samplesFrom || at > wall + FUTURE_MICROS || samples.value[i] > 100) {
+                continue;
+            }
+            busy += Math.min(at - samplesFrom, RING_MICROS) * samples.value[i];
+            samplesFrom = at;
+        }
+        return busy;
+    }
+
+    /** Lets the next list be read at once, for instance on a device that came back. */
+    void forgetList() {
+        listedAt = Long.MIN_VALUE / 2;
+        list.clear();
+        listAnswer = NvmlReturn.NOT_READY;
+    }
+}

@@ -1,0 +1,21 @@
+package io.gpusharing.sidecar.meter;
+
+/**
+ * One pod on one device: cumulative counters since the run began, none of which ever falls.
+ *
+ * @param uuid NVML's name of the GPU or MIG device; {@code unknown} where none could be seen
+ * @param basis the rung that is used now
+ * @param basisReason why no better one; empty for {@link Basis#PROCESS}
+ * @param gpuMicroseconds busy time in microseconds of one whole GPU
+ * @param memoryByteSeconds bytes held, integrated over covered time
+ * @param coveredMicroseconds time that was measured
+ * @param uncoveredMicroseconds time that was not; both add up to the time metered
+ */
+public record DeviceUse(
+        String uuid,
+        Basis basis,
+        String basisReason,
+        long gpuMicroseconds,
+        long memoryByteSeconds,
+        long coveredMicroseconds,
+        long uncoveredMicroseconds) {}

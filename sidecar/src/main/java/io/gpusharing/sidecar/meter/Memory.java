@@ -1,0 +1,49 @@
+package io.gpusharing.sidecar.meter;
+
+import java.util.List;
+
+/**
+ * What a meter remembers over a restart of its container.
+ *
+ * @param bootId the kernel's name of the boot whose monotonic clock the instants refer to
+ * @param startedMicros when the run began
+ * @param savedMicros when this was written
+ */
+public record Memory(String bootId, long startedMicros, long savedMicros, List<Device> devices) {
+
+    /**
+     * One device.
+     *
+     * @param settledMicros up to when time is covered or uncovered for good, monotonic
+     * @param rowsFrom the newest row that was counted, by the driver's clock
+     * @param unattributedHundredths busy time of no pod, in hundredths of a microsecond
+     */
+    public record Device(
+            String uuid,
+            long settledMicros,
+            long rowsFrom,
+            long unattributedHundredths,
+            List<Pod> pods) {}
+
+    /**
+     * One pod on the device.
+     *
+     * @param lastPresentMicros when a process of it was last seen, monotonic
+     * @param busyHundredths busy time in hundredths of a microsecond
+     */
+    public record Pod(
+            String uid,
+            long lastPresentMicros,
+            long busyHundredths,
+            long memoryByteSeconds,
+            long coveredMicros,
+            long uncoveredMicros) {}
+
+    /**
+     * Whether the counters may go on in a process that starts now: only under the same boot is the
+     * monotonic clock the same.
+     */
+    public boolean goesOn(String currentBootId, long nowMicros) {
+        return !bootId.isEmpty() && bootId.equals(currentBootId) && savedMicros <= nowMicros;
+    }
+}

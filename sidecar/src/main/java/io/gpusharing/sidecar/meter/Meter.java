@@ -1,0 +1,357 @@
+package io.gpusharing.sidecar.meter;
+
+import io.gpusharing.sidecar.nvml.DriverVersion;
+import io.gpusharing.sidecar.nvml.Nvml;
+import io.gpusharing.sidecar.nvml.NvmlCall;
+import io.gpusharing.sidecar.nvml.NvmlLibrary;
+import io.gpusharing.sidecar.nvml.NvmlReturn;
+import io.gpusharing.sidecar.nvml.Remedy;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All devices, one thread: opens NVML, finds the devices, ticks. Reports read the counters from
+ * another thread at any time, also while a call into the driver hangs.
+ */
+public final class Meter {
+
+    /** Stands for the GPU of a pod where none can be seen. */
+    public static final String UNKNOWN_DEVICE = "unknown";
+
+    private static final long RING = DeviceReading.RING_MICROS;
+    private static final long DISCOVER_EVERY_MICROS = 60_000_000;
+    private static final long LOST_DISCOVER_MICROS = 30_000_000;
+    private static final long REOPEN_EVERY_MICROS = 60_000_000;
+    private static final long WALL_JUMP_MICROS = 2_000_000;
+
+    private final NvmlSource source;
+    private final Viewpoint view;
+    private final TimeSource time;
+    private final String bootId;
+    private final MeterEvents events;
+    private final Object lock = new Object();
+    private final List<DeviceMeter> devices = new ArrayList<>();
+    private final DeviceMeter unseen;
+    private final long startedMicros;
+
+    private volatile @Nullable Nvml nvml;
+    private volatile @Nullable String leave;
+    private Optional<DriverVersion> driver = Optional.empty();
+    private boolean open;
+    private String closedBecause = "";
+    private boolean reinitialised;
+    private long openAt = Long.MIN_VALUE;
+    private long discoverAt;
+    private long wallOffset;
+
+    /**
+     * @param bootId the kernel's name of this boot, empty where unknown
+     * @param memory what an earlier process of this boot knew, or null
+     */
+    public Meter(
+            NvmlSource source,
+            Viewpoint view,
+            TimeSource time,
+            String bootId,
+            @Nullable Memory memory,
+            MeterEvents events) {
+        this.source = source;
+        this.view = view;
+        this.time = time;
+        this.bootId = bootId;
+        this.events = events;
+        long now = time.monotonicMicros();
+        long wall = time.wallMicros();
+        this.wallOffset = wall - now;
+        this.startedMicros = memory == null ? now : memory.startedMicros();
+        this.unseen = new DeviceMeter(UNKNOWN_DEVICE, view, startedMicros, now, wall);
+        if (memory != null) {
+            for (Memory.Device remembered : memory.devices()) {
+                device(remembered.uuid(), now, wall).recall(remembered);
+            }
+        }
+    }
+
+    /** Why the process should report and leave, or null: only a new container can mend it. */
+    public @Nullable String wantsToLeave() {
+        return leave;
+    }
+
+    /** The call into the driver that runs right now, or null. */
+    public @Nullable NvmlCall inside() {
+        Nvml current = nvml;
+        return current == null ? null : current.inside();
+    }
+
+    /** NVML's binding, for its failure counters; null before it was opened. */
+    public @Nullable Nvml nvml() {
+        return nvml;
+    }
+
+    /** One round over all devices. Only the NVML thread calls this. */
+    public void tick() {
+        long now = time.monotonicMicros();
+        long wall = time.wallMicros();
+        noteWallJump(now, wall);
+        if (!open && now >= openAt) {
+            open(now, wall);
+        }
+        Nvml current = nvml;
+        if (open && current != null) {
+            if (now >= discoverAt) {
+                discover(current, now, wall);
+            }
+            Remedy remedy = read(current, now, wall);
+            if (remedy == Remedy.REINITIALISE && !reinitialised) {
+                reinitialised = true;
+                open(now, wall);
+                remedy = open ? read(current, now, wall) : Remedy.NONE;
+            }
+            reinitialised = remedy == Remedy.REINITIALISE;
+            act(remedy, current, now);
+        }
+        count(wall, now);
+    }
+
+    private Remedy read(Nvml current, long now, long wall) {
+        Remedy gravest = Remedy.NONE;
+        int visible = visible();
+        for (int i = 0; i < devices.size(); i++) {
+            DeviceMeter device = devices.get(i);
+            Remedy remedy = device.read(current, driver, visible, now, wall);
+            if (remedy == Remedy.DEVICE_GONE) {
+                device.unreachable(Refusal.of("the device", device.reading.rowsAnswer));
+                discoverAt = Math.min(discoverAt, now + LOST_DISCOVER_MICROS);
+            }
+            gravest = remedy.compareTo(gravest) > 0 ? remedy : gravest;
+        }
+        return gravest;
+    }
+
+    private void act(Remedy remedy, Nvml current, long now) {
+        switch (remedy) {
+            case LEAVE -> leave("NVML belongs to another driver than the kernel runs");
+            case ACCESS_DOUBTFUL, REINITIALISE -> {
+                // Access may have been revoked (a systemd reload does that to some containers).
+                current.shutdown();
+                close("NVML answers errors only; access to the GPU may have been revoked", now);
+            }
+            default -> {}
+        }
+    }
+
+    private void count(long wall, long now) {
+        synchronized (lock) {
+            int visible = visible();
+            for (int i = 0; i < devices.size(); i++) {
+                devices.get(i).count(visible, now, wall);
+            }
+            if (devices.isEmpty()) {
+                unseen.count(0, now, wall);
+            }
+        }
+        for (int i = 0; i < devices.size(); i++) {
+            DeviceMeter device = devices.get(i);
+            Basis basis = device.ladder.current();
+            if (basis != device.announced) {
+                device.announced = basis;
+                events.basisChanged(device.uuid, basis, device.ladder.reason());
+            }
+        }
+    }
+
+    private int visible() {
+        int visible = 0;
+        for (int i = 0; i < devices.size(); i++) {
+            visible += devices.get(i).isReachable() ? 1 : 0;
+        }
+        return visible;
+    }
+
+    private void noteWallJump(long now, long wall) {
+        long offset = wall - now;
+        long jump = offset - wallOffset;
+        wallOffset = offset;
+        if (Math.abs(jump) > WALL_JUMP_MICROS) {
+            for (int i = 0; i < devices.size(); i++) {
+                devices.get(i).reading.wallJumped(jump);
+            }
+            events.clockJumped(jump);
+        }
+    }
+
+    private void open(long now, long wall) {
+        Nvml current = nvml;
+        if (current == null) {
+            switch (source.open()) {
+                case NvmlLibrary.Missing(String reason) -> {
+                    close(reason, now);
+                    return;
+                }
+                case NvmlLibrary.Found(var symbols, String place) -> {
+                    current = new Nvml(symbols);
+                    nvml = current;
+                    events.libraryOpened(place);
+                }
+            }
+        }
+        NvmlReturn answer = current.init();
+        if (!answer.ok()) {
+            if (answer.remedy() == Remedy.LEAVE) {
+                leave("nvmlInit_v2 answered " + answer);
+            }
+            close("nvmlInit_v2 answered " + answer, now);
+            return;
+        }
+        String version = current.driverVersion();
+        driver = DriverVersion.parse(version);
+        open = true;
+        closedBecause = "";
+        events.initialised(version);
+        discover(current, now, wall);
+    }
+
+    private void close(String reason, long now) {
+        open = false;
+        openAt = now + REOPEN_EVERY_MICROS;
+        unseen.unreachable(reason);
+        for (DeviceMeter device : devices) {
+            device.unreachable(reason);
+        }
+        if (!reason.equals(closedBecause)) {
+            closedBecause = reason;
+            events.closed(reason);
+        }
+    }
+
+    private void leave(String reason) {
+        if (leave == null) {
+            leave = reason;
+            events.leaving(reason);
+        }
+    }
+
+    private void discover(Nvml current, long now, long wall) {
+        discoverAt = now + DISCOVER_EVERY_MICROS;
+        NvmlReturn answer = current.deviceCount();
+        int count = answer.ok() ? current.result() : 0;
+        if (count == 0) {
+            unseen.unreachable(
+                    answer.ok()
+                            ? "NVML sees no GPU in this container"
+                            : Refusal.of("the number of devices", answer));
+        }
+        List<String> found = new ArrayList<>();
+        for (int index = 0; index < count; index++) {
+            answer = current.deviceByIndex(index);
+            if (answer.ok()) {
+                found(current, current.handle(), now, wall, found);
+            } else {
+                unseen.unreachable(Refusal.of("the handle of a device", answer));
+            }
+        }
+        for (DeviceMeter device : devices) {
+            if (!found.contains(device.uuid) && device.isReachable()) {
+                device.unreachable("NVML does not list the device any more");
+            }
+            if (!device.isReachable()) {
+                discoverAt = Math.min(discoverAt, now + LOST_DISCOVER_MICROS);
+            }
+        }
+    }
+
+    private void found(Nvml current, long handle, long now, long wall, List<String> found) {
+        if (current.migMode(handle).ok() && current.result() == 1) {
+            int most = current.migMaxCount(handle).ok() ? current.result() : 0;
+            for (int index = 0; index < most; index++) {
+                // Indices have holes, and an instance may go while we look.
+                if (current.migByIndex(handle, index).ok()) {
+                    String uuid = current.uuid(current.handle());
+                    if (uuid != null) {
+                        found.add(uuid);
+                        at(uuid, now, wall)
+                                .unreachable(
+                                        "a MIG instance, whose own counters were not seen on"
+                                                + " hardware yet");
+                    }
+                }
+            }
+            return;
+        }
+        String uuid = current.uuid(handle);
+        if (uuid != null && !uuid.isEmpty()) {
+            found.add(uuid);
+            at(uuid, now, wall).reachable(handle);
+        }
+    }
+
+    private DeviceMeter at(String uuid, long now, long wall) {
+        synchronized (lock) {
+            return device(uuid, now, wall);
+        }
+    }
+
+    private DeviceMeter device(String uuid, long now, long wall) {
+        for (DeviceMeter device : devices) {
+            if (device.uuid.equals(uuid)) {
+                return device;
+            }
+        }
+        // In a pod, time before the device was found counts too: as uncovered.
+        long since = view.resident() == null ? now : startedMicros;
+        DeviceMeter device = new DeviceMeter(uuid, view, since, now, wall);
+        devices.add(device);
+        return device;
+    }
+
+    /** The counters as they stand. Safe from any thread; never waits for the driver. */
+    public Usage usage() {
+        synchronized (lock) {
+            long now = time.monotonicMicros();
+            Map<String, List<DeviceUse>> pods = new LinkedHashMap<>();
+            List<Usage.Unattributed> unattributed = new ArrayList<>();
+            boolean anyUsed = devices.stream().anyMatch(DeviceMeter::everUsed);
+            for (DeviceMeter device : devices.isEmpty() ? List.of(unseen) : devices) {
+                String stalled = stalled(device, now);
+                device.settleStalled(now);
+                // A sidecar may see every GPU of the node; those its pod never touched are not its
+                // own. Until one was touched nobody can tell.
+                if (view.resident() == null || !anyUsed || device.everUsed()) {
+                    for (Tally tally : device.tallies()) {
+                        pods.computeIfAbsent(tally.podUid, uid -> new ArrayList<>())
+                                .add(device.use(tally, stalled));
+                    }
+                }
+                if (view.countsUnattributed()) {
+                    unattributed.add(
+                            new Usage.Unattributed(device.uuid, device.unattributedMicros()));
+                }
+            }
+            List<PodUse> uses = new ArrayList<>();
+            pods.forEach((uid, list) -> uses.add(new PodUse(uid, List.copyOf(list))));
+            return new Usage(List.copyOf(uses), List.copyOf(unattributed));
+        }
+    }
+
+    private @Nullable String stalled(DeviceMeter device, long now) {
+        NvmlCall call = inside();
+        return call != null && device.unsettledFor(now) > RING
+                ? call.symbols().getFirst() + " has not returned"
+                : null;
+    }
+
+    /** What to keep for the next process of this container. */
+    public Memory remember() {
+        synchronized (lock) {
+            return new Memory(
+                    bootId,
+                    startedMicros,
+                    time.monotonicMicros(),
+                    devices.stream().map(DeviceMeter::remember).toList());
+        }
+    }
+}

@@ -1,0 +1,6 @@
+package io.gpusharing.sidecar.meter;
+
+import java.util.List;
+
+/** What one pod did with each GPU. {@code uid} is the pod's, as the API server knows it. */
+public record PodUse(String uid, List<DeviceUse> devices) {}

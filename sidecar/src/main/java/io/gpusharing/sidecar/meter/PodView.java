@@ -1,0 +1,144 @@
+package io.gpusharing.sidecar.meter;
+
+import io.gpusharing.sidecar.nvml.DriverVersion;
+import io.gpusharing.sidecar.nvml.ProcessList;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Inside one pod. NVML tells this pod's processes apart only where the containers share a process
+ * namespace and the driver speaks of it in lists and in samples alike.
+ *
+ * <p>Source: NVIDIA's open kernel modules, release by release. Up to 535.104 lists and samples hold
+ * the host's pids; from 535.113.01 lists are translated into the caller's namespace and leave
+ * others out; from 570.86.15 samples are translated too, but rows of processes that the caller
+ * cannot see keep their host pid.
+ */
+public final class PodView implements Viewpoint {
+
+    /** Rows of an ended process can come back for as long as the driver's ring is. */
+    private static final long OWN_AFTER_END_MICROS = 20_000_000;
+
+    private static final long FOREIGN_FOR_MICROS = 60_000_000;
+
+    private final String podUid;
+    private final GpuRequest request;
+    private final ProcFs proc;
+    private final boolean sharesNamespace;
+    private final PidMap<PodView> own = new PidMap<>(OWN_AFTER_END_MICROS);
+    private final PidMap<PodView> foreign = new PidMap<>(FOREIGN_FOR_MICROS);
+    private int listsOfStrangers;
+
+    /**
+     * @param podUid the pod's UID, as the API server knows it
+     * @param request what the pod asked for
+     * @param proc this container's {@code /proc}
+     */
+    public PodView(String podUid, GpuRequest request, ProcFs proc) {
+        this.podUid = podUid;
+        this.request = request;
+        this.proc = proc;
+        this.sharesNamespace = proc.sharesPodNamespace();
+    }
+
+    @Override
+    public @Nullable String resident() {
+        return podUid;
+    }
+
+    @Override
+    public void listed(String uuid, ProcessList list, long nowMicros) {
+        if (!sharesNamespace) {
+            return;
+        }
+        int strangers = 0;
+        for (int i = 0; i < list.count; i++) {
+            if (proc.exists(list.pid[i])) {
+                own.put(list.pid[i], this, nowMicros);
+            } else {
+                strangers++;
+            }
+        }
+        // One alone may just have ended; twice in a row nobody of the list is here: host pids.
+        boolean noneIsHere = strangers > 0 && strangers == list.count;
+        listsOfStrangers = noneIsHere ? listsOfStrangers + 1 : 0;
+    }
+
+    @Override
+    public @Nullable String refusesProcess(Optional<DriverVersion> driver, boolean everJoined) {
+        if (!sharesNamespace) {
+            return "the pod's containers do not share a process namespace, so NVML lists none of"
+                    + " its processes here (shareProcessNamespace, or a node agent)";
+        }
+        if (driver.isEmpty()) {
+            return everJoined
+                    ? strangers()
+                    : "the driver's version is unreadable and no sample was seen to belong to a"
+                            + " listed process yet";
+        }
+        if (samplesAreTranslated(driver.get())) {
+            return strangers();
+        }
+        return listsAreTranslated(driver.get())
+                ? "the driver (535.113 to 569) names processes by host pid in its samples"
+                : "the driver (before 535.113) names processes by host pid";
+    }
+
+    private @Nullable String strangers() {
+        return listsOfStrangers < 2 ? null : "NVML lists processes that are not of this namespace";
+    }
+
+    @Override
+    public boolean listIsWhole(Optional<DriverVersion> driver) {
+        return sharesNamespace && driver.filter(PodView::listsAreTranslated).isPresent();
+    }
+
+    private static boolean samplesAreTranslated(DriverVersion driver) {
+        return driver.atLeast(570, 86, 15);
+    }
+
+    private static boolean listsAreTranslated(DriverVersion driver) {
+        // 535.43 is a developers' branch of its own, which translates from its 24th release on.
+        boolean developers = driver.major() == 535 && driver.minor() == 43;
+        return developers ? driver.patch() >= 24 : driver.atLeast(535, 113, 1);
+    }
+
+    @Override
+    public boolean knows(long pid, ProcessList list, long nowMicros) {
+        return list.contains(pid)
+                || own.get(pid, nowMicros) != null
+                || foreign.get(pid, nowMicros) != null;
+    }
+
+    @Override
+    public @Nullable String owner(long pid, ProcessList list, long nowMicros) {
+        if (sharesNamespace && (list.contains(pid) || own.get(pid, nowMicros) != null)) {
+            return podUid;
+        }
+        if (foreign.get(pid, nowMicros) == null) {
+            foreign.put(pid, this, nowMicros);
+        }
+        return null;
+    }
+
+    @Override
+    public @Nullable String soleOwner(String uuid, int visibleDevices) {
+        // What is visible may be more than what was asked for; then nobody knows which is ours.
+        return request.wholeGpus() > 0 && request.wholeGpus() == visibleDevices ? podUid : null;
+    }
+
+    @Override
+    public String refusesSplit() {
+        return "a sidecar does not see the other pods on the GPU";
+    }
+
+    @Override
+    public boolean countsUnattributed() {
+        return false;
+    }
+
+    @Override
+    public long weight(String pod, String uuid) {
+        return 1;
+    }
+}

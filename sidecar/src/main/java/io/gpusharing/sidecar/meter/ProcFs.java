@@ -1,0 +1,84 @@
+package io.gpusharing.sidecar.meter;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What we read of {@code /proc}. A process may vanish between any two reads, or be hidden; both
+ * look like absence here and are no error.
+ */
+public final class ProcFs {
+
+    private static final int START_TIME_FIELD = 22;
+
+    private final Path root;
+
+    /**
+     * @param root {@code /proc}, or a tree that looks like it
+     */
+    public ProcFs(Path root) {
+        this.root = root;
+    }
+
+    /** Whether a process with this pid is visible. */
+    public boolean exists(long pid) {
+        return Files.isDirectory(root.resolve(Long.toString(pid)));
+    }
+
+    /** The kernel's name of this boot; empty where it does not tell. */
+    public String bootId() {
+        return read("sys/kernel/random/boot_id").map(String::strip).orElse("");
+    }
+
+    /** The text of {@code /proc/<pid>/cgroup}. */
+    public Optional<String> cgroup(long pid) {
+        return read(pid + "/cgroup");
+    }
+
+    /**
+     * Clock ticks after boot at which a process started: together with the pid it names one process
+     * for good.
+     */
+    public Optional<String> startTime(long pid) {
+        // The second field is the command in parentheses and may hold spaces and parentheses.
+        return read(pid + "/stat")
+                .map(stat -> stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ", -1))
+                .filter(fields -> fields.length > START_TIME_FIELD - 3)
+                .map(fields -> fields[START_TIME_FIELD - 3]);
+    }
+
+    /**
+     * Whether the containers of this pod share one process namespace: the first process is the
+     * pause container's, or processes of more than one container are visible.
+     */
+    public boolean sharesPodNamespace() {
+        if (read("1/comm").map(String::strip).filter("pause"::equals).isPresent()) {
+            return true;
+        }
+        Set<String> cgroups = new HashSet<>();
+        try (DirectoryStream<Path> processes = Files.newDirectoryStream(root, "[0-9]*")) {
+            for (Path process : processes) {
+                read(process.getFileName() + "/cgroup").ifPresent(cgroups::add);
+            }
+        } catch (IOException e) {
+            return false;
+        }
+        return cgroups.size() > 1;
+    }
+
+    private Optional<String> read(String name) {
+        try {
+            return Optional.of(
+                    new String(
+                            Files.readAllBytes(root.resolve(name)), StandardCharsets.ISO_8859_1));
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,78 @@
+package io.gpusharing.sidecar.meter;
+
+/**
+ * The cumulative counters of one pod on one device. They only grow. Lengths are whole microseconds,
+ * so covered and uncovered add up to the time since the start without a rounding error.
+ */
+final class Tally {
+
+    /** No process of the pod was seen on the device yet. */
+    static final long NEVER = Long.MIN_VALUE / 2;
+
+    private static final long MICROS_PER_SECOND = 1_000_000;
+
+    final String podUid;
+
+    /** Bytes the pod holds now; 0 while unknown. */
+    long memoryBytes;
+
+    /** Whether a process of the pod was in the device's last list. */
+    boolean listed;
+
+    /** When a process of the pod was last seen on the device, monotonic. */
+    long lastPresentMicros = NEVER;
+
+    private long busyHundredths;
+    private long memoryByteSeconds;
+    private long memoryRemainder;
+    private long coveredMicros;
+    private long uncoveredMicros;
+
+    Tally(String podUid) {
+        this.podUid = podUid;
+    }
+
+    void busy(long hundredthsOfMicros) {
+        busyHundredths += hundredthsOfMicros;
+    }
+
+    void covered(long micros) {
+        coveredMicros += micros;
+        memoryRemainder += memoryBytes * micros;
+        memoryByteSeconds += memoryRemainder / MICROS_PER_SECOND;
+        memoryRemainder %= MICROS_PER_SECOND;
+    }
+
+    void uncovered(long micros) {
+        uncoveredMicros += micros;
+    }
+
+    DeviceUse use(String uuid, Basis basis, String reason) {
+        return new DeviceUse(
+                uuid,
+                basis,
+                reason,
+                busyHundredths / 100,
+                memoryByteSeconds,
+                coveredMicros,
+                uncoveredMicros);
+    }
+
+    Memory.Pod remember() {
+        return new Memory.Pod(
+                podUid,
+                lastPresentMicros,
+                busyHundredths,
+                memoryByteSeconds,
+                coveredMicros,
+                uncoveredMicros);
+    }
+
+    void recall(Memory.Pod memory) {
+        lastPresentMicros = memory.lastPresentMicros();
+        busyHundredths = memory.busyHundredths();
+        memoryByteSeconds = memory.memoryByteSeconds();
+        coveredMicros = memory.coveredMicros();
+        uncoveredMicros = memory.uncoveredMicros();
+    }
+}

@@ -1,0 +1,49 @@
+package io.gpusharing.sidecar.meter;
+
+import io.gpusharing.sidecar.nvml.DriverVersion;
+import io.gpusharing.sidecar.nvml.ProcessList;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** From where the meter looks: inside one pod, or from the node at all of them. */
+public sealed interface Viewpoint permits PodView {
+
+    /** The pod that is metered whether it has a process or not; null where pods come and go. */
+    @Nullable String resident();
+
+    /** A fresh list of a device's processes has been read. */
+    void listed(String uuid, ProcessList list, long nowMicros);
+
+    /**
+     * Why pids of samples cannot be told apart per pod from here; null where they can.
+     *
+     * @param everJoined whether a sample's pid was ever found in the device's list
+     */
+    @Nullable String refusesProcess(Optional<DriverVersion> driver, boolean everJoined);
+
+    /** Whether a list without entries proves that no process of a metered pod is on the device. */
+    boolean listIsWhole(Optional<DriverVersion> driver);
+
+    /** Whether a pid can be judged without reading the device's list again. */
+    boolean knows(long pid, ProcessList list, long nowMicros);
+
+    /** The pod of a process, or null where it is no pod's that counts here. */
+    @Nullable String owner(long pid, ProcessList list, long nowMicros);
+
+    /**
+     * The pod that holds a device alone.
+     *
+     * @param visibleDevices how many devices the meter sees
+     * @return null where several may share it, or where nobody told
+     */
+    @Nullable String soleOwner(String uuid, int visibleDevices);
+
+    /** Why a device's busy time cannot be split among its pods; null where it can. */
+    @Nullable String refusesSplit();
+
+    /** Whether busy time that is no pod's is worth counting here. */
+    boolean countsUnattributed();
+
+    /** A pod's weight on a device when busy time is split, at least 1. */
+    long weight(String podUid, String uuid);
+}

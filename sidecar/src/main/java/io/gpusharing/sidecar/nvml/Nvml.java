@@ -1,0 +1,507 @@
+package io.gpusharing.sidecar.nvml;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.util.Objects.requireNonNull;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * NVML, for one thread. A symbol that the library lacks answers {@link
+ * NvmlReturn#FUNCTION_NOT_FOUND}; nothing is called that is not there. All buffers are allocated
+ * once, so a call allocates nothing.
+ */
+public final class Nvml {
+
+    private static final int ROWS = 1024;
+    private static final int MOST_ROWS = 16 * ROWS;
+    private static final int SAMPLE_TYPE_GPU_UTILIZATION = 1;
+    private static final int UUID_BYTES = 96;
+    private static final int ATTEMPTS = 4;
+
+    private static final long PID = offset("pid");
+    private static final long TIME = offset("timeStamp");
+    private static final long SM = offset("smUtil");
+    private static final long INFO_PID =
+            NvmlLayouts.offset(NvmlLayouts.PROCESS_UTILIZATION_INFO, "pid");
+    private static final long INFO_SM =
+            NvmlLayouts.offset(NvmlLayouts.PROCESS_UTILIZATION_INFO, "smUtil");
+    private static final long ROW_BYTES = NvmlLayouts.PROCESS_UTILIZATION.byteSize();
+    private static final long INFO_BYTES = NvmlLayouts.PROCESS_UTILIZATION_INFO.byteSize();
+
+    private final Map<NvmlCall, Bound> calls = new EnumMap<>(NvmlCall.class);
+    private final Arena arena = Arena.ofAuto();
+    private final MemorySegment out = arena.allocate(256, 8);
+    private MemorySegment rows = arena.allocate(ROW_BYTES * ROWS, 8);
+    private volatile @Nullable NvmlCall inside;
+
+    /** One call as this library serves it: {@code handle} is null where it does not. */
+    private record Bound(
+            NvmlCall call,
+            @Nullable MethodHandle handle,
+            long entryBytes,
+            Map<NvmlReturn, AtomicLong> failures) {
+
+        NvmlReturn noted(int code) {
+            NvmlReturn answer = NvmlReturn.of(code);
+            if (answer != NvmlReturn.SUCCESS) {
+                requireNonNull(failures.get(answer)).incrementAndGet();
+            }
+            return answer;
+        }
+
+        NvmlReturn absent() {
+            return noted(NvmlReturn.FUNCTION_NOT_FOUND.code());
+        }
+
+        IllegalStateException broken(Throwable cause) {
+            return new IllegalStateException("The binding of " + call + " is wrong", cause);
+        }
+    }
+
+    /** Binds what the library has. */
+    public Nvml(SymbolLookup symbols) {
+        for (NvmlCall call : NvmlCall.values()) {
+            calls.put(call, bind(call, symbols));
+        }
+    }
+
+    @SuppressWarnings("restricted") // Binding native functions is what this class is for.
+    private static Bound bind(NvmlCall call, SymbolLookup symbols) {
+        Map<NvmlReturn, AtomicLong> failures = new EnumMap<>(NvmlReturn.class);
+        for (NvmlReturn answer : NvmlReturn.values()) {
+            failures.put(answer, new AtomicLong());
+        }
+        for (String symbol : call.symbols()) {
+            var address = symbols.find(symbol);
+            if (address.isPresent()) {
+                boolean suffixed = symbol.endsWith("_v2") || symbol.endsWith("_v3");
+                return new Bound(
+                        call,
+                        Linker.nativeLinker().downcallHandle(address.get(), call.descriptor()),
+                        (suffixed ? NvmlLayouts.PROCESS_INFO_V2 : NvmlLayouts.PROCESS_INFO_V1)
+                                .byteSize(),
+                        failures);
+            }
+        }
+        return new Bound(call, null, 0, failures);
+    }
+
+    private Bound bound(NvmlCall call) {
+        return requireNonNull(calls.get(call));
+    }
+
+    /** The call that is running right now, seen from another thread; null between calls. */
+    public @Nullable NvmlCall inside() {
+        return inside;
+    }
+
+    /** How often a call was answered so, since this object was made. Safe from any thread. */
+    public long failures(NvmlCall call, NvmlReturn code) {
+        return requireNonNull(bound(call).failures().get(code)).get();
+    }
+
+    /** {@code nvmlInit_v2}: does not touch a GPU yet. */
+    public NvmlReturn init() {
+        return call(NvmlCall.INIT);
+    }
+
+    /** {@code nvmlShutdown}. */
+    public NvmlReturn shutdown() {
+        return call(NvmlCall.SHUTDOWN);
+    }
+
+    /** The driver's version as text; empty where it does not tell. */
+    public String driverVersion() {
+        NvmlCall call = NvmlCall.DRIVER_VERSION;
+        Bound bound = bound(call);
+        MethodHandle handle = bound.handle();
+        if (handle == null) {
+            return "";
+        }
+        inside = call;
+        try {
+            out.fill((byte) 0);
+            return bound.noted((int) handle.invokeExact(out.address(), 80)).ok() ? text(80) : "";
+        } catch (Throwable e) {
+            throw bound.broken(e);
+        } finally {
+            inside = null;
+        }
+    }
+
+    /** How many devices there are; {@link #result()} has the number. */
+    public NvmlReturn deviceCount() {
+        return call(NvmlCall.DEVICE_COUNT, out.address());
+    }
+
+    /** The 32-bit number that the last successful query told. */
+    public int result() {
+        return out.get(JAVA_INT, 0);
+    }
+
+    /** The handle that the last successful query told. */
+    public long handle() {
+        return out.get(JAVA_LONG, 0);
+    }
+
+    /** Opens a device; {@link #handle()} has it. */
+    public NvmlReturn deviceByIndex(int index) {
+        NvmlCall call = NvmlCall.DEVICE_BY_INDEX;
+        Bound bound = bound(call);
+        MethodHandle handle = bound.handle();
+        if (handle == null) {
+            return bound.absent();
+        }
+        inside = call;
+        try {
+            return bound.noted((int) handle.invokeExact(index, out.address()));
+        } catch (Throwable e) {
+            throw bound.broken(e);
+        } finally {
+            inside = null;
+        }
+    }
+
+    /** The device's UUID, or null where it does not tell. */
+    public @Nullable String uuid(long device) {
+        return textOf(NvmlCall.UUID, device);
+    }
+
+    /** The device's product name, or null where it does not tell. */
+    public @Nullable String name(long device) {
+        return textOf(NvmlCall.NAME, device);
+    }
+
+    /** Busy percent of the last sample period; {@link #result()} has it. */
+    public NvmlReturn utilizationRates(long device) {
+        return call(NvmlCall.UTILIZATION_RATES, device, out.address());
+    }
+
+    /** Bytes of memory in use; {@link #memoryUsed()} and {@link #memoryTotal()} have them. */
+    public NvmlReturn memoryInfo(long device) {
+        return call(NvmlCall.MEMORY_INFO, device, out.address());
+    }
+
+    /** Bytes in use as the last {@link #memoryInfo} told. */
+    public long memoryUsed() {
+        return out.get(JAVA_LONG, 16);
+    }
+
+    /** Bytes the device has as the last {@link #memoryInfo} told. */
+    public long memoryTotal() {
+        return out.get(JAVA_LONG, 0);
+    }
+
+    /** Whether MIG is on now: {@link #result()} is 1. */
+    public NvmlReturn migMode(long device) {
+        return call(NvmlCall.MIG_MODE, device, out.address(), out.address() + 8);
+    }
+
+    /** How many MIG devices there can be; {@link #result()} has the number. */
+    public NvmlReturn migMaxCount(long device) {
+        return call(NvmlCall.MIG_MAX_COUNT, device, out.address());
+    }
+
+    /** Opens a MIG device; indices have holes, answered {@link NvmlReturn#NOT_FOUND}. */
+    public NvmlReturn migByIndex(long device, int index) {
+        NvmlCall call = NvmlCall.MIG_BY_INDEX;
+        Bound bound = bound(call);
+        MethodHandle handle = bound.handle();
+        if (handle == null) {
+            return bound.absent();
+        }
+        inside = call;
+        try {
+            return bound.noted((int) handle.invokeExact(device, index, out.address()));
+        } catch (Throwable e) {
+            throw bound.broken(e);
+        } finally {
+            inside = null;
+        }
+    }
+
+    /**
+     * Lists the processes on a device.
+     *
+     * @return the compute list's answer; graphics and MPS lists only add to it
+     */
+    public NvmlReturn runningProcesses(long device, ProcessList list) {
+        list.clear();
+        NvmlReturn compute = list(NvmlCall.COMPUTE_PROCESSES, device, list);
+        if (compute.ok()) {
+            list(NvmlCall.GRAPHICS_PROCESSES, device, list);
+            list(NvmlCall.MPS_PROCESSES, device, list);
+        }
+        return compute;
+    }
+
+    private NvmlReturn list(NvmlCall call, long device, ProcessList list) {
+        long bytes = bound(call).entryBytes();
+        NvmlReturn answer = NvmlReturn.INSUFFICIENT_SIZE;
+        for (int i = 0; i < ATTEMPTS && answer == NvmlReturn.INSUFFICIENT_SIZE; i++) {
+            int capacity = bytes == 0 ? 0 : (int) Math.min(MOST_ROWS, rows.byteSize() / bytes);
+            out.set(JAVA_INT, 0, capacity);
+            answer = call(call, device, out.address(), rows.address());
+            if (answer == NvmlReturn.INSUFFICIENT_SIZE) {
+                grow(Integer.toUnsignedLong(out.get(JAVA_INT, 0)) * 2 + 5);
+            } else if (answer.ok()) {
+                int count = (int) Math.min(capacity, Integer.toUnsignedLong(result()));
+                for (int row = 0; row < count; row++) {
+                    list.add(
+                            unsigned(rows.get(JAVA_INT, row * bytes)),
+                            rows.get(JAVA_LONG, row * bytes + 8));
+                }
+                if (call == NvmlCall.MPS_PROCESSES) {
+                    list.mpsClients = count;
+                }
+            }
+        }
+        return answer;
+    }
+
+    /**
+     * Busy share per process since a moment. Asks the newer call where the older one is not
+     * supported.
+     *
+     * @param lastSeen microseconds of CPU wall time; only what is newer counts
+     */
+    public NvmlReturn processUtilization(long device, long lastSeen, UtilizationRows into) {
+        NvmlReturn answer = oldUtilization(device, lastSeen, into);
+        return answer.remedy() == Remedy.LOWER_FOR_GOOD
+                ? newUtilization(device, lastSeen, into)
+                : answer;
+    }
+
+    private NvmlReturn oldUtilization(long device, long lastSeen, UtilizationRows into) {
+        NvmlCall call = NvmlCall.PROCESS_UTILIZATION;
+        into.clear(0);
+        NvmlReturn answer = NvmlReturn.INSUFFICIENT_SIZE;
+        for (int i = 0; i < ATTEMPTS && answer == NvmlReturn.INSUFFICIENT_SIZE; i++) {
+            int capacity = (int) (rows.byteSize() / ROW_BYTES);
+            out.set(JAVA_INT, 0, capacity);
+            answer = call(call, device, rows.address(), out.address(), lastSeen);
+            if (answer == NvmlReturn.INSUFFICIENT_SIZE) {
+                grow(Math.max(capacity * 2L, Integer.toUnsignedLong(result())));
+            } else if (answer.ok()) {
+                int count = (int) Math.min(capacity, Integer.toUnsignedLong(result()));
+                into.clear(capacity);
+                for (long at = 0; at < count * ROW_BYTES; at += ROW_BYTES) {
+                    into.add(
+                            unsigned(rows.get(JAVA_INT, at + PID)),
+                            rows.get(JAVA_LONG, at + TIME),
+                            unsigned(rows.get(JAVA_INT, at + SM)));
+                }
+            }
+        }
+        return answer;
+    }
+
+    private NvmlReturn newUtilization(long device, long lastSeen, UtilizationRows into) {
+        NvmlCall call = NvmlCall.PROCESSES_UTILIZATION_INFO;
+        into.clear(0);
+        NvmlReturn answer = NvmlReturn.INSUFFICIENT_SIZE;
+        for (int i = 0; i < ATTEMPTS && answer == NvmlReturn.INSUFFICIENT_SIZE; i++) {
+            int capacity = (int) (rows.byteSize() / INFO_BYTES);
+            out.set(JAVA_INT, 0, NvmlLayouts.version(NvmlLayouts.PROCESSES_UTILIZATION_INFO, 1));
+            out.set(JAVA_INT, 4, capacity);
+            out.set(JAVA_LONG, 8, lastSeen);
+            out.set(JAVA_LONG, 16, rows.address());
+            answer = call(call, device, out.address());
+            if (answer == NvmlReturn.INSUFFICIENT_SIZE) {
+                grow(Math.max(capacity * 2L, unsigned(out.get(JAVA_INT, 4))));
+            } else if (answer.ok()) {
+                int count = (int) Math.min(capacity, unsigned(out.get(JAVA_INT, 4)));
+                into.clear(capacity);
+                for (long at = 0; at < count * INFO_BYTES; at += INFO_BYTES) {
+                    into.add(
+                            unsigned(rows.get(JAVA_INT, at + INFO_PID)),
+                            rows.get(JAVA_LONG, at),
+                            unsigned(rows.get(JAVA_INT, at + INFO_SM)));
+                }
+            }
+        }
+        return answer;
+    }
+
+    /**
+     * The device's own busy history since a moment.
+     *
+     * @param lastSeen microseconds of CPU wall time; only what is newer counts
+     */
+    public NvmlReturn deviceSamples(long device, long lastSeen, DeviceSamples into) {
+        NvmlCall call = NvmlCall.SAMPLES;
+        into.clear(0);
+        Bound bound = bound(call);
+        MethodHandle handle = bound.handle();
+        if (handle == null) {
+            return bound.absent();
+        }
+        long bytes = NvmlLayouts.SAMPLE.byteSize();
+        int capacity = (int) (rows.byteSize() / bytes);
+        out.set(JAVA_INT, 0, 0);
+        out.set(JAVA_INT, 8, capacity);
+        inside = call;
+        NvmlReturn answer;
+        try {
+            answer =
+                    bound.noted(
+                            (int)
+                                    handle.invokeExact(
+                                            device,
+                                            SAMPLE_TYPE_GPU_UTILIZATION,
+                                            lastSeen,
+                                            out.address(),
+                                            out.address() + 8,
+                                            rows.address()));
+        } catch (Throwable e) {
+            throw bound.broken(e);
+        } finally {
+            inside = null;
+        }
+        if (answer.ok()) {
+            int count = (int) Math.min(capacity, unsigned(out.get(JAVA_INT, 8)));
+            into.clear(capacity);
+            for (long at = 0; at < count * bytes; at += bytes) {
+                into.add(rows.get(JAVA_LONG, at), unsigned(rows.get(JAVA_INT, at + 8)));
+            }
+        }
+        return answer;
+    }
+
+    private NvmlReturn call(NvmlCall call) {
+        Bound bound = bound(call);
+        MethodHandle handle = bound.handle();
+        if (handle == null) {
+            return bound.absent();
+        }
+        inside = call;
+        try {
+            return bound.noted((int) handle.invokeExact());
+        } catch (Throwable e) {
+            throw bound.broken(e);
+        } finally {
+            inside = null;
+        }
+    }
+
+    private NvmlReturn call(NvmlCall call, long a) {
+        Bound bound = bound(call);
+        MethodHandle handle = bound.handle();
+        if (handle == null) {
+            return bound.absent();
+        }
+        inside = call;
+        try {
+            return bound.noted((int) handle.invokeExact(a));
+        } catch (Throwable e) {
+            throw bound.broken(e);
+        } finally {
+            inside = null;
+        }
+    }
+
+    private NvmlReturn call(NvmlCall call, long a, long b) {
+        Bound bound = bound(call);
+        MethodHandle handle = bound.handle();
+        if (handle == null) {
+            return bound.absent();
+        }
+        inside = call;
+        try {
+            return bound.noted((int) handle.invokeExact(a, b));
+        } catch (Throwable e) {
+            throw bound.broken(e);
+        } finally {
+            inside = null;
+        }
+    }
+
+    private NvmlReturn call(NvmlCall call, long a, long b, long c) {
+        Bound bound = bound(call);
+        MethodHandle handle = bound.handle();
+        if (handle == null) {
+            return bound.absent();
+        }
+        inside = call;
+        try {
+            return bound.noted((int) handle.invokeExact(a, b, c));
+        } catch (Throwable e) {
+            throw bound.broken(e);
+        } finally {
+            inside = null;
+        }
+    }
+
+    private NvmlReturn call(NvmlCall call, long a, long b, long c, long d) {
+        Bound bound = bound(call);
+        MethodHandle handle = bound.handle();
+        if (handle == null) {
+            return bound.absent();
+        }
+        inside = call;
+        try {
+            return bound.noted((int) handle.invokeExact(a, b, c, d));
+        } catch (Throwable e) {
+            throw bound.broken(e);
+        } finally {
+            inside = null;
+        }
+    }
+
+    private @Nullable String textOf(NvmlCall call, long device) {
+        Bound bound = bound(call);
+        MethodHandle handle = bound.handle();
+        if (handle == null) {
+            return null;
+        }
+        inside = call;
+        try {
+            out.fill((byte) 0);
+            NvmlReturn answer =
+                    bound.noted((int) handle.invokeExact(device, out.address(), UUID_BYTES));
+            return answer.ok() ? text(UUID_BYTES) : null;
+        } catch (Throwable e) {
+            throw bound.broken(e);
+        } finally {
+            inside = null;
+        }
+    }
+
+    /** Reads up to the NUL or the buffer's end, whichever comes first; what is no ASCII is '?'. */
+    private String text(int limit) {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < limit; i++) {
+            int c = out.get(JAVA_BYTE, i);
+            if (c == 0) {
+                break;
+            }
+            text.append(c >= ' ' && c < 127 ? (char) c : '?');
+        }
+        return text.toString();
+    }
+
+    private void grow(long wantedRows) {
+        long capacity = Math.clamp(wantedRows, ROWS, MOST_ROWS) * INFO_BYTES;
+        if (capacity > rows.byteSize()) {
+            rows = arena.allocate(capacity, 8);
+        }
+    }
+
+    private static long unsigned(int value) {
+        return Integer.toUnsignedLong(value);
+    }
+
+    private static long offset(String field) {
+        return NvmlLayouts.offset(NvmlLayouts.PROCESS_UTILIZATION, field);
+    }
+}

@@ -1,0 +1,126 @@
+package io.gpusharing.sidecar.report;
+
+import io.gpusharing.sidecar.meter.Memory;
+import io.gpusharing.sidecar.meter.Usage;
+import java.io.IOException;
+import java.security.GeneralSecurityException;
+import java.time.Duration;
+import java.util.function.Supplier;
+
+/**
+ * Makes reports, remembers them, delivers them. Nothing queues up while the timekeeper is away: the
+ * next report holds all that the missed ones would have told.
+ */
+public final class Reporter {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    private final String meter;
+    private final String run;
+    private final Supplier<Usage> usage;
+    private final Supplier<Memory> memory;
+    private final Timekeeper timekeeper;
+    private final StateFile stateFile;
+    private final ReportEvents events;
+    private long sequence;
+    private String lastProblem = "";
+    private String lastStateProblem = "";
+    private Answer.Mode lastMode = Answer.Mode.FULL;
+
+    /**
+     * @param meter {@code Sidecar} or {@code Agent}
+     * @param sequence the last that the run used; 0 for a new one
+     */
+    public Reporter(
+            String meter,
+            String run,
+            long sequence,
+            Supplier<Usage> usage,
+            Supplier<Memory> memory,
+            Timekeeper timekeeper,
+            StateFile stateFile,
+            ReportEvents events) {
+        this.meter = meter;
+        this.run = run;
+        this.sequence = sequence;
+        this.usage = usage;
+        this.memory = memory;
+        this.timekeeper = timekeeper;
+        this.stateFile = stateFile;
+        this.events = events;
+    }
+
+    /** One report with the usual patience. */
+    public Answer report() {
+        return report(PATIENCE);
+    }
+
+    /**
+     * One report.
+     *
+     * @param patience for connecting, and again for the answer
+     */
+    public Answer report(Duration patience) {
+        Answer answer = timekeeper.deliver(next(), patience);
+        note(answer);
+        return answer;
+    }
+
+    /** Counters go to the file before they go out, so no restart can ever take one back. */
+    private synchronized UsageReport next() {
+        UsageReport report = new UsageReport(run, ++sequence, meter, usage.get());
+        save();
+        return report;
+    }
+
+    /** Writes the state down. */
+    public synchronized void save() {
+        try {
+            stateFile.save(new StateFile.State(run, sequence, memory.get()));
+            lastStateProblem = "";
+        } catch (IOException e) {
+            if (!e.toString().equals(lastStateProblem)) {
+                lastStateProblem = e.toString();
+                events.stateNotSaved(lastStateProblem);
+            }
+        }
+    }
+
+    private synchronized void note(Answer answer) {
+        switch (answer) {
+            case Answer.Taken taken -> {
+                if (!lastProblem.isEmpty() || sequence == 1) {
+                    events.delivering(sequence);
+                    lastProblem = "";
+                }
+                if (taken.mode() != lastMode) {
+                    lastMode = taken.mode();
+                    events.modeChanged(lastMode);
+                }
+                trust(taken.ca());
+            }
+            case Answer.Refused refused -> problem(refused.reason());
+            case Answer.Unavailable unavailable -> problem(unavailable.reason());
+        }
+    }
+
+    private void problem(String reason) {
+        if (!reason.equals(lastProblem)) {
+            lastProblem = reason;
+            events.notDelivered(reason);
+        }
+    }
+
+    private void trust(@org.jspecify.annotations.Nullable String ca) {
+        if (ca == null || ca.equals(timekeeper.ca())) {
+            return;
+        }
+        try {
+            timekeeper.trust(ca);
+            stateFile.saveCa(ca);
+            events.authorityChanged();
+        } catch (GeneralSecurityException | IOException e) {
+            events.stateNotSaved("the timekeeper's next CA: " + e);
+        }
+    }
+}

@@ -1,0 +1,208 @@
+package io.gpusharing.sidecar.report;
+
+import io.gpusharing.sidecar.meter.Memory;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What outlives a restart of the container: the run, its last sequence and the counters, in one
+ * file that is replaced as a whole.
+ */
+public final class StateFile {
+
+    private static final long VERSION = 1;
+
+    private final Path directory;
+    private final Path file;
+
+    /**
+     * @param directory writable, for instance an emptyDir
+     */
+    public StateFile(Path directory) {
+        this.directory = directory;
+        this.file = directory.resolve("meter.json");
+    }
+
+    /** What the file tells. */
+    public sealed interface Loaded {
+
+        /** The counters of an earlier process. */
+        record Found(State state) implements Loaded {}
+
+        /** There is none: the first start. */
+        record None() implements Loaded {}
+
+        /** It cannot be used. */
+        record Unusable(String reason) implements Loaded {}
+    }
+
+    /**
+     * The state of a run.
+     *
+     * @param sequence the last that was given to a report
+     */
+    public record State(String run, long sequence, Memory memory) {}
+
+    /** Reads the file. */
+    public Loaded load() {
+        try {
+            return new Loaded.Found(decode(Files.readString(file)));
+        } catch (NoSuchFileException e) {
+            return new Loaded.None();
+        } catch (IOException | IllegalArgumentException | ClassCastException e) {
+            return new Loaded.Unusable(e.toString());
+        }
+    }
+
+    /** Replaces the file: after a crash at any point either the old or the new one is there. */
+    public void save(State state) throws IOException {
+        replace(file, encode(state));
+    }
+
+    /** The CA that the timekeeper handed over, or null. */
+    public @Nullable String loadCa() {
+        try {
+            return Files.readString(directory.resolve("ca.pem"));
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    /** Keeps the CA that the timekeeper handed over. */
+    public void saveCa(String pem) throws IOException {
+        replace(directory.resolve("ca.pem"), pem);
+    }
+
+    private void replace(Path target, String content) throws IOException {
+        Path next = directory.resolve(target.getFileName() + ".next");
+        try (FileChannel channel =
+                FileChannel.open(
+                        next,
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.WRITE,
+                        StandardOpenOption.TRUNCATE_EXISTING)) {
+            ByteBuffer bytes = ByteBuffer.wrap(content.getBytes(StandardCharsets.UTF_8));
+            while (bytes.hasRemaining()) {
+                channel.write(bytes);
+            }
+        }
+        // No fsync: an emptyDir does not outlive the machine's crash, and a rename is enough for
+        // the crash of a process.
+        Files.move(
+                next, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    static String encode(State state) {
+        Memory memory = state.memory();
+        StringBuilder out = new StringBuilder(512);
+        out.append("{\"version\":").append(VERSION).append(",\"run\":");
+        Json.quote(out, state.run());
+        out.append(",\"sequence\":").append(state.sequence()).append(",\"bootId\":");
+        Json.quote(out, memory.bootId());
+        out.append(",\"startedMicros\":").append(memory.startedMicros());
+        out.append(",\"savedMicros\":").append(memory.savedMicros());
+        out.append(",\"devices\":[");
+        for (Memory.Device device : memory.devices()) {
+            out.append(out.charAt(out.length() - 1) == '[' ? "{\"uuid\":" : ",{\"uuid\":");
+            Json.quote(out, device.uuid());
+            out.append(",\"settledMicros\":").append(device.settledMicros());
+            out.append(",\"rowsFrom\":").append(device.rowsFrom());
+            out.append(",\"unattributed\":").append(device.unattributedHundredths());
+            out.append(",\"pods\":[");
+            for (Memory.Pod pod : device.pods()) {
+                out.append(out.charAt(out.length() - 1) == '[' ? "{\"uid\":" : ",{\"uid\":");
+                Json.quote(out, pod.uid());
+                out.append(",\"lastPresentMicros\":").append(pod.lastPresentMicros());
+                out.append(",\"busy\":").append(pod.busyHundredths());
+                out.append(",\"memory\":").append(pod.memoryByteSeconds());
+                out.append(",\"covered\":").append(pod.coveredMicros());
+                out.append(",\"uncovered\":").append(pod.uncoveredMicros()).append('}');
+            }
+            out.append("]}");
+        }
+        return out.append("]}").toString();
+    }
+
+    static State decode(String text) {
+        Map<?, ?> state = Json.parseObject(text);
+        if (number(state, "version") != VERSION) {
+            throw new IllegalArgumentException("it is of another version");
+        }
+        List<Memory.Device> devices = new ArrayList<>();
+        for (Map<?, ?> device : objects(state, "devices")) {
+            List<Memory.Pod> pods = new ArrayList<>();
+            for (Map<?, ?> pod : objects(device, "pods")) {
+                pods.add(
+                        new Memory.Pod(
+                                string(pod, "uid"),
+                                number(pod, "lastPresentMicros"),
+                                counter(pod, "busy"),
+                                counter(pod, "memory"),
+                                counter(pod, "covered"),
+                                counter(pod, "uncovered")));
+            }
+            devices.add(
+                    new Memory.Device(
+                            string(device, "uuid"),
+                            number(device, "settledMicros"),
+                            number(device, "rowsFrom"),
+                            counter(device, "unattributed"),
+                            pods));
+        }
+        return new State(
+                string(state, "run"),
+                counter(state, "sequence"),
+                new Memory(
+                        string(state, "bootId"),
+                        number(state, "startedMicros"),
+                        number(state, "savedMicros"),
+                        devices));
+    }
+
+    private static long counter(Map<?, ?> object, String key) {
+        long value = number(object, key);
+        if (value < 0) {
+            throw new IllegalArgumentException(key + " is negative");
+        }
+        return value;
+    }
+
+    private static long number(Map<?, ?> object, String key) {
+        if (object.get(key) instanceof Long number) {
+            return number;
+        }
+        throw new IllegalArgumentException(key + " is no whole number");
+    }
+
+    private static String string(Map<?, ?> object, String key) {
+        if (object.get(key) instanceof String string) {
+            return string;
+        }
+        throw new IllegalArgumentException(key + " is no text");
+    }
+
+    private static List<Map<?, ?>> objects(Map<?, ?> object, String key) {
+        if (!(object.get(key) instanceof List<?> list)) {
+            throw new IllegalArgumentException(key + " is no list");
+        }
+        List<Map<?, ?>> objects = new ArrayList<>();
+        for (Object item : list) {
+            if (!(item instanceof Map<?, ?> map)) {
+                throw new IllegalArgumentException(key + " holds something else than objects");
+            }
+            objects.add(map);
+        }
+        return objects;
+    }
+}

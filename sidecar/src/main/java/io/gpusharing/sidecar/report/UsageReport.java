@@ -1,0 +1,70 @@
+package io.gpusharing.sidecar.report;
+
+import io.gpusharing.sidecar.meter.DeviceUse;
+import io.gpusharing.sidecar.meter.PodUse;
+import io.gpusharing.sidecar.meter.Usage;
+import java.util.List;
+import java.util.function.BiConsumer;
+
+/**
+ * One usage report as it goes over the wire. Counters are cumulative, so a report that is lost is
+ * made good by the next one, and one that arrives twice changes nothing.
+ *
+ * @param run names the run of counters; a new one begins at zero
+ * @param sequence grows by one with each report of a run, also with those that were never answered
+ * @param meter {@code Sidecar} or {@code Agent}
+ */
+public record UsageReport(String run, long sequence, String meter, Usage usage) {
+
+    /** The JSON object that {@code POST /api/v1/usage} takes. */
+    public String toJson() {
+        StringBuilder out = new StringBuilder(512);
+        out.append("{\"run\":");
+        Json.quote(out, run);
+        out.append(",\"sequence\":").append(sequence).append(",\"meter\":");
+        Json.quote(out, meter);
+        out.append(",\"pods\":");
+        array(out, usage.pods(), UsageReport::pod);
+        out.append(",\"unattributed\":");
+        array(out, usage.unattributed(), UsageReport::unattributed);
+        return out.append('}').toString();
+    }
+
+    private static void pod(StringBuilder out, PodUse pod) {
+        out.append("{\"uid\":");
+        Json.quote(out, pod.uid());
+        out.append(",\"devices\":");
+        array(out, pod.devices(), UsageReport::device);
+        out.append('}');
+    }
+
+    private static void device(StringBuilder out, DeviceUse device) {
+        out.append("{\"uuid\":");
+        Json.quote(out, device.uuid());
+        out.append(",\"basis\":\"").append(device.basis().wire()).append("\",\"basisReason\":");
+        Json.quote(out, device.basisReason());
+        out.append(",\"gpuMicroseconds\":").append(device.gpuMicroseconds());
+        out.append(",\"memoryByteSeconds\":").append(device.memoryByteSeconds());
+        out.append(",\"coveredMicroseconds\":").append(device.coveredMicroseconds());
+        out.append(",\"uncoveredMicroseconds\":").append(device.uncoveredMicroseconds());
+        out.append('}');
+    }
+
+    private static void unattributed(StringBuilder out, Usage.Unattributed unattributed) {
+        out.append("{\"uuid\":");
+        Json.quote(out, unattributed.uuid());
+        out.append(",\"gpuMicroseconds\":").append(unattributed.gpuMicroseconds()).append('}');
+    }
+
+    private static <T> void array(
+            StringBuilder out, List<T> items, BiConsumer<StringBuilder, T> item) {
+        out.append('[');
+        for (int i = 0; i < items.size(); i++) {
+            if (i > 0) {
+                out.append(',');
+            }
+            item.accept(out, items.get(i));
+        }
+        out.append(']');
+    }
+}

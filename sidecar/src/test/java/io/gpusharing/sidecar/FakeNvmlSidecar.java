@@ -1,0 +1,46 @@
+package io.gpusharing.sidecar;
+
+import io.gpusharing.sidecar.fake.FakeNvml;
+import io.gpusharing.sidecar.fake.FakeProc;
+import io.gpusharing.sidecar.fake.Scenario;
+import io.gpusharing.sidecar.meter.TimeSource;
+import io.gpusharing.sidecar.nvml.NvmlLibrary;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * The very same sidecar, on a fake NVML: for the demo and for end-to-end tests. Settings come from
+ * the environment as always.
+ *
+ * <pre>
+ * java --enable-native-access=ALL-UNNAMED -cp sidecar.jar:sidecar-tests.jar \
+ *     io.gpusharing.sidecar.FakeNvmlSidecar 'driver 580.159.03' 'view shared' \
+ *     'device GPU-1f2e3d4c-0000-0000-0000-000000000000' 'process busy=30% memory=4GiB'
+ * </pre>
+ *
+ * <p>Each argument is a line of the scenario, or the name of a file with such lines; see {@link
+ * Scenario}.
+ */
+public final class FakeNvmlSidecar {
+
+    private FakeNvmlSidecar() {}
+
+    /** Meters a scenario until SIGTERM. */
+    public static void main(String[] args) throws IOException {
+        StringBuilder text = new StringBuilder();
+        for (String arg : args) {
+            Path file = Path.of(arg);
+            text.append(Files.isRegularFile(file) ? Files.readString(file) : arg).append('\n');
+        }
+        Scenario scenario = Scenario.parse(text.toString());
+        FakeNvml fake = new FakeNvml(scenario, TimeSource.SYSTEM);
+        Path proc = Files.createTempDirectory("gpusharing-proc");
+        String bootId = Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
+        System.exit(
+                Sidecar.run(
+                        System.getenv(),
+                        explicit -> () -> new NvmlLibrary.Found(fake, "a scenario"),
+                        FakeProc.write(proc, scenario, bootId)));
+    }
+}

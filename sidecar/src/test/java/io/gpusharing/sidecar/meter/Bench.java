@@ -1,0 +1,138 @@
+package io.gpusharing.sidecar.meter;
+
+import io.gpusharing.sidecar.fake.FakeNvml;
+import io.gpusharing.sidecar.fake.FakeProc;
+import io.gpusharing.sidecar.fake.FakeProcess;
+import io.gpusharing.sidecar.fake.Scenario;
+import io.gpusharing.sidecar.fake.VirtualTime;
+import io.gpusharing.sidecar.nvml.NvmlLibrary;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A meter of one pod on a fake NVML and a virtual clock: what tests of the meter play with. */
+final class Bench {
+
+    static final String POD = "0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10";
+    static final String GPU = "GPU-1f2e3d4c-0000-0000-0000-000000000000";
+    static final String BOOT = "b0070000-0000-0000-0000-000000000001";
+
+    final VirtualTime time = new VirtualTime();
+    final Scenario scenario;
+    final FakeNvml fake;
+    final List<String> events = new ArrayList<>();
+    final Path proc;
+    final Viewpoint view;
+    Meter meter;
+
+    private Bench(
+            Scenario scenario, String request, @org.jspecify.annotations.Nullable Viewpoint view) {
+        try {
+            this.scenario = scenario;
+            this.fake = new FakeNvml(scenario, time);
+            this.proc = Files.createTempDirectory("bench-proc");
+            ProcFs files = FakeProc.write(proc, scenario, BOOT);
+            this.view = view == null ? new PodView(POD, GpuRequest.parse(request), files) : view;
+            this.meter = start(null);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** A pod with a fraction of the GPU. */
+    static Bench shared(String... lines) {
+        return new Bench(Scenario.parse(String.join("\n", lines)), "", null);
+    }
+
+    /** A pod that asked for whole GPUs. */
+    static Bench exclusive(int gpus, String... lines) {
+        return new Bench(
+                Scenario.parse(String.join("\n", lines)), "main/nvidia.com/gpu=" + gpus, null);
+    }
+
+    /** A meter as it starts, with what an earlier one left behind. */
+    Meter start(@org.jspecify.annotations.Nullable Memory memory) {
+        meter =
+                new Meter(
+                        () -> new NvmlLibrary.Found(fake, "fake"),
+                        view,
+                        time,
+                        BOOT,
+                        memory,
+                        new Recorder());
+        return meter;
+    }
+
+    /** Ticks once a period for so long. */
+    Bench play(Duration length, Duration period) {
+        for (long ticks = length.dividedBy(period); ticks > 0; ticks--) {
+            time.pass(period);
+            meter.tick();
+        }
+        return this;
+    }
+
+    Bench play(Duration length) {
+        return play(length, Duration.ofSeconds(1));
+    }
+
+    /** What the pod did on one GPU. */
+    DeviceUse use(String uuid) {
+        return meter.usage().pods().stream()
+                .filter(pod -> pod.uid().equals(POD))
+                .flatMap(pod -> pod.devices().stream())
+                .filter(device -> device.uuid().equals(uuid))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(uuid + " is not in " + meter.usage()));
+    }
+
+    DeviceUse use() {
+        return use(GPU);
+    }
+
+    /** What a process really used. */
+    long truth(int process) {
+        return fake.truthMicros(scenario.processes().get(process));
+    }
+
+    FakeProcess process(int number) {
+        return scenario.processes().get(number);
+    }
+
+    private final class Recorder implements MeterEvents {
+
+        @Override
+        public void libraryOpened(String place) {
+            events.add("opened " + place);
+        }
+
+        @Override
+        public void initialised(String driverVersion) {
+            events.add("initialised " + driverVersion);
+        }
+
+        @Override
+        public void closed(String reason) {
+            events.add("closed " + reason);
+        }
+
+        @Override
+        public void basisChanged(String uuid, Basis basis, String reason) {
+            events.add("basis " + basis + " " + reason);
+        }
+
+        @Override
+        public void clockJumped(long micros) {
+            events.add("clock");
+        }
+
+        @Override
+        public void leaving(String reason) {
+            events.add("leaving " + reason);
+        }
+    }
+}
