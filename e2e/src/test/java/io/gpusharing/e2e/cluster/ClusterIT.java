@@ -8,11 +8,14 @@ import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.Watcher;
 import io.fabric8.kubernetes.client.WatcherException;
+import io.gpusharing.e2e.recount.PodBill;
+import io.gpusharing.e2e.recount.Recount;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -115,25 +118,60 @@ class ClusterIT {
     }
 
     @Test
-    void theAuditLogHoldsEveryWriteToAPodWithItsAnswer() throws IOException {
-        create(pod("audited", 50, 15));
-        running("audited");
-        cluster.kubectl().run("delete", "pod", "audited").orFail();
+    void aJobsPodCompletesWhenItIsToldTo() {
+        cluster.kubectl()
+                .pipe(
+                        """
+                        apiVersion: batch/v1
+                        kind: Job
+                        metadata: {name: brief}
+                        spec:
+                          template:
+                            metadata: {annotations: {workshop/run-for: 2s}}
+                            spec: {restartPolicy: Never, containers: [{name: cuda, image: cuda}]}
+                        """,
+                        "create",
+                        "-f",
+                        "-")
+                .orFail();
 
-        List<String> lines =
-                Files.readAllLines(cluster.auditLog()).stream()
-                        .filter(line -> line.contains("\"name\":\"audited\""))
-                        .toList();
+        cluster.kubectl()
+                .run("wait", "--for=condition=complete", "job/brief", "--timeout=30s")
+                .orFail();
 
-        assertThat(lines).anyMatch(line -> line.contains("\"subresource\":\"binding\""));
-        assertThat(lines)
-                .anyMatch(line ->
-                        line.contains("\"subresource\":\"status\"")
-                                && line.contains("\"type\":\"PodScheduled\""));
-        assertThat(lines)
-                .anyMatch(line ->
-                        line.contains("\"verb\":\"delete\"")
-                                && line.contains("\"phase\":\"Failed\""));
+        var state =
+                cluster.client()
+                        .pods()
+                        .inNamespace("default")
+                        .withLabel("job-name", "brief")
+                        .list()
+                        .getItems()
+                        .getFirst()
+                        .getStatus()
+                        .getContainerStatuses()
+                        .getFirst()
+                        .getState()
+                        .getTerminated();
+        assertThat(
+                        Duration.between(
+                                        Instant.parse(state.getStartedAt()),
+                                        Instant.parse(state.getFinishedAt()))
+                                .toSeconds())
+                .isBetween(1L, 4L);
+    }
+
+    @Test
+    void theAuditLogIsEnoughToBillAPodThatIsGone() {
+        create(pod("billed", 50, 15));
+        running("billed");
+        Pod placed = cluster.client().pods().inNamespace("default").withName("billed").get();
+        cluster.kubectl().run("delete", "pod", "billed").orFail();
+
+        PodBill bill =
+                requireNonNull(Recount.of(cluster.auditLog()).get(placed.getMetadata().getUid()));
+
+        assertThat(bill.microGpus()).isEqualTo(500_000);
+        assertThat(bill.microGpuSeconds()).isBetween(500_000L, 10 * 500_000L);
     }
 
     @Test

@@ -1,0 +1,300 @@
+package io.gpusharing.e2e.story;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.e2e.cluster.Kubectl;
+import io.gpusharing.e2e.cluster.TestCluster;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.awaitility.core.ConditionFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a newcomer sees, step by step. Each method is one step; it builds on those before it, and
+ * throws an {@link AssertionError} if the story is not true.
+ *
+ * <p>The pods are chosen so that there is only one place for each: {@code cuda} takes half a GPU of
+ * one node, {@code trainer} both GPUs of the other, {@code late} fits only beside {@code cuda}.
+ */
+public final class Story {
+
+    /**
+     * What the installation is told besides the chart: a story cannot wait as long as a cluster
+     * can.
+     */
+    public static final Map<String, String> PROPERTIES =
+            Map.of("GPUSHARING_RECLAIM_WAITINGFOR", "2s", "GPUSHARING_RECLAIM_PERIOD", "1s");
+
+    private final TestCluster cluster;
+    private final Narrator narrator;
+
+    public Story(TestCluster cluster, Narrator narrator) {
+        this.cluster = cluster;
+        this.narrator = narrator;
+    }
+
+    /** All of it. */
+    public void whole() {
+        halfAGpu();
+        whatCannotWork();
+        theClockRuns();
+        theBudgetEnds();
+        whoIsInBudgetComesFirst();
+        theQuota();
+    }
+
+    /** Step 1: a pod that asks for half a GPU is completed, placed and runs. */
+    public void halfAGpu() {
+        narrator.step("1. Half a GPU");
+        succeeds("create", "-f", "e2e/story/teams.yaml");
+        kubectl(
+                        "wait",
+                        "gpubudget/team-a",
+                        "gpubudget/team-b",
+                        "--for=jsonpath={.status.standing}=InBudget",
+                        "--timeout=30s")
+                .orFail();
+        succeeds("create", "-f", "e2e/story/cuda.yaml");
+        running("team-a", "cuda");
+        narrator.say("It runs. This is what was added to it:");
+        String added =
+                succeeds(
+                        "get",
+                        "pod",
+                        "cuda",
+                        "-n",
+                        "team-a",
+                        "-o",
+                        "go-template-file=e2e/story/added.tpl");
+
+        assertThat(added)
+                .contains("class        gpu-in-budget (0)")
+                .contains("annotation   tencent.com/vcuda-core-limit=50")
+                .contains("annotation   gpusharing.io/standing=InBudget")
+                .contains("label        gpusharing.io/metered=true")
+                .contains("sidecar      gpusharing-sidecar")
+                .contains("(Running)");
+    }
+
+    /**
+     * Step 2: what cannot work is refused at once, where it was asked for, with what would be
+     * legal.
+     */
+    public void whatCannotWork() {
+        narrator.step("2. What cannot work is said at once");
+        assertThat(refused("create", "-f", "e2e/story/one-and-a-half.yaml"))
+                .contains("cuda", "tencent.com/vcuda-core", "150", "1..99", "200");
+        assertThat(refused("create", "-f", "e2e/story/no-memory.yaml"))
+                .contains("cuda", "tencent.com/vcuda-memory", "50");
+        assertThat(refused("create", "-f", "e2e/story/bad-deployment.yaml"))
+                .contains("cuda", "tencent.com/vcuda-core", "150");
+        assertThat(refused("create", "-f", "e2e/story/bad-job.yaml"))
+                .contains("cuda", "tencent.com/vcuda-memory", "50");
+        assertThat(kubectl("get", "deployments,jobs", "-n", "team-a", "-o", "name").orFail())
+                .isEmpty();
+    }
+
+    /** Step 3: used time is share times time, to the microsecond. */
+    public void theClockRuns() {
+        narrator.step("3. The clock runs");
+        succeeds("get", "gpubudgets");
+        Instant placed = placedAt("team-a", "cuda");
+        BudgetStatus status =
+                patiently("team-a is charged for half a GPU")
+                        .until(() -> status("team-a"), s -> s.rate() == 500_000);
+
+        Instant now = Instant.now();
+        assertThat(status.usedAt(now))
+                .as("half of the time since PodScheduled, in micro-GPU-seconds")
+                .isBetween(halfSince(placed, now) - 1, halfSince(placed, now) + 1);
+        narrator.say(
+                "cuda holds 0.5 GPU for %.3f s now: %s of %s GPU-minutes are used."
+                        .formatted(
+                                Duration.between(placed, now).toMillis() / 1e3,
+                                BudgetStatus.minutes(status.usedAt(now)),
+                                "0.25"));
+    }
+
+    /**
+     * Step 4: the budget ends in the foretold second; work goes on at a lower priority, and is
+     * charged.
+     */
+    public void theBudgetEnds() {
+        narrator.step("4. The budget ends");
+        succeeds("create", "-f", "e2e/story/trainer.yaml");
+        running("team-a", "trainer");
+        BudgetStatus running =
+                patiently("team-a is charged for two and a half GPUs")
+                        .until(() -> status("team-a"), s -> s.rate() == 2_500_000);
+        Instant end = requirePresent(running.exhaustedAt(), "exhaustedAt");
+        narrator.say("With two more GPUs it will end at " + end + ", the status foretells.");
+        assertThat(end).isAfter(Instant.now());
+        assertThat(running.standing()).isEqualTo("InBudget");
+
+        patiently("the budget is exhausted")
+                .until(() -> status("team-a").standing(), "OverBudget"::equals);
+        assertThat(Instant.now()).isAfterOrEqualTo(end);
+        assertThat(status("team-a").exhaustedAt()).isEqualTo(end);
+        String events =
+                patiently("an Event says so")
+                        .until(
+                                () -> eventsOf("GpuBudget", "team-a"),
+                                text -> text.contains("BudgetExhausted"));
+        narrator.say(events);
+        succeeds("get", "gpubudgets");
+
+        succeeds("create", "-f", "e2e/story/late.yaml");
+        running("team-a", "late");
+        assertThat(
+                        succeeds(
+                                        "get",
+                                        "pods",
+                                        "-n",
+                                        "team-a",
+                                        "-o",
+                                        "custom-columns=NAME:.metadata.name,CLASS:.spec.priorityClassName,PRIORITY:.spec.priority,NODE:.spec.nodeName,PHASE:.status.phase")
+                                .replaceAll(" +", " "))
+                .contains("late gpu-over-budget -100")
+                .contains("cuda gpu-in-budget 0");
+        patiently("late is charged too").until(() -> status("team-a").rate() == 3_500_000);
+        narrator.say("It runs, because GPUs are free, and it is charged: 3.5 GPUs are held now.");
+    }
+
+    /**
+     * Step 5: who is in budget comes first, by the scheduler where it can, by reclaim where it
+     * cannot.
+     */
+    public void whoIsInBudgetComesFirst() {
+        narrator.step("5. Who is in budget comes first");
+        assertThat(evictions()).as("nobody was evicted while nobody waited").isZero();
+        narrator.say(
+                "team-b asks for a GPU; the scheduler preempts team-a's pod of lower priority:");
+        succeeds("create", "-f", "e2e/story/urgent.yaml");
+        running("team-b", "urgent");
+        patiently("late is gone").until(() -> pod("team-a", "late") == null);
+        assertThat(
+                        succeeds(
+                                "get",
+                                "events",
+                                "-n",
+                                "team-a",
+                                "--field-selector=involvedObject.name=late,reason=Preempted"))
+                .contains("Preempted");
+        assertThat(evictions()).as("the scheduler did that, not we").isZero();
+
+        narrator.say(
+                "team-b asks for two more. Only trainer is in the way, and it has the same priority: it was admitted in budget. The timekeeper evicts it:");
+        succeeds("create", "-f", "e2e/story/big.yaml");
+        running("team-b", "big");
+        patiently("trainer is gone").until(() -> pod("team-a", "trainer") == null);
+        assertThat(
+                        succeeds(
+                                "get",
+                                "events",
+                                "-n",
+                                "team-a",
+                                "--field-selector=involvedObject.name=trainer"))
+                .containsIgnoringCase("reclaim");
+        assertThat(evictions()).as("one eviction, no more").isEqualTo(1);
+        assertThat(pod("team-a", "cuda")).as("cuda was in nobody's way").isNotNull();
+        succeeds("get", "pods", "-A", "-l", "gpusharing.io/metered=true", "-o", "wide");
+    }
+
+    /** Step 6: how much at once is a plain ResourceQuota. */
+    public void theQuota() {
+        narrator.step("6. How much at once: a ResourceQuota");
+        assertThat(refused("create", "-f", "e2e/story/too-many.yaml"))
+                .contains("exceeded quota: gpus")
+                .contains("requests.tencent.com/vcuda-core=300");
+    }
+
+    private Kubectl.Answer kubectl(String... arguments) {
+        return cluster.kubectl().run(arguments);
+    }
+
+    private String succeeds(String... arguments) {
+        var answer = kubectl(arguments);
+        narrator.command(answer);
+        return answer.orFail();
+    }
+
+    private String refused(String... arguments) {
+        var answer = kubectl(arguments);
+        narrator.command(answer);
+        assertThat(answer.refused()).as("kubectl " + answer.command() + " is refused").isTrue();
+        return answer.text();
+    }
+
+    private void running(String namespace, String pod) {
+        cluster.client()
+                .pods()
+                .inNamespace(namespace)
+                .withName(pod)
+                .waitUntilReady(60, TimeUnit.SECONDS);
+    }
+
+    private Pod pod(String namespace, String name) {
+        return cluster.client().pods().inNamespace(namespace).withName(name).get();
+    }
+
+    private BudgetStatus status(String budget) {
+        return BudgetStatus.of(cluster.client(), budget);
+    }
+
+    private Instant placedAt(String namespace, String name) {
+        return pod(namespace, name).getStatus().getConditions().stream()
+                .filter(condition -> condition.getType().equals("PodScheduled"))
+                .map(condition -> Instant.parse(condition.getLastTransitionTime()))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static long halfSince(Instant from, Instant to) {
+        return Duration.between(from, to).toNanos() / 1_000 / 2;
+    }
+
+    private String eventsOf(String kind, String name) {
+        return kubectl(
+                        "get",
+                        "events",
+                        "-A",
+                        "--field-selector=involvedObject.kind="
+                                + kind
+                                + ",involvedObject.name="
+                                + name)
+                .orFail();
+    }
+
+    /** How many evictions the API server was asked for and agreed to. */
+    private long evictions() {
+        try (Stream<String> log = Files.lines(cluster.auditLog())) {
+            return log.filter(line -> line.contains("\"subresource\":\"eviction\""))
+                    .filter(line -> line.contains("\"code\":201"))
+                    .count();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static ConditionFactory patiently(String what) {
+        return await(what)
+                .atMost(Duration.ofSeconds(60))
+                .pollInterval(Duration.ofMillis(100))
+                .ignoreExceptionsMatching(e -> !(e instanceof AssertionError));
+    }
+
+    private static <T> T requirePresent(@Nullable T value, String what) {
+        if (value == null) {
+            throw new AssertionError(what + " is missing");
+        }
+        return value;
+    }
+}

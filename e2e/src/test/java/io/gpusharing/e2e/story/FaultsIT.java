@@ -1,0 +1,185 @@
+package io.gpusharing.e2e.story;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.gpusharing.e2e.cluster.Repository;
+import io.gpusharing.e2e.cluster.TestCluster;
+import io.gpusharing.e2e.installation.Installation;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What breaks around us, and inside. Each test ends all pods and holds the whole ledger against the
+ * recount: no second is lost, none is charged twice.
+ */
+class FaultsIT {
+
+    private static final String TEAM = "faults";
+
+    private static TestCluster cluster;
+    private static Installation installation;
+    private static Ledger ledger;
+
+    @BeforeAll
+    static void start() {
+        cluster = TestCluster.start(Repository.root().resolve(".run/faults"));
+        installation = Installation.on(cluster, Map.of());
+        ledger = new Ledger(cluster);
+        cluster.createNamespace(TEAM);
+    }
+
+    @AfterAll
+    static void end() {
+        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/faults"));
+        cluster.close();
+    }
+
+    @BeforeEach
+    void somethingRuns() {
+        create(pod("runs-through"));
+        running("runs-through");
+        await().until(() -> ledger.open() == 1);
+    }
+
+    @AfterEach
+    void theBillIsRight() {
+        cluster.kubectl().run("delete", "jobs,pods", "--all", "--namespace=" + TEAM).orFail();
+        await("every end is in the ledger")
+                .atMost(Duration.ofSeconds(60))
+                .ignoreExceptions()
+                .until(() -> ledger.open() == 0);
+        assertThat(ledger.differences()).isEmpty();
+        assertThat(ledger.estimated()).isZero();
+    }
+
+    @Test
+    void aMinuteWithoutTheTimekeeperCostsNobodyASecond() {
+        Instant stopped = Instant.now();
+        installation.timekeeper().program().stop();
+
+        create(pod("began-meanwhile"));
+        create(job("ended-meanwhile"));
+        running("began-meanwhile");
+        await().atMost(Duration.ofSeconds(30)).until(() -> succeeded("ended-meanwhile"));
+        await("a minute has passed")
+                .atMost(Duration.ofSeconds(70))
+                .until(() -> Duration.between(stopped, Instant.now()).toSeconds() >= 60);
+        installation.timekeeper().restart();
+        installation.timekeeper().awaitReady();
+
+        await().atMost(Duration.ofSeconds(30)).until(() -> ledger.open() == 2);
+    }
+
+    @Test
+    void aKilledTimekeeperIsBackAtOnceOnTheDatabaseThatOutlivedIt() {
+        long server = ledger.serverPid();
+
+        installation.timekeeper().program().kill();
+        assertThat(ProcessHandle.of(server)).as("PostgreSQL outlived it").isPresent();
+        installation.timekeeper().restart();
+        installation.timekeeper().awaitReady();
+
+        assertThat(ledger.serverPid()).as("the same PostgreSQL").isEqualTo(server);
+        create(pod("after-the-kill"));
+        running("after-the-kill");
+        await().atMost(Duration.ofSeconds(30)).until(() -> ledger.open() == 2);
+    }
+
+    @Test
+    void withoutTheDatabaseAdmissionGoesOnAndChargingCatchesUp() {
+        ProcessHandle server = ProcessHandle.of(ledger.serverPid()).orElseThrow();
+        server.destroyForcibly();
+        server.onExit().join();
+
+        create(pod("admitted-meanwhile"));
+        running("admitted-meanwhile");
+        assertThat(installation.timekeeper().live()).as("it waits, it does not die").isTrue();
+        installation.timekeeper().program().kill();
+        installation.timekeeper().restart();
+        installation.timekeeper().awaitReady();
+
+        await().atMost(Duration.ofSeconds(30)).until(() -> ledger.open() == 2);
+    }
+
+    @Test
+    void bothServicesOutliveTheApiServerAndResume() {
+        cluster.killApiServer();
+        await("ten seconds without an API server")
+                .pollDelay(Duration.ofSeconds(10))
+                .until(() -> installation.webhook().live() && installation.timekeeper().live());
+        cluster.resume();
+        await().atMost(Duration.ofSeconds(30))
+                .until(() -> !cluster.kubectl().run("get", "namespaces").refused());
+        installation.awaitAdmission();
+
+        create(pod("afterwards"));
+        running("afterwards");
+
+        await().atMost(Duration.ofSeconds(60)).until(() -> ledger.open() == 2);
+    }
+
+    private static void create(String manifest) {
+        cluster.kubectl().pipe(manifest, "create", "--namespace=" + TEAM, "-f", "-").orFail();
+    }
+
+    private static void running(String pod) {
+        cluster.client()
+                .pods()
+                .inNamespace(TEAM)
+                .withName(pod)
+                .waitUntilReady(60, TimeUnit.SECONDS);
+    }
+
+    private static boolean succeeded(String job) {
+        var status =
+                cluster.client()
+                        .batch()
+                        .v1()
+                        .jobs()
+                        .inNamespace(TEAM)
+                        .withName(job)
+                        .get()
+                        .getStatus();
+        return status.getSucceeded() != null && status.getSucceeded() == 1;
+    }
+
+    private static String pod(String name) {
+        return """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: %s}
+        spec:
+          containers:
+          - name: cuda
+            image: cuda
+            resources: {limits: {tencent.com/vcuda-core: 30, tencent.com/vcuda-memory: 20}}
+        """
+                .formatted(name);
+    }
+
+    private static String job(String name) {
+        return """
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: %s}
+        spec:
+          template:
+            metadata: {annotations: {workshop/run-for: 3s}}
+            spec:
+              restartPolicy: Never
+              containers:
+              - name: cuda
+                image: cuda
+                resources: {limits: {tencent.com/vcuda-core: 100}}
+        """
+                .formatted(name);
+    }
+}

@@ -1,0 +1,150 @@
+package io.gpusharing.e2e.story;
+
+import io.gpusharing.e2e.cluster.TestCluster;
+import io.gpusharing.e2e.recount.PodBill;
+import io.gpusharing.e2e.recount.Recount;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+
+/** The timekeeper's ledger, read straight from its database, and held against the recount. */
+final class Ledger {
+
+    private final TestCluster cluster;
+
+    Ledger(TestCluster cluster) {
+        this.cluster = cluster;
+    }
+
+    /**
+     * A pod on whose bill the two do not agree.
+     *
+     * @param ledger micro-GPU-seconds that the timekeeper charged, corrections included
+     * @param recount micro-GPU-seconds by the audit log
+     */
+    record Difference(String pod, long ledger, long recount) {}
+
+    /**
+     * Every pod that the two bill differently; a pod that only one of them knows is one of them.
+     */
+    List<Difference> differences() {
+        Map<String, PodBill> bills = Recount.of(cluster.auditLog());
+        Map<String, Long> charges = charges();
+        var uids = new TreeSet<>(charges.keySet());
+        uids.addAll(bills.keySet());
+        var differences = new ArrayList<Difference>();
+        for (String uid : uids) {
+            PodBill bill = bills.get(uid);
+            long recount = bill == null ? 0 : bill.microGpuSeconds();
+            long ledger = charges.getOrDefault(uid, 0L);
+            if (ledger != recount) {
+                String name = bill == null ? uid : bill.namespace() + "/" + bill.name();
+                differences.add(new Difference(name, ledger, recount));
+            }
+        }
+        return differences;
+    }
+
+    /** How many pods are still being charged. */
+    long open() {
+        return number("select count(*) from pod_stay where held_until is null");
+    }
+
+    /** How many ends were not seen but estimated. */
+    long estimated() {
+        return number("select count(*) from pod_stay where estimated");
+    }
+
+    /** Micro-GPU-seconds of all charges and corrections together. */
+    long total() {
+        return number("select coalesce(sum(amount), 0) from pod_charge");
+    }
+
+    /** Adds to one pod's charge behind the timekeeper's back. */
+    void tamper(String pod, long amount) {
+        execute(
+                """
+                update charge set amount = amount + %d
+                where pod_uid = (select pod_uid from pod_stay where name = '%s')
+                  and charged_from = (select min(charged_from) from charge
+                                      where pod_uid = (select pod_uid from pod_stay where name = '%2$s'))
+                """
+                        .formatted(amount, pod));
+    }
+
+    private Map<String, Long> charges() {
+        return query(
+                "select pod_uid::text, sum(amount) from pod_charge group by pod_uid",
+                rows -> {
+                    var found = new HashMap<String, Long>();
+                    while (rows.next()) {
+                        found.put(rows.getString(1), rows.getLong(2));
+                    }
+                    return found;
+                });
+    }
+
+    private long number(String sql) {
+        return query(
+                sql,
+                rows -> {
+                    rows.next();
+                    return rows.getLong(1);
+                });
+    }
+
+    private interface Reader<T> {
+        T read(ResultSet rows) throws SQLException;
+    }
+
+    private <T> T query(String sql, Reader<T> reader) {
+        try (Connection connection = connect();
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(sql)) {
+            return reader.read(rows);
+        } catch (SQLException e) {
+            throw new IllegalStateException(sql, e);
+        }
+    }
+
+    private void execute(String sql) {
+        try (Connection connection = connect();
+                Statement statement = connection.createStatement()) {
+            statement.executeUpdate(sql);
+        } catch (SQLException e) {
+            throw new IllegalStateException(sql, e);
+        }
+    }
+
+    private Connection connect() throws SQLException {
+        return DriverManager.getConnection(
+                "jdbc:postgresql://127.0.0.1:" + postmaster().get(3).strip() + "/postgres",
+                "postgres",
+                "");
+    }
+
+    /** Process id of the embedded PostgreSQL. */
+    long serverPid() {
+        return Long.parseLong(postmaster().getFirst().strip());
+    }
+
+    private List<String> postmaster() {
+        Path file = cluster.dir().resolve("run/database/postmaster.pid");
+        try {
+            return Files.readAllLines(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package io.gpusharing.e2e.story;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.gpusharing.e2e.cluster.Repository;
+import io.gpusharing.e2e.cluster.TestCluster;
+import io.gpusharing.e2e.installation.Installation;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+
+/** The demo's story, and afterwards its bill. */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class StoryIT {
+
+    private static TestCluster cluster;
+    private static Story story;
+    private static Ledger ledger;
+
+    @BeforeAll
+    static void start() {
+        cluster = TestCluster.start(Repository.root().resolve(".run/story"));
+        Installation.on(cluster, Story.PROPERTIES);
+        story = new Story(cluster, Narrator.silent());
+        ledger = new Ledger(cluster);
+    }
+
+    @AfterAll
+    static void end() {
+        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/story"));
+        cluster.close();
+    }
+
+    @Test
+    @Order(1)
+    void aPodThatAsksForHalfAGpuIsCompletedAndRuns() {
+        story.halfAGpu();
+    }
+
+    @Test
+    @Order(2)
+    void whatCannotWorkIsRefusedWhereItWasAskedFor() {
+        story.whatCannotWork();
+    }
+
+    @Test
+    @Order(3)
+    void usedTimeIsShareTimesTime() {
+        story.theClockRuns();
+    }
+
+    @Test
+    @Order(4)
+    void theBudgetEndsInTheForetoldSecondAndWorkGoesOn() {
+        story.theBudgetEnds();
+    }
+
+    @Test
+    @Order(5)
+    void whoIsInBudgetComesFirst() {
+        story.whoIsInBudgetComesFirst();
+    }
+
+    @Test
+    @Order(6)
+    void aResourceQuotaLimitsWhatIsHeldAtOnce() {
+        story.theQuota();
+    }
+
+    @Test
+    @Order(8)
+    void theLedgerEqualsTheRecountOfTheAuditLog() {
+        for (String team : new String[] {"team-a", "team-b"}) {
+            cluster.kubectl().run("delete", "pods", "--all", "--namespace=" + team).orFail();
+        }
+        await("every pod's end is in the ledger")
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> ledger.open() == 0);
+
+        assertThat(ledger.differences()).isEmpty();
+        assertThat(ledger.total()).as("micro-GPU-seconds in all").isPositive();
+        assertThat(ledger.estimated()).isZero();
+    }
+
+    @Test
+    @Order(9)
+    void oneMicroGpuSecondTooMuchIsFound() {
+        ledger.tamper("trainer", 1);
+        try {
+            assertThat(ledger.differences())
+                    .singleElement()
+                    .satisfies(found -> {
+                        assertThat(found.pod()).isEqualTo("team-a/trainer");
+                        assertThat(found.ledger()).isEqualTo(found.recount() + 1);
+                    });
+        } finally {
+            ledger.tamper("trainer", -1);
+        }
+    }
+}
