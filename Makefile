@@ -30,7 +30,7 @@ prerequisites:
 	@tools/prerequisites
 
 # The jars, without tests; only when a source is newer.
-.run/built: $(shell find pom.xml */pom.xml */src -type f 2>/dev/null)
+.run/built: $(shell find pom.xml {common,webhook,timekeeper,sidecar,e2e}/{pom.xml,src} -type f 2>/dev/null)
 	@mkdir -p .run
 	@tools/package
 	@touch $@
