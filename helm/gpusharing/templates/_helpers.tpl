@@ -80,16 +80,16 @@ imagePullSecrets:
 
 {{/* Configuration that both services share. Spring binds GPUSHARING_A_B to the property gpusharing.a.b. */}}
 {{- define "gpusharing.commonEnv" -}}
-- name: GPUSHARING_NAMESPACE
-  valueFrom:
-    fieldRef:
-      fieldPath: metadata.namespace
 - name: GPUSHARING_RESOURCES
   value: {{ join "," .Values.gpuResources | quote }}
+- name: GPUSHARING_GRAMMARS
+  value: {{ join "," .Values.grammars | quote }}
 - name: GPUSHARING_CLASSES_INBUDGET
   value: {{ include "gpusharing.class.inBudget" . }}
 - name: GPUSHARING_CLASSES_OVERBUDGET
   value: {{ include "gpusharing.class.overBudget" . }}
+- name: GPUSHARING_BUDGETS_UNNAMEDNAMESPACES
+  value: {{ .Values.budgets.unnamedNamespaces }}
 {{- end }}
 
 {{- define "gpusharing.probes" -}}
