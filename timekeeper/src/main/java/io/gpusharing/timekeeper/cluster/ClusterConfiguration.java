@@ -1,0 +1,30 @@
+package io.gpusharing.timekeeper.cluster;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.VcudaGrammar;
+import java.time.Clock;
+import java.util.List;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** The client finds its cluster by itself: KUBECONFIG, or the pod's own service account. */
+@Configuration(proxyBeanMethods = false)
+class ClusterConfiguration {
+
+    @Bean(destroyMethod = "close")
+    KubernetesClient kubernetesClient() {
+        return new KubernetesClientBuilder().build();
+    }
+
+    @Bean
+    RequestGrammars requestGrammars() {
+        return new RequestGrammars(List.of(new VcudaGrammar()));
+    }
+
+    @Bean
+    Clock clock() {
+        return Clock.systemUTC();
+    }
+}

@@ -1,0 +1,64 @@
+package io.gpusharing.timekeeper.cluster;
+
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.timekeeper.metering.PodFacts;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.springframework.stereotype.Component;
+
+/** The metered pods and the nodes as they are now, as far as the API server has told. */
+@Component
+public class ClusterView {
+
+    private final Map<UUID, PodFacts> pods = new ConcurrentHashMap<>();
+    private final Map<String, NodeFacts> nodes = new ConcurrentHashMap<>();
+
+    /** All metered pods, waiting ones and ended ones included. */
+    public Collection<PodFacts> pods() {
+        return List.copyOf(pods.values());
+    }
+
+    /** One pod; empty if it is not there any more. */
+    public Optional<PodFacts> pod(UUID uid) {
+        return Optional.ofNullable(pods.get(uid));
+    }
+
+    /** All nodes by name, each with the last capacity that named a GPU. */
+    public Map<String, NodeFacts> nodes() {
+        return Map.copyOf(nodes);
+    }
+
+    /** One node; empty if it was never seen. */
+    public Optional<NodeFacts> node(String name) {
+        return Optional.ofNullable(nodes.get(name));
+    }
+
+    void replacePods(List<PodFacts> present) {
+        Map<UUID, PodFacts> byUid =
+                present.stream().collect(Collectors.toMap(PodFacts::uid, Function.identity()));
+        pods.keySet().retainAll(byUid.keySet());
+        pods.putAll(byUid);
+    }
+
+    void put(PodFacts pod) {
+        pods.put(pod.uid(), pod);
+    }
+
+    void remove(PodFacts pod) {
+        pods.remove(pod.uid());
+    }
+
+    void put(String name, NodeFacts node) {
+        nodes.put(name, node);
+    }
+
+    void putIfAbsent(String name, NodeFacts node) {
+        nodes.putIfAbsent(name, node);
+    }
+}

@@ -1,0 +1,100 @@
+package io.gpusharing.timekeeper.cluster;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.Quantity;
+import io.gpusharing.request.RequestGrammars;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Keeps the nodes of the {@link ClusterView}. */
+final class NodeWatch implements AutoCloseable, ResourceEventHandler<Node> {
+
+    private static final Logger log = LoggerFactory.getLogger(NodeWatch.class);
+
+    private final KubernetesClient client;
+    private final RequestGrammars grammars;
+    private final ClusterView view;
+    private final SharedIndexInformer<Node> informer;
+    private CompletableFuture<Void> synced = new CompletableFuture<>();
+
+    NodeWatch(KubernetesClient client, RequestGrammars grammars, ClusterView view) {
+        this.client = client;
+        this.grammars = grammars;
+        this.view = view;
+        this.informer = client.nodes().runnableInformer(0);
+        informer.addEventHandler(this);
+    }
+
+    void start() {
+        // For ever: the first list may fail, the API server comes back.
+        informer.exceptionHandler((started, problem) -> true);
+        synced = informer.start().toCompletableFuture();
+    }
+
+    /** Returns when all nodes are known, so that shares are frozen by real capacities. */
+    void awaitSynced() {
+        synced.join();
+    }
+
+    /** Asks for a node that a pod was bound to before we heard of it. */
+    void fetch(String name) {
+        try {
+            Node node = client.nodes().withName(name).get();
+            if (node != null) {
+                onAdd(node);
+            }
+        } catch (KubernetesClientException e) {
+            log.atWarn().addKeyValue("node", name).setCause(e).log("cannot read node");
+        }
+    }
+
+    @Override
+    public void onAdd(Node node) {
+        NodeFacts facts = facts(node);
+        // A device plugin that restarts tells 0 for a while; the GPUs are still there.
+        boolean hasGpus = facts.capacity().values().stream().anyMatch(it -> !it.isZero());
+        String name = node.getMetadata().getName();
+        if (hasGpus || view.node(name).isEmpty()) {
+            view.put(name, facts);
+        }
+    }
+
+    @Override
+    public void onUpdate(Node before, Node after) {
+        onAdd(after);
+    }
+
+    @Override
+    public void onDelete(Node node, boolean finalStateUnknown) {
+        // Pods that were bound to it may be told later than its end.
+    }
+
+    @Override
+    public void close() {
+        informer.close();
+    }
+
+    private NodeFacts facts(Node node) {
+        var capacity = new HashMap<String, Quantity>();
+        if (node.getStatus() != null && node.getStatus().getCapacity() != null) {
+            node.getStatus()
+                    .getCapacity()
+                    .forEach((name, amount) -> {
+                        if (grammars.reads(name)) {
+                            capacity.put(name, Quantity.parse(amount.toString()));
+                        }
+                    });
+        }
+        return new NodeFacts(
+                capacity, Objects.requireNonNullElse(node.getMetadata().getLabels(), Map.of()));
+    }
+}

@@ -1,0 +1,30 @@
+package io.gpusharing.timekeeper.cluster;
+
+import io.gpusharing.timekeeper.metering.PodFacts;
+import java.util.List;
+
+/**
+ * Where pods are told. Calls come one after the other, in the API server's order.
+ *
+ * <p>A position is a resource version. Who stores the position together with what the event led to
+ * can go on exactly there, for as long as the API server remembers.
+ */
+public interface PodFeed {
+
+    /**
+     * All pods there are. Whoever is not among them has gone; his end may still be told if {@code
+     * resuming}.
+     *
+     * @param resuming whether what happened since the stored position is told next
+     */
+    void listed(List<PodFacts> pods, String position, boolean resuming);
+
+    /** A pod that is new or changed. */
+    void changed(PodFacts pod, String position);
+
+    /** A pod that was removed, with its final state. */
+    void removed(PodFacts pod, String position);
+
+    /** Nothing happened up to here. */
+    void passed(String position);
+}

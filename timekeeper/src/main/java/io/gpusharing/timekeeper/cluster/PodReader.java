@@ -1,0 +1,177 @@
+package io.gpusharing.timekeeper.cluster;
+
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerStateTerminated;
+import io.fabric8.kubernetes.api.model.ContainerStatus;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodCondition;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.PodStatus;
+import io.fabric8.kubernetes.api.model.ResourceRequirements;
+import io.gpusharing.Names;
+import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.Quantity;
+import io.gpusharing.timekeeper.metering.PodFacts;
+import io.gpusharing.timekeeper.metering.PodFacts.Lifecycle;
+import io.gpusharing.timekeeper.metering.PodFacts.Owner;
+import io.gpusharing.timekeeper.metering.PodFacts.Placement;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the few things of a pod that concern us; the rest is not kept in memory. */
+public final class PodReader {
+
+    private final Predicate<String> gpuResource;
+
+    /**
+     * @param gpuResource which extended resources are GPUs
+     */
+    public PodReader(Predicate<String> gpuResource) {
+        this.gpuResource = gpuResource;
+    }
+
+    /** The facts of a pod as the API server stores it. */
+    public PodFacts read(Pod pod) {
+        ObjectMeta meta = pod.getMetadata();
+        return new PodFacts(
+                UUID.fromString(meta.getUid()),
+                meta.getNamespace(),
+                meta.getName(),
+                owner(meta),
+                request(pod.getSpec()),
+                annotations(meta),
+                placement(pod),
+                lifecycle(pod));
+    }
+
+    private static @Nullable Owner owner(ObjectMeta meta) {
+        return meta.getOwnerReferences().stream()
+                .filter(reference -> Boolean.TRUE.equals(reference.getController()))
+                .findFirst()
+                .map(it -> new Owner(it.getKind(), it.getName(), it.getUid()))
+                .orElse(null);
+    }
+
+    private PodRequest request(PodSpec spec) {
+        var containers = new ArrayList<ContainerRequest>();
+        for (Container container : spec.getContainers()) {
+            containers.add(request(container, Kind.App));
+        }
+        for (Container container : spec.getInitContainers()) {
+            boolean sidecar = "Always".equals(container.getRestartPolicy());
+            containers.add(request(container, sidecar ? Kind.NativeSidecar : Kind.Init));
+        }
+        return new PodRequest(containers);
+    }
+
+    private ContainerRequest request(Container container, Kind kind) {
+        ResourceRequirements resources = container.getResources();
+        return new ContainerRequest(
+                container.getName(),
+                kind,
+                resources == null ? Map.of() : amounts(resources.getLimits()),
+                resources == null ? Map.of() : amounts(resources.getRequests()));
+    }
+
+    private Map<String, Quantity> amounts(
+            @Nullable Map<String, io.fabric8.kubernetes.api.model.Quantity> resources) {
+        var amounts = new HashMap<String, Quantity>();
+        Objects.requireNonNullElse(
+                        resources, Map.<String, io.fabric8.kubernetes.api.model.Quantity>of())
+                .forEach((name, amount) -> {
+                    if (gpuResource.test(name)) {
+                        amounts.put(name, Quantity.parse(amount.toString()));
+                    }
+                });
+        return amounts;
+    }
+
+    private static Map<String, String> annotations(ObjectMeta meta) {
+        var kept = new HashMap<String, String>();
+        Objects.requireNonNullElse(meta.getAnnotations(), Map.<String, String>of())
+                .forEach((key, value) -> {
+                    if (key.startsWith(Names.PREFIX)
+                            || key.startsWith("tencent.com/")
+                            || key.startsWith("hami.io/")) {
+                        kept.put(key, value);
+                    }
+                });
+        return kept;
+    }
+
+    private static Placement placement(Pod pod) {
+        PodSpec spec = pod.getSpec();
+        return new Placement(
+                spec.getNodeName(),
+                pod.getStatus() == null ? null : pod.getStatus().getNominatedNodeName(),
+                spec.getPriorityClassName(),
+                spec.getPriority() == null ? 0 : spec.getPriority(),
+                !spec.getSchedulingGates().isEmpty(),
+                unschedulableSince(pod.getStatus()));
+    }
+
+    private static @Nullable Instant unschedulableSince(@Nullable PodStatus status) {
+        PodCondition scheduled = condition(status, "PodScheduled");
+        return scheduled != null && "Unschedulable".equals(scheduled.getReason())
+                ? instant(scheduled.getLastTransitionTime())
+                : null;
+    }
+
+    private static Lifecycle lifecycle(Pod pod) {
+        PodStatus status = pod.getStatus() == null ? new PodStatus() : pod.getStatus();
+        List<ContainerStatus> containers =
+                Stream.concat(
+                                status.getContainerStatuses().stream(),
+                                status.getInitContainerStatuses().stream())
+                        .filter(container -> container.getState() != null)
+                        .toList();
+        return new Lifecycle(
+                Objects.requireNonNull(instant(pod.getMetadata().getCreationTimestamp())),
+                transition(status, "PodScheduled", "True"),
+                instant(status.getStartTime()),
+                "Succeeded".equals(status.getPhase()) || "Failed".equals(status.getPhase()),
+                containers.stream()
+                        .map(container -> container.getState().getTerminated())
+                        .filter(Objects::nonNull)
+                        .map(ContainerStateTerminated::getFinishedAt)
+                        .map(PodReader::instant)
+                        .filter(Objects::nonNull)
+                        .max(Instant::compareTo)
+                        .orElse(null),
+                containers.stream().anyMatch(it -> it.getState().getRunning() != null),
+                transition(status, "DisruptionTarget", "True"),
+                transition(status, "Ready", "False"),
+                instant(pod.getMetadata().getDeletionTimestamp()));
+    }
+
+    private static @Nullable Instant transition(PodStatus status, String type, String value) {
+        PodCondition condition = condition(status, type);
+        return condition != null && value.equals(condition.getStatus())
+                ? instant(condition.getLastTransitionTime())
+                : null;
+    }
+
+    private static @Nullable PodCondition condition(@Nullable PodStatus status, String type) {
+        return status == null
+                ? null
+                : status.getConditions().stream()
+                        .filter(condition -> type.equals(condition.getType()))
+                        .findFirst()
+                        .orElse(null);
+    }
+
+    private static @Nullable Instant instant(@Nullable String time) {
+        return time == null || time.isEmpty() ? null : Instant.parse(time);
+    }
+}

@@ -1,0 +1,181 @@
+package io.gpusharing.timekeeper.cluster;
+
+import io.fabric8.kubernetes.api.model.ListOptions;
+import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodList;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.Watch;
+import io.fabric8.kubernetes.client.Watcher;
+import io.fabric8.kubernetes.client.WatcherException;
+import io.fabric8.kubernetes.client.dsl.FilterWatchListDeletable;
+import io.fabric8.kubernetes.client.dsl.PodResource;
+import io.gpusharing.Names;
+import io.gpusharing.timekeeper.metering.PodFacts;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Lists and watches the metered pods and tells a {@link PodFeed}. It goes on for ever: an API
+ * server that is away is asked again, one that has forgotten our position is listed anew.
+ */
+final class PodWatch implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(PodWatch.class);
+    private static final long PAGE = 500;
+
+    private final KubernetesClient client;
+    private final PodReader reader;
+    private final PodFeed feed;
+    private final Duration retry;
+    private final Thread thread;
+
+    /**
+     * @param position where to go on; null to begin anew
+     */
+    PodWatch(
+            KubernetesClient client,
+            PodReader reader,
+            PodFeed feed,
+            Duration retry,
+            @Nullable String position) {
+        this.client = client;
+        this.reader = reader;
+        this.feed = feed;
+        this.retry = retry;
+        this.thread = Thread.ofVirtual().name("pod-watch").unstarted(() -> run(position));
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    @Override
+    public void close() {
+        thread.interrupt();
+    }
+
+    private void run(@Nullable String stored) {
+        String position = stored;
+        boolean told = false;
+        while (!Thread.currentThread().isInterrupted()) {
+            try {
+                String listed = list(position != null);
+                follow(position != null ? position : listed);
+                position = null;
+                told = false;
+            } catch (InterruptedException e) {
+                return;
+            } catch (KubernetesClientException e) {
+                if (!told) {
+                    log.atWarn().setCause(e).log("cannot list pods, asking again");
+                    told = true;
+                }
+                if (!pause()) {
+                    return;
+                }
+            }
+        }
+    }
+
+    private FilterWatchListDeletable<Pod, PodList, PodResource> metered() {
+        return client.pods().inAnyNamespace().withLabel(Names.METERED_LABEL, "true");
+    }
+
+    private String list(boolean resuming) {
+        var pods = new ArrayList<PodFacts>();
+        String next = null;
+        String position;
+        do {
+            PodList page =
+                    metered()
+                            .list(
+                                    new ListOptionsBuilder()
+                                            .withLimit(PAGE)
+                                            .withContinue(next)
+                                            .build());
+            page.getItems().forEach(pod -> pods.add(reader.read(pod)));
+            next = page.getMetadata().getContinue();
+            position = page.getMetadata().getResourceVersion();
+        } while (next != null && !next.isEmpty());
+        feed.listed(List.copyOf(pods), position, resuming);
+        return position;
+    }
+
+    /** Returns when the API server no longer knows the position. */
+    private void follow(String position) throws InterruptedException {
+        var ended = new SynchronousQueue<String>();
+        ListOptions options =
+                new ListOptionsBuilder()
+                        .withResourceVersion(position)
+                        .withAllowWatchBookmarks(true)
+                        .build();
+        Watch watch = metered().watch(options, new Teller(ended));
+        try {
+            String reason = ended.take();
+            log.atInfo().addKeyValue("reason", reason).log("listing pods anew");
+        } finally {
+            watch.close();
+        }
+    }
+
+    private boolean pause() {
+        try {
+            TimeUnit.NANOSECONDS.sleep(retry.toNanos());
+            return true;
+        } catch (InterruptedException e) {
+            return false;
+        }
+    }
+
+    private final class Teller implements Watcher<Pod> {
+
+        private final SynchronousQueue<String> ended;
+
+        Teller(SynchronousQueue<String> ended) {
+            this.ended = ended;
+        }
+
+        @Override
+        public void eventReceived(Action action, Pod pod) {
+            String position = pod.getMetadata().getResourceVersion();
+            switch (action) {
+                case ADDED, MODIFIED -> feed.changed(reader.read(pod), position);
+                case DELETED -> feed.removed(reader.read(pod), position);
+                case BOOKMARK -> feed.passed(position);
+                case ERROR -> end("the API server reported an error");
+            }
+        }
+
+        @Override
+        public void onClose(WatcherException cause) {
+            end(String.valueOf(cause.getMessage()));
+        }
+
+        @Override
+        public void onClose() {
+            // Closed by ourselves.
+        }
+
+        private void end(String reason) {
+            Thread.ofVirtual().start(() -> handOver(reason));
+        }
+
+        private void handOver(String reason) {
+            try {
+                // Nobody takes it if the watch is being closed anyway.
+                boolean taken = ended.offer(reason, 10, TimeUnit.SECONDS);
+                log.atDebug().addKeyValue("taken", taken).log("watch ended");
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/** What the API server tells: pods and nodes, as a resumable feed and as the present view. */
+@NullMarked
+package io.gpusharing.timekeeper.cluster;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,72 @@
+package io.gpusharing.timekeeper.metering;
+
+import io.gpusharing.request.PodRequest;
+import java.time.Instant;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What we read of a pod: who it is, what it asks for, where it stands, and when what happened to
+ * it. All instants are the API server's own.
+ *
+ * @param owner what created it; null for a bare pod
+ * @param annotations only those of ours and those that tell which physical GPUs it holds
+ */
+public record PodFacts(
+        UUID uid,
+        String namespace,
+        String name,
+        @Nullable Owner owner,
+        PodRequest request,
+        Map<String, String> annotations,
+        Placement placement,
+        Lifecycle lifecycle) {
+
+    /** The controller of a pod, for instance a Job. */
+    public record Owner(String kind, String name, String uid) {}
+
+    /**
+     * Where a pod stands in scheduling.
+     *
+     * @param node where it is bound; null while it waits
+     * @param nominatedNode where the scheduler makes room for it
+     * @param gated whether a scheduling gate holds it back
+     * @param unschedulableSince since when the scheduler has found no place; null if it did not say
+     *     so
+     */
+    public record Placement(
+            @Nullable String node,
+            @Nullable String nominatedNode,
+            @Nullable String priorityClass,
+            int priority,
+            boolean gated,
+            @Nullable Instant unschedulableSince) {}
+
+    /**
+     * The instants of a pod's life, as far as they are known.
+     *
+     * @param scheduled transition of {@code PodScheduled} to true
+     * @param started when the kubelet took it up
+     * @param terminal whether its phase is {@code Succeeded} or {@code Failed}
+     * @param finished when the last of its containers ended
+     * @param containerRunning whether some container is still shown as running
+     * @param disrupted transition of {@code DisruptionTarget} to true
+     * @param notReady transition of {@code Ready} to false
+     * @param deletion {@code deletionTimestamp}; in the future while its grace period lasts
+     */
+    public record Lifecycle(
+            Instant created,
+            @Nullable Instant scheduled,
+            @Nullable Instant started,
+            boolean terminal,
+            @Nullable Instant finished,
+            boolean containerRunning,
+            @Nullable Instant disrupted,
+            @Nullable Instant notReady,
+            @Nullable Instant deletion) {}
+
+    public PodFacts {
+        annotations = Map.copyOf(annotations);
+    }
+}

@@ -1,0 +1,91 @@
+-- Amounts are micro-GPU-seconds, rates and parts micro-GPUs. Spans are half-open: [from, to).
+-- A budget named '' is none: what is charged to nobody is still known.
+
+create table cluster (
+    id             text        primary key,
+    metering_start timestamptz not null,
+    pod_position   text,
+    seen_until     timestamptz
+);
+comment on column cluster.metering_start is 'nothing before our installation is ever charged';
+comment on column cluster.pod_position is 'resource version up to which pods are in the ledger';
+comment on column cluster.seen_until is 'when the API server last told anything about pods';
+
+-- One row per pod that held a GPU. Without held_until it is open.
+create table pod_stay (
+    cluster      text        not null references cluster,
+    pod_uid      uuid        not null,
+    namespace    text        not null,
+    name         text        not null,
+    owner_kind   text,
+    owner_name   text,
+    node         text        not null,
+    budget       text        not null,
+    rate         bigint      not null check (rate >= 0),
+    compute_part bigint      not null check (compute_part >= 0),
+    memory_part  bigint      not null check (memory_part >= 0),
+    share_known  boolean     not null,
+    held_from    timestamptz not null,
+    posted_until timestamptz not null,
+    held_until   timestamptz,
+    estimated    boolean     not null default false,
+    end_bound    timestamptz,
+    primary key (cluster, pod_uid),
+    check (held_until >= held_from)
+) with (fillfactor = 70);
+comment on column pod_stay.end_bound is 'an estimated end lies between held_until and this';
+create index pod_stay_open on pod_stay (cluster) where held_until is null;
+
+-- What was charged. Rows are never updated; repairs are rows of correction.
+create table charge (
+    cluster      text        not null,
+    pod_uid      uuid        not null,
+    charged_from timestamptz not null,
+    charged_to   timestamptz not null,
+    namespace    text        not null,
+    budget       text        not null,
+    rate         bigint      not null check (rate >= 0),
+    amount       bigint      not null check (amount >= 0),
+    posted_at    timestamptz not null default now(),
+    primary key (cluster, pod_uid, charged_from),
+    check (charged_from < charged_to)
+) partition by range (charged_from);
+create table charge_default partition of charge default;
+create index charge_by_budget on charge (cluster, budget, charged_from);
+
+-- A later truth about a span: the rate is the difference, negative where too much was charged.
+create table correction (
+    id           uuid        primary key,
+    cluster      text        not null references cluster,
+    pod_uid      uuid        not null,
+    charged_from timestamptz not null,
+    charged_to   timestamptz not null,
+    namespace    text        not null,
+    budget       text        not null,
+    rate         bigint      not null,
+    amount       bigint      not null,
+    reason       text        not null,
+    author       text        not null,
+    posted_at    timestamptz not null default now(),
+    check (charged_from < charged_to)
+);
+create index correction_by_pod on correction (cluster, pod_uid);
+create index correction_by_budget on correction (cluster, budget, charged_from);
+
+-- Sums of charges and corrections, kept in the same transaction. They can be recomputed.
+create table usage_hour (
+    cluster   text        not null references cluster,
+    budget    text        not null,
+    namespace text        not null,
+    hour      timestamptz not null,
+    amount    bigint      not null,
+    primary key (cluster, budget, hour, namespace)
+) with (fillfactor = 70);
+
+create view pod_charge as
+select c.cluster, c.pod_uid, c.namespace, s.name, c.budget, c.charged_from, c.charged_to, c.rate, c.amount
+from (select cluster, pod_uid, namespace, budget, charged_from, charged_to, rate, amount from charge
+      union all
+      select cluster, pod_uid, namespace, budget, charged_from, charged_to, rate, amount from correction) c
+join pod_stay s using (cluster, pod_uid);
+comment on view pod_charge is 'every span charged to a pod, corrections with their negative amounts';
