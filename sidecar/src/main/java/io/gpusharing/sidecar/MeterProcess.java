@@ -1,6 +1,7 @@
 package io.gpusharing.sidecar;
 
 import io.gpusharing.sidecar.meter.Basis;
+import io.gpusharing.sidecar.meter.KubeletFiles;
 import io.gpusharing.sidecar.meter.Memory;
 import io.gpusharing.sidecar.meter.Meter;
 import io.gpusharing.sidecar.meter.MeterEvents;
@@ -8,15 +9,19 @@ import io.gpusharing.sidecar.meter.NvmlSource;
 import io.gpusharing.sidecar.meter.ProcFs;
 import io.gpusharing.sidecar.meter.TimeSource;
 import io.gpusharing.sidecar.meter.Viewpoint;
+import io.gpusharing.sidecar.metrics.AgentMetrics;
+import io.gpusharing.sidecar.metrics.MetricsServer;
 import io.gpusharing.sidecar.report.Answer;
 import io.gpusharing.sidecar.report.ReportEvents;
 import io.gpusharing.sidecar.report.ReportSchedule;
 import io.gpusharing.sidecar.report.Reporter;
 import io.gpusharing.sidecar.report.StateFile;
 import io.gpusharing.sidecar.report.Timekeeper;
+import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -188,6 +193,20 @@ final class MeterProcess {
         }
     }
 
+    /** Shows the agent's numbers until closed. */
+    Sidecar.Closing serveMetrics(AgentSettings agent, KubeletFiles kubelet) throws IOException {
+        AgentMetrics metrics =
+                new AgentMetrics(meter, reporter, kubelet, settings.node(), agent.dcgmNames());
+        MetricsServer server =
+                new MetricsServer(agent.metricsPort(), metrics::page, this::ticksInTime);
+        log.event("metrics are served", "port", server.port());
+        return server::close;
+    }
+
+    private boolean ticksInTime() {
+        return time.monotonicMicros() - tickStartedMicros < 30_000_000;
+    }
+
     /**
      * Ends metering: one last tick, one last report, the state file, all within two seconds. For
      * the thread that got SIGTERM.
@@ -215,6 +234,11 @@ final class MeterProcess {
         @Override
         public void libraryOpened(String place) {
             log.event("nvml library opened", "place", place);
+        }
+
+        @Override
+        public void libraryMissing(List<String> places) {
+            log.event("nvml library not found", "tried", String.join(", ", places));
         }
 
         @Override

@@ -1,14 +1,20 @@
 package io.gpusharing.sidecar;
 
 import io.gpusharing.sidecar.meter.GpuRequest;
+import io.gpusharing.sidecar.meter.KubeletFiles;
+import io.gpusharing.sidecar.meter.NodeView;
 import io.gpusharing.sidecar.meter.NvmlSource;
 import io.gpusharing.sidecar.meter.PodView;
 import io.gpusharing.sidecar.meter.ProcFs;
 import io.gpusharing.sidecar.meter.TimeSource;
+import io.gpusharing.sidecar.meter.Viewpoint;
 import io.gpusharing.sidecar.nvml.NvmlLibrary;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** The meter's entry point: what one pod really does with its share of the GPUs. */
 public final class Sidecar {
@@ -18,13 +24,19 @@ public final class Sidecar {
 
     private Sidecar() {}
 
-    /** Meters until SIGTERM. All settings come from the environment. */
+    /**
+     * Meters until SIGTERM. All settings come from the environment.
+     *
+     * @param args {@code --node} for the agent of a node; nothing for the sidecar of a pod
+     */
     public static void main(String[] args) {
+        Library library = explicit -> () -> NvmlLibrary.open(explicit);
+        boolean agent = List.of(args).contains("--node");
+        Map<String, String> environment = System.getenv();
         System.exit(
-                run(
-                        System.getenv(),
-                        explicit -> () -> NvmlLibrary.open(explicit),
-                        new ProcFs(Path.of("/proc"))));
+                agent
+                        ? runAgent(environment, library)
+                        : run(environment, library, new ProcFs(Path.of("/proc"))));
     }
 
     /** What differs between the real library and a stand-in for it. */
@@ -32,46 +44,91 @@ public final class Sidecar {
     interface Library {
 
         /** The source of symbols, given the place that the settings name, or null. */
-        NvmlSource at(@org.jspecify.annotations.Nullable String explicit);
+        NvmlSource at(@Nullable String explicit);
     }
 
     static int run(Map<String, String> environment, Library library, ProcFs proc) {
         EventLog log = new EventLog(System.out);
         try {
             Settings settings = Settings.from(environment, false);
-            keepConnections();
-            log.event(
-                    "meter starts",
-                    "namespace",
-                    settings.namespace(),
-                    "pod",
-                    settings.pod(),
-                    "uid",
-                    settings.podUid(),
-                    "node",
-                    settings.node(),
-                    "timekeeper",
-                    settings.timekeeper());
             PodView view =
                     new PodView(settings.podUid(), GpuRequest.parse(settings.request()), proc);
-            MeterProcess process =
-                    new MeterProcess(
-                            settings,
-                            "Sidecar",
-                            library.at(settings.nvmlLibrary()),
-                            view,
-                            proc,
-                            TimeSource.SYSTEM,
-                            log);
-            Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().unstarted(process::stop));
-            return process.run();
-        } catch (Settings.BadSettings e) {
-            log.event("the environment cannot be used", "problems", e.getMessage());
-            return BAD_SETTINGS;
-        } catch (GeneralSecurityException e) {
-            log.event("GPUSHARING_CA cannot be used", "problem", e.getMessage());
-            return BAD_SETTINGS;
+            return meter(settings, "Sidecar", library, view, proc, log, process -> () -> {});
+        } catch (Settings.BadSettings | GeneralSecurityException | IOException e) {
+            return refused(log, e);
         }
+    }
+
+    static int runAgent(Map<String, String> environment, Library library) {
+        EventLog log = new EventLog(System.out);
+        try {
+            Settings settings = Settings.from(environment, true);
+            AgentSettings agent = AgentSettings.from(environment);
+            ProcFs proc = new ProcFs(agent.proc());
+            KubeletFiles kubelet = new KubeletFiles(agent.checkpoint(), agent.podLogs());
+            NodeView view = new NodeView(proc, kubelet);
+            return meter(
+                    settings,
+                    "Agent",
+                    library,
+                    view,
+                    proc,
+                    log,
+                    process -> process.serveMetrics(agent, kubelet));
+        } catch (Settings.BadSettings | GeneralSecurityException | IOException e) {
+            return refused(log, e);
+        }
+    }
+
+    /** What a meter opens besides, and closes at its end. */
+    private interface Extra {
+
+        Closing open(MeterProcess process) throws IOException;
+    }
+
+    /** Closes without an exception. */
+    interface Closing extends AutoCloseable {
+
+        @Override
+        void close();
+    }
+
+    private static int meter(
+            Settings settings,
+            String kind,
+            Library library,
+            Viewpoint view,
+            ProcFs proc,
+            EventLog log,
+            Extra extra)
+            throws GeneralSecurityException, IOException {
+        keepConnections();
+        log.event(
+                "meter starts",
+                "kind",
+                kind,
+                "namespace",
+                settings.namespace(),
+                "pod",
+                settings.pod(),
+                "uid",
+                settings.podUid(),
+                "node",
+                settings.node(),
+                "timekeeper",
+                settings.timekeeper());
+        NvmlSource source = library.at(settings.nvmlLibrary());
+        MeterProcess process =
+                new MeterProcess(settings, kind, source, view, proc, TimeSource.SYSTEM, log);
+        Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().unstarted(process::stop));
+        try (Closing _ = extra.open(process)) {
+            return process.run();
+        }
+    }
+
+    private static int refused(EventLog log, Exception problem) {
+        log.event("the meter cannot start", "problem", problem);
+        return BAD_SETTINGS;
     }
 
     private static void keepConnections() {

@@ -3,11 +3,14 @@ package io.gpusharing.sidecar;
 import io.gpusharing.sidecar.fake.FakeNvml;
 import io.gpusharing.sidecar.fake.FakeProc;
 import io.gpusharing.sidecar.fake.Scenario;
+import io.gpusharing.sidecar.meter.ProcFs;
 import io.gpusharing.sidecar.meter.TimeSource;
 import io.gpusharing.sidecar.nvml.NvmlLibrary;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
  * The very same sidecar, on a fake NVML: for the demo and for end-to-end tests. Settings come from
@@ -18,6 +21,8 @@ import java.nio.file.Path;
  *     io.gpusharing.sidecar.FakeNvmlSidecar 'driver 580.159.03' 'view shared' \
  *     'device GPU-1f2e3d4c-0000-0000-0000-000000000000' 'process busy=30% memory=4GiB'
  * </pre>
+ *
+ * <p>With {@code view host} it is the node agent instead, and processes need a {@code uid=}.
  *
  * <p>Each argument is a line of the scenario, or the name of a file with such lines; see {@link
  * Scenario}.
@@ -37,10 +42,13 @@ public final class FakeNvmlSidecar {
         FakeNvml fake = new FakeNvml(scenario, TimeSource.SYSTEM);
         Path proc = Files.createTempDirectory("gpusharing-proc");
         String bootId = Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
-        System.exit(
-                Sidecar.run(
-                        System.getenv(),
-                        explicit -> () -> new NvmlLibrary.Found(fake, "a scenario"),
-                        FakeProc.write(proc, scenario, bootId)));
+        Sidecar.Library library = explicit -> () -> new NvmlLibrary.Found(fake, "a scenario");
+        ProcFs files = FakeProc.write(proc, scenario, bootId);
+        if (scenario.view() == Scenario.View.HOST) {
+            Map<String, String> environment = new HashMap<>(System.getenv());
+            environment.put("GPUSHARING_PROC", proc.toString());
+            System.exit(Sidecar.runAgent(environment, library));
+        }
+        System.exit(Sidecar.run(System.getenv(), library, files));
     }
 }

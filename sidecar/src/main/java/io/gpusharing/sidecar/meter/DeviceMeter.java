@@ -28,11 +28,15 @@ final class DeviceMeter {
     private static final long PROBE_EVERY_MICROS = 60_000_000;
     private static final int DOUBTS_BEFORE_FALL = 3;
     private static final int TICKS_WITHOUT_JOIN = 5;
+    private static final long KEEP_ENDED_MICROS = 600_000_000;
     private static final long IDLE_AFTER_MICROS = 2_000_000;
 
     final String uuid;
     final DeviceReading reading;
     final Ladder ladder = new Ladder();
+
+    /** The product's name; empty until it was asked. */
+    String name = "";
 
     /** NVML's handle; 0 while the device cannot be reached. */
     long handle;
@@ -57,6 +61,7 @@ final class DeviceMeter {
     private long checkedProcesses;
     private long checkedDevice;
     private long checkedFrom;
+    private long busyPercent;
     private long failingSince = -1;
 
     /**
@@ -105,7 +110,7 @@ final class DeviceMeter {
         }
         ticks++;
         reading.readList(nvml, handle, now);
-        reading.readRows(nvml, handle, now, wall);
+        reading.readRows(nvml, handle, visible, now, wall);
         Remedy remedy = worst(reading.rowsAnswer, reading.listAnswer);
         switch (remedy) {
             case REINITIALISE, DEVICE_GONE, LEAVE -> {
@@ -265,10 +270,11 @@ final class DeviceMeter {
             if (total > limit) {
                 busy = (long) ((double) busy * limit / total);
             }
-            String owner = reading.owners[i];
+            Owner owner = reading.owners[i];
             if (owner != null) {
-                Tally tally = tally(owner);
+                Tally tally = tally(owner.podUid());
                 tally.busy(busy);
+                tally.containerBusy(owner.containerId(), busy);
                 tally.lastPresentMicros = now;
             } else {
                 unattributedHundredths += busy;
@@ -284,16 +290,41 @@ final class DeviceMeter {
             return;
         }
         for (int i = 0; i < tallies.size(); i++) {
-            tallies.get(i).memoryBytes = 0;
-            tallies.get(i).listed = false;
+            Tally tally = tallies.get(i);
+            tally.memoryBytes = 0;
+            tally.listed = false;
+        }
+        for (String pod : view.allocated(uuid)) {
+            tally(pod).lastPresentMicros = now;
         }
         for (int i = 0; i < reading.list.count; i++) {
-            String owner = view.owner(reading.list.pid[i], reading.list, now);
+            Owner owner = view.owner(reading.list.pid[i], reading.list, now);
             if (owner != null) {
-                Tally tally = tally(owner);
+                Tally tally = tally(owner.podUid());
                 tally.memoryBytes += Math.max(0, reading.list.memory[i]);
                 tally.listed = true;
                 tally.lastPresentMicros = now;
+            }
+        }
+        for (int i = 0; i < tallies.size(); i++) {
+            Tally tally = tallies.get(i);
+            boolean lives = view.lives(tally.podUid, tally.lastPresentMicros, now);
+            if (lives) {
+                tally.endedMicros = Tally.NEVER;
+            } else if (tally.endedMicros == Tally.NEVER) {
+                tally.endedMicros = now;
+            }
+        }
+        forgetLongEnded(now);
+    }
+
+    /** Bounded memory: pods come and go on a node for months. */
+    private void forgetLongEnded(long now) {
+        for (int i = tallies.size() - 1; i >= 0; i--) {
+            Tally tally = tallies.get(i);
+            if (tally.endedMicros != Tally.NEVER && now - tally.endedMicros > KEEP_ENDED_MICROS) {
+                byPod.remove(tally.podUid);
+                tallies.remove(i);
             }
         }
     }
@@ -350,6 +381,7 @@ final class DeviceMeter {
             return;
         }
         long fivePercent = (wall - checkedFrom) * 5;
+        busyPercent = wall > checkedFrom ? checkedDevice / (wall - checkedFrom) : 0;
         if (checkedDevice > fivePercent && checkedProcesses * 2 < checkedDevice) {
             failingSince = failingSince < 0 ? now : failingSince;
         } else {
@@ -364,15 +396,21 @@ final class DeviceMeter {
         long gap = now - settledMicros;
         long covered = Math.min(gap, RING);
         for (int i = 0; i < tallies.size(); i++) {
-            tallies.get(i).covered(covered);
-            tallies.get(i).uncovered(gap - covered);
+            Tally tally = tallies.get(i);
+            if (tally.endedMicros == Tally.NEVER) {
+                tally.covered(covered);
+                tally.uncovered(gap - covered);
+            }
         }
         settledMicros = now;
     }
 
     private void uncovered(long now) {
         for (int i = 0; i < tallies.size(); i++) {
-            tallies.get(i).uncovered(now - settledMicros);
+            Tally tally = tallies.get(i);
+            if (tally.endedMicros == Tally.NEVER) {
+                tally.uncovered(now - settledMicros);
+            }
         }
         settledMicros = now;
     }
@@ -392,6 +430,11 @@ final class DeviceMeter {
             tallies.add(tally);
         }
         return tally;
+    }
+
+    /** The device as a whole, for dashboards: gauges, not counters. */
+    DeviceState state() {
+        return new DeviceState(uuid, name, ladder.current(), busyPercent, reading.memoryUsed);
     }
 
     /** Whether a process of the resident pod was ever seen here. */

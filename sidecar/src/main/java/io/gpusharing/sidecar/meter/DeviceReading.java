@@ -29,7 +29,7 @@ final class DeviceReading {
     final DeviceSamples samples = new DeviceSamples();
 
     /** Owner per clean row; null is nobody's. */
-    @Nullable String[] owners = new @Nullable String[0];
+    @Nullable Owner[] owners = new @Nullable Owner[0];
 
     NvmlReturn listAnswer = NvmlReturn.NOT_READY;
     NvmlReturn rowsAnswer = NvmlReturn.NOT_READY;
@@ -59,6 +59,7 @@ final class DeviceReading {
     private final Viewpoint view;
     private long listedAt = Long.MIN_VALUE / 2;
     private long advancedAt;
+    private @Nullable Owner heir;
     private boolean listFresh;
     private boolean sawFuture;
 
@@ -101,7 +102,7 @@ final class DeviceReading {
     }
 
     /** Reads busy shares per process, cleans them and finds their owners. */
-    void readRows(Nvml nvml, long handle, long now, long wall) {
+    void readRows(Nvml nvml, long handle, int visible, long now, long wall) {
         rowsReady = false;
         joined = false;
         rowsAnswer = nvml.processUtilization(handle, rowsFrom, rows);
@@ -117,14 +118,31 @@ final class DeviceReading {
             refreshList(nvml, handle, now);
         }
         if (owners.length < rows.count) {
-            owners = new @Nullable String[rows.pid.length];
+            owners = new @Nullable Owner[rows.pid.length];
         }
         for (int i = 0; i < rows.count; i++) {
             joined |= list.contains(rows.pid[i]);
-            owners[i] = view.owner(rows.pid[i], list, now);
+            owners[i] = owner(rows.pid[i], visible, now);
         }
         everJoined |= joined;
         rowsReady = !(sawFuture && rows.count == 0);
+    }
+
+    private @Nullable Owner owner(long pid, int visible, long now) {
+        Owner owner = view.owner(pid, list, now);
+        if (owner != null || !view.vanished(pid, now)) {
+            return owner;
+        }
+        // Gone before anybody looked; on a GPU that is one pod's alone it was that pod's.
+        String alone = view.soleOwner(uuid, visible);
+        return alone == null ? null : soleOwner(alone);
+    }
+
+    private Owner soleOwner(String pod) {
+        if (heir == null || !heir.podUid().equals(pod)) {
+            heir = new Owner(pod, "");
+        }
+        return heir;
     }
 
     private boolean anyUnknown(long now) {

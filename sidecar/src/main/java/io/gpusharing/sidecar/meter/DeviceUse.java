@@ -1,5 +1,7 @@
 package io.gpusharing.sidecar.meter;
 
+import java.util.List;
+
 /**
  * One pod on one device: cumulative counters since the run began, none of which ever falls.
  *
@@ -10,6 +12,8 @@ package io.gpusharing.sidecar.meter;
  * @param memoryByteSeconds bytes held, integrated over covered time
  * @param coveredMicroseconds time that was measured
  * @param uncoveredMicroseconds time that was not; both add up to the time metered
+ * @param memoryBytes bytes held now, 0 while unknown; not part of a report
+ * @param containers the pod's containers; not part of a report
  */
 public record DeviceUse(
         String uuid,
@@ -18,4 +22,15 @@ public record DeviceUse(
         long gpuMicroseconds,
         long memoryByteSeconds,
         long coveredMicroseconds,
-        long uncoveredMicroseconds) {}
+        long uncoveredMicroseconds,
+        long memoryBytes,
+        List<ContainerUse> containers) {
+
+    /**
+     * The part of one container.
+     *
+     * @param containerId the runtime's id; empty where it cannot be told
+     * @param gpuMicroseconds busy time since this process started; not kept over a restart
+     */
+    public record ContainerUse(String containerId, long gpuMicroseconds) {}
+}

@@ -1,5 +1,7 @@
 package io.gpusharing.sidecar.meter;
 
+import static java.util.Objects.requireNonNullElse;
+
 import io.gpusharing.sidecar.nvml.DriverVersion;
 import io.gpusharing.sidecar.nvml.Nvml;
 import io.gpusharing.sidecar.nvml.NvmlCall;
@@ -188,7 +190,10 @@ public final class Meter {
         Nvml current = nvml;
         if (current == null) {
             switch (source.open()) {
-                case NvmlLibrary.Missing(String reason) -> {
+                case NvmlLibrary.Missing(String reason, List<String> tried) -> {
+                    if (!reason.equals(closedBecause)) {
+                        events.libraryMissing(tried);
+                    }
                     close(reason, now);
                     return;
                 }
@@ -285,7 +290,11 @@ public final class Meter {
         String uuid = current.uuid(handle);
         if (uuid != null && !uuid.isEmpty()) {
             found.add(uuid);
-            at(uuid, now, wall).reachable(handle);
+            DeviceMeter device = at(uuid, now, wall);
+            device.reachable(handle);
+            if (device.name.isEmpty()) {
+                device.name = requireNonNullElse(current.name(handle), "");
+            }
         }
     }
 
@@ -342,6 +351,13 @@ public final class Meter {
         return call != null && device.unsettledFor(now) > RING
                 ? call.symbols().getFirst() + " has not returned"
                 : null;
+    }
+
+    /** The devices as they are now. Safe from any thread. */
+    public List<DeviceState> devices() {
+        synchronized (lock) {
+            return devices.stream().map(DeviceMeter::state).toList();
+        }
     }
 
     /** What to keep for the next process of this container. */

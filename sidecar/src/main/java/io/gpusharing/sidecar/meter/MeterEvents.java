@@ -1,10 +1,15 @@
 package io.gpusharing.sidecar.meter;
 
+import java.util.List;
+
 /** What happens to a meter and is worth one line: state changes only. */
 public interface MeterEvents {
 
     /** The library was found at this place. */
     void libraryOpened(String place);
+
+    /** The library is at none of these places. */
+    void libraryMissing(List<String> places);
 
     /** NVML answers; this is the driver. */
     void initialised(String driverVersion);

@@ -2,6 +2,7 @@ package io.gpusharing.sidecar.meter;
 
 import io.gpusharing.sidecar.nvml.DriverVersion;
 import io.gpusharing.sidecar.nvml.ProcessList;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -19,14 +20,16 @@ public final class PodView implements Viewpoint {
     /** Rows of an ended process can come back for as long as the driver's ring is. */
     private static final long OWN_AFTER_END_MICROS = 20_000_000;
 
+    private static final CgroupPath NOWHERE = new CgroupPath("", "");
     private static final long FOREIGN_FOR_MICROS = 60_000_000;
 
     private final String podUid;
+    private final Owner self;
     private final GpuRequest request;
     private final ProcFs proc;
     private final boolean sharesNamespace;
-    private final PidMap<PodView> own = new PidMap<>(OWN_AFTER_END_MICROS);
-    private final PidMap<PodView> foreign = new PidMap<>(FOREIGN_FOR_MICROS);
+    private final PidMap<Owner> own = new PidMap<>(OWN_AFTER_END_MICROS);
+    private final PidMap<Owner> foreign = new PidMap<>(FOREIGN_FOR_MICROS);
     private int listsOfStrangers;
 
     /**
@@ -36,6 +39,7 @@ public final class PodView implements Viewpoint {
      */
     public PodView(String podUid, GpuRequest request, ProcFs proc) {
         this.podUid = podUid;
+        this.self = new Owner(podUid, "");
         this.request = request;
         this.proc = proc;
         this.sharesNamespace = proc.sharesPodNamespace();
@@ -53,8 +57,11 @@ public final class PodView implements Viewpoint {
         }
         int strangers = 0;
         for (int i = 0; i < list.count; i++) {
-            if (proc.exists(list.pid[i])) {
-                own.put(list.pid[i], this, nowMicros);
+            long pid = list.pid[i];
+            if (own.get(pid, nowMicros) != null) {
+                own.touch(pid, nowMicros);
+            } else if (proc.exists(pid)) {
+                remember(pid, nowMicros);
             } else {
                 strangers++;
             }
@@ -62,6 +69,12 @@ public final class PodView implements Viewpoint {
         // One alone may just have ended; twice in a row nobody of the list is here: host pids.
         boolean noneIsHere = strangers > 0 && strangers == list.count;
         listsOfStrangers = noneIsHere ? listsOfStrangers + 1 : 0;
+    }
+
+    private void remember(long pid, long nowMicros) {
+        // From inside, a control group names the container at best: the pod's slice lies above.
+        String container = proc.cgroup(pid).map(CgroupPath::parse).orElse(NOWHERE).containerId();
+        own.put(pid, new Owner(podUid, container), nowMicros);
     }
 
     @Override
@@ -111,14 +124,33 @@ public final class PodView implements Viewpoint {
     }
 
     @Override
-    public @Nullable String owner(long pid, ProcessList list, long nowMicros) {
-        if (sharesNamespace && (list.contains(pid) || own.get(pid, nowMicros) != null)) {
-            return podUid;
+    public @Nullable Owner owner(long pid, ProcessList list, long nowMicros) {
+        Owner known = own.get(pid, nowMicros);
+        if (known != null) {
+            return known;
+        }
+        if (sharesNamespace && list.contains(pid)) {
+            return self;
         }
         if (foreign.get(pid, nowMicros) == null) {
-            foreign.put(pid, this, nowMicros);
+            foreign.put(pid, self, nowMicros);
         }
         return null;
+    }
+
+    @Override
+    public boolean vanished(long pid, long nowMicros) {
+        return true;
+    }
+
+    @Override
+    public List<String> allocated(String uuid) {
+        return List.of();
+    }
+
+    @Override
+    public boolean lives(String pod, long lastPresentMicros, long nowMicros) {
+        return true;
     }
 
     @Override

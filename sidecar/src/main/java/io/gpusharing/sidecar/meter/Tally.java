@@ -1,5 +1,8 @@
 package io.gpusharing.sidecar.meter;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /**
  * The cumulative counters of one pod on one device. They only grow. Lengths are whole microseconds,
  * so covered and uncovered add up to the time since the start without a rounding error.
@@ -22,6 +25,12 @@ final class Tally {
     /** When a process of the pod was last seen on the device, monotonic. */
     long lastPresentMicros = NEVER;
 
+    /** When the pod was found to be gone, monotonic; {@link #NEVER} while it lives. */
+    long endedMicros = NEVER;
+
+    /** Busy hundredths per container, by id: pairs that are few, so a list and no map. */
+    final List<ContainerBusy> containers = new ArrayList<>();
+
     private long busyHundredths;
     private long memoryByteSeconds;
     private long memoryRemainder;
@@ -34,6 +43,28 @@ final class Tally {
 
     void busy(long hundredthsOfMicros) {
         busyHundredths += hundredthsOfMicros;
+    }
+
+    /** Busy time of one container of the pod. */
+    static final class ContainerBusy {
+        final String id;
+        long hundredths;
+
+        ContainerBusy(String id) {
+            this.id = id;
+        }
+    }
+
+    void containerBusy(String id, long hundredthsOfMicros) {
+        for (int i = 0; i < containers.size(); i++) {
+            if (containers.get(i).id.equals(id)) {
+                containers.get(i).hundredths += hundredthsOfMicros;
+                return;
+            }
+        }
+        ContainerBusy container = new ContainerBusy(id);
+        container.hundredths = hundredthsOfMicros;
+        containers.add(container);
     }
 
     void covered(long micros) {
@@ -55,7 +86,11 @@ final class Tally {
                 busyHundredths / 100,
                 memoryByteSeconds,
                 coveredMicros,
-                uncoveredMicros);
+                uncoveredMicros,
+                memoryBytes,
+                containers.stream()
+                        .map(busy -> new DeviceUse.ContainerUse(busy.id, busy.hundredths / 100))
+                        .toList());
     }
 
     Memory.Pod remember() {

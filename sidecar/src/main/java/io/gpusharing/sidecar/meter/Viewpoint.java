@@ -2,11 +2,12 @@ package io.gpusharing.sidecar.meter;
 
 import io.gpusharing.sidecar.nvml.DriverVersion;
 import io.gpusharing.sidecar.nvml.ProcessList;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** From where the meter looks: inside one pod, or from the node at all of them. */
-public sealed interface Viewpoint permits PodView {
+public sealed interface Viewpoint permits PodView, NodeView {
 
     /** The pod that is metered whether it has a process or not; null where pods come and go. */
     @Nullable String resident();
@@ -27,8 +28,17 @@ public sealed interface Viewpoint permits PodView {
     /** Whether a pid can be judged without reading the device's list again. */
     boolean knows(long pid, ProcessList list, long nowMicros);
 
-    /** The pod of a process, or null where it is no pod's that counts here. */
-    @Nullable String owner(long pid, ProcessList list, long nowMicros);
+    /** The owner of a process, or null where it is no pod's that counts here. */
+    @Nullable Owner owner(long pid, ProcessList list, long nowMicros);
+
+    /** Whether nothing could be learned of a process, for instance because it has ended. */
+    boolean vanished(long pid, long nowMicros);
+
+    /** The pods that were given a device, whether they use it or not. */
+    List<String> allocated(String uuid);
+
+    /** Whether a pod is still there, so that its time goes on. */
+    boolean lives(String podUid, long lastPresentMicros, long nowMicros);
 
     /**
      * The pod that holds a device alone.

@@ -17,8 +17,13 @@ public sealed interface NvmlLibrary {
      */
     record Found(SymbolLookup symbols, String place) implements NvmlLibrary {}
 
-    /** No library could be opened. {@code reason} names the places that were tried. */
-    record Missing(String reason) implements NvmlLibrary {}
+    /**
+     * No library could be opened.
+     *
+     * @param reason in short, for every report
+     * @param tried the places, for the log
+     */
+    record Missing(String reason, List<String> tried) implements NvmlLibrary {}
 
     /**
      * Places in the order of trust: the loader's own search path (an injected library is in its
@@ -63,6 +68,6 @@ public sealed interface NvmlLibrary {
                 refused.add(place);
             }
         }
-        return new Missing("no NVML library could be opened at " + String.join(", ", refused));
+        return new Missing("no " + places.getFirst() + " that works in this container", refused);
     }
 }

@@ -5,7 +5,9 @@ import io.gpusharing.sidecar.meter.Usage;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Makes reports, remembers them, delivers them. Nothing queues up while the timekeeper is away: the
@@ -22,6 +24,8 @@ public final class Reporter {
     private final Timekeeper timekeeper;
     private final StateFile stateFile;
     private final ReportEvents events;
+    private final AtomicLong taken = new AtomicLong();
+    private final AtomicLong notTaken = new AtomicLong();
     private long sequence;
     private String lastProblem = "";
     private String lastStateProblem = "";
@@ -88,30 +92,42 @@ public final class Reporter {
 
     private synchronized void note(Answer answer) {
         switch (answer) {
-            case Answer.Taken taken -> {
+            case Answer.Taken report -> {
+                taken.incrementAndGet();
                 if (!lastProblem.isEmpty() || sequence == 1) {
                     events.delivering(sequence);
                     lastProblem = "";
                 }
-                if (taken.mode() != lastMode) {
-                    lastMode = taken.mode();
+                if (report.mode() != lastMode) {
+                    lastMode = report.mode();
                     events.modeChanged(lastMode);
                 }
-                trust(taken.ca());
+                trust(report.ca());
             }
             case Answer.Refused refused -> problem(refused.reason());
             case Answer.Unavailable unavailable -> problem(unavailable.reason());
         }
     }
 
+    /** How many reports the timekeeper took since the process began. */
+    public long taken() {
+        return taken.get();
+    }
+
+    /** How many it did not take, or never saw. */
+    public long notTaken() {
+        return notTaken.get();
+    }
+
     private void problem(String reason) {
+        notTaken.incrementAndGet();
         if (!reason.equals(lastProblem)) {
             lastProblem = reason;
             events.notDelivered(reason);
         }
     }
 
-    private void trust(@org.jspecify.annotations.Nullable String ca) {
+    private void trust(@Nullable String ca) {
         if (ca == null || ca.equals(timekeeper.ca())) {
             return;
         }

@@ -1,5 +1,6 @@
 package io.gpusharing.sidecar.report;
 
+import io.gpusharing.sidecar.json.Json;
 import io.gpusharing.sidecar.meter.Memory;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -1,5 +1,6 @@
 package io.gpusharing.sidecar.report;
 
+import io.gpusharing.sidecar.json.Json;
 import io.gpusharing.sidecar.report.Answer.Mode;
 import java.io.IOException;
 import java.io.InputStream;

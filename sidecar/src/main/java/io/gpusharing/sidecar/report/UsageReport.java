@@ -1,5 +1,6 @@
 package io.gpusharing.sidecar.report;
 
+import io.gpusharing.sidecar.json.Json;
 import io.gpusharing.sidecar.meter.DeviceUse;
 import io.gpusharing.sidecar.meter.PodUse;
 import io.gpusharing.sidecar.meter.Usage;

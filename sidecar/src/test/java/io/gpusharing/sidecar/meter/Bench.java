@@ -111,6 +111,11 @@ final class Bench {
         }
 
         @Override
+        public void libraryMissing(List<String> places) {
+            events.add("missing");
+        }
+
+        @Override
         public void initialised(String driverVersion) {
             events.add("initialised " + driverVersion);
         }

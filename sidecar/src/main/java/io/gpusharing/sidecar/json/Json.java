@@ -1,4 +1,4 @@
-package io.gpusharing.sidecar.report;
+package io.gpusharing.sidecar.json;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -186,7 +186,7 @@ public final class Json {
     }
 
     /** Appends a string literal. */
-    static void quote(StringBuilder out, String value) {
+    public static void quote(StringBuilder out, String value) {
         out.append('"');
         for (int i = 0; i < value.length(); i++) {
             char c = value.charAt(i);

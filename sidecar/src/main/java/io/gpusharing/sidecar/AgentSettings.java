@@ -1,0 +1,34 @@
+package io.gpusharing.sidecar;
+
+import java.nio.file.Path;
+import java.util.Map;
+
+/**
+ * What the environment tells a node agent besides {@link Settings}. All of it is optional.
+ *
+ * @param proc {@code GPUSHARING_PROC}: the machine's {@code /proc}; with hostPID that is our own
+ * @param checkpoint {@code GPUSHARING_KUBELET_CHECKPOINT}: kubelet's table of devices and pods
+ * @param podLogs {@code GPUSHARING_POD_LOGS}: a directory per pod, for the pods' names
+ * @param metricsPort {@code GPUSHARING_METRICS_PORT}
+ * @param dcgmNames {@code GPUSHARING_DCGM_NAMES}: show dcgm-exporter's gauges too
+ */
+record AgentSettings(Path proc, Path checkpoint, Path podLogs, int metricsPort, boolean dcgmNames) {
+
+    static AgentSettings from(Map<String, String> environment) throws Settings.BadSettings {
+        String port = environment.getOrDefault("GPUSHARING_METRICS_PORT", "8081");
+        if (!port.matches("\\d{1,5}")) {
+            throw new Settings.BadSettings(
+                    java.util.List.of(
+                            "GPUSHARING_METRICS_PORT is " + port + "; use for instance 8081"));
+        }
+        return new AgentSettings(
+                Path.of(environment.getOrDefault("GPUSHARING_PROC", "/proc")),
+                Path.of(
+                        environment.getOrDefault(
+                                "GPUSHARING_KUBELET_CHECKPOINT",
+                                "/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint")),
+                Path.of(environment.getOrDefault("GPUSHARING_POD_LOGS", "/var/log/pods")),
+                Integer.parseInt(port),
+                Boolean.parseBoolean(environment.getOrDefault("GPUSHARING_DCGM_NAMES", "false")));
+    }
+}

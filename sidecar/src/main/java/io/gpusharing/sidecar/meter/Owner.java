@@ -1,0 +1,9 @@
+package io.gpusharing.sidecar.meter;
+
+/**
+ * Whose process it is.
+ *
+ * @param podUid the pod's UID
+ * @param containerId the runtime's id of the container; empty where it cannot be told
+ */
+public record Owner(String podUid, String containerId) {}

@@ -1,0 +1,217 @@
+package io.gpusharing.sidecar.metrics;
+
+import io.gpusharing.sidecar.meter.Basis;
+import io.gpusharing.sidecar.meter.DeviceState;
+import io.gpusharing.sidecar.meter.DeviceUse;
+import io.gpusharing.sidecar.meter.KubeletFiles;
+import io.gpusharing.sidecar.meter.KubeletFiles.PodName;
+import io.gpusharing.sidecar.meter.Meter;
+import io.gpusharing.sidecar.meter.PodUse;
+import io.gpusharing.sidecar.meter.Usage;
+import io.gpusharing.sidecar.nvml.Nvml;
+import io.gpusharing.sidecar.nvml.NvmlCall;
+import io.gpusharing.sidecar.nvml.NvmlReturn;
+import io.gpusharing.sidecar.report.Reporter;
+import java.math.BigDecimal;
+
+/**
+ * What the node agent shows: per pod and GPU in base units, counters for all that adds up. With
+ * {@code dcgmNames} also the two gauges of dcgm-exporter that most dashboards draw.
+ */
+public final class AgentMetrics {
+
+    private final Meter meter;
+    private final Reporter reporter;
+    private final KubeletFiles kubelet;
+    private final String node;
+    private final boolean dcgmNames;
+
+    /**
+     * @param node the node's name, for {@code Hostname}
+     * @param dcgmNames whether to show dcgm-exporter's names too
+     */
+    public AgentMetrics(
+            Meter meter, Reporter reporter, KubeletFiles kubelet, String node, boolean dcgmNames) {
+        this.meter = meter;
+        this.reporter = reporter;
+        this.kubelet = kubelet;
+        this.node = node;
+        this.dcgmNames = dcgmNames;
+    }
+
+    /** The page. */
+    public String page() {
+        MetricsText text = announced();
+        Usage usage = meter.usage();
+        for (PodUse pod : usage.pods()) {
+            for (DeviceUse device : pod.devices()) {
+                pod(text, pod.uid(), device);
+            }
+        }
+        for (Usage.Unattributed device : usage.unattributed()) {
+            text.sample(
+                    "gpusharing_unattributed_busy_seconds_total",
+                    seconds(device.gpuMicroseconds()),
+                    "gpu_uuid",
+                    device.uuid());
+        }
+        for (DeviceState device : meter.devices()) {
+            device(text, device);
+        }
+        nvml(text);
+        text.sample("gpusharing_reports_total", Long.toString(reporter.taken()), "result", "taken");
+        text.sample(
+                "gpusharing_reports_total", Long.toString(reporter.notTaken()), "result", "failed");
+        return text.toString();
+    }
+
+    private MetricsText announced() {
+        MetricsText text =
+                new MetricsText()
+                        .metric(
+                                "gpusharing_gpu_busy_seconds_total",
+                                "counter",
+                                "Busy time of a GPU by a pod's container, in seconds of a GPU.")
+                        .metric(
+                                "gpusharing_gpu_covered_seconds_total",
+                                "counter",
+                                "Time in which a pod's use of a GPU was measured.")
+                        .metric(
+                                "gpusharing_gpu_uncovered_seconds_total",
+                                "counter",
+                                "Time in which it was not.")
+                        .metric(
+                                "gpusharing_gpu_memory_byte_seconds_total",
+                                "counter",
+                                "GPU memory held, integrated over covered time.")
+                        .metric(
+                                "gpusharing_gpu_memory_used_bytes",
+                                "gauge",
+                                "GPU memory that a pod holds now; 0 where the driver hides it.")
+                        .metric(
+                                "gpusharing_gpu_use_without_request",
+                                "gauge",
+                                "1 for a pod that uses a GPU which kubelet gave it none of.")
+                        .metric(
+                                "gpusharing_unattributed_busy_seconds_total",
+                                "counter",
+                                "Busy time of a GPU that belongs to no pod.")
+                        .metric(
+                                "gpusharing_meter_basis",
+                                "gauge",
+                                "1 for the method by which a GPU is metered now.")
+                        .metric(
+                                "gpusharing_nvml_errors_total",
+                                "counter",
+                                "Calls into NVML that did not succeed, by answer.")
+                        .metric(
+                                "gpusharing_reports_total",
+                                "counter",
+                                "Usage reports to the timekeeper.");
+        if (dcgmNames) {
+            text.metric("DCGM_FI_DEV_GPU_UTIL", "gauge", "GPU utilization (in %).");
+            text.metric("DCGM_FI_DEV_FB_USED", "gauge", "Framebuffer memory used (in MiB).");
+        }
+        return text;
+    }
+
+    private void pod(MetricsText text, String uid, DeviceUse device) {
+        PodName name = kubelet.name(uid);
+        String namespace = name == null ? "" : name.namespace();
+        String pod = name == null ? "" : name.pod();
+        String[] labels = {
+            "namespace", namespace, "pod", pod, "pod_uid", uid, "gpu_uuid", device.uuid()
+        };
+        long inContainers = 0;
+        for (DeviceUse.ContainerUse container : device.containers()) {
+            inContainers += container.gpuMicroseconds();
+            busy(text, labels, container.containerId(), device, container.gpuMicroseconds());
+        }
+        // What was counted before a restart, or divided by weight, names no container.
+        long rest = device.gpuMicroseconds() - inContainers;
+        if (rest > 0 || device.containers().isEmpty()) {
+            busy(text, labels, "", device, Math.max(0, rest));
+        }
+        text.sample(
+                "gpusharing_gpu_covered_seconds_total",
+                seconds(device.coveredMicroseconds()),
+                labels);
+        text.sample(
+                "gpusharing_gpu_uncovered_seconds_total",
+                seconds(device.uncoveredMicroseconds()),
+                labels);
+        text.sample(
+                "gpusharing_gpu_memory_byte_seconds_total",
+                Long.toString(device.memoryByteSeconds()),
+                labels);
+        text.sample(
+                "gpusharing_gpu_memory_used_bytes", Long.toString(device.memoryBytes()), labels);
+        if (kubelet.isReadable()) {
+            boolean asked = kubelet.allocations().asked(uid);
+            text.sample("gpusharing_gpu_use_without_request", asked ? "0" : "1", labels);
+        }
+    }
+
+    private static void busy(
+            MetricsText text, String[] labels, String container, DeviceUse device, long micros) {
+        text.sample(
+                "gpusharing_gpu_busy_seconds_total",
+                seconds(micros),
+                labels[0],
+                labels[1],
+                labels[2],
+                labels[3],
+                labels[4],
+                labels[5],
+                labels[6],
+                labels[7],
+                "container_id",
+                container,
+                "basis",
+                device.basis().wire());
+    }
+
+    private void device(MetricsText text, DeviceState device) {
+        for (Basis basis : Basis.values()) {
+            text.sample(
+                    "gpusharing_meter_basis",
+                    basis == device.basis() ? "1" : "0",
+                    "gpu_uuid",
+                    device.uuid(),
+                    "basis",
+                    basis.wire());
+        }
+        if (dcgmNames) {
+            String[] labels = {"UUID", device.uuid(), "modelName", device.name(), "Hostname", node};
+            text.sample("DCGM_FI_DEV_GPU_UTIL", Long.toString(device.busyPercent()), labels);
+            text.sample(
+                    "DCGM_FI_DEV_FB_USED", Long.toString(device.memoryUsedBytes() >> 20), labels);
+        }
+    }
+
+    private void nvml(MetricsText text) {
+        Nvml nvml = meter.nvml();
+        if (nvml == null) {
+            return;
+        }
+        for (NvmlCall call : NvmlCall.values()) {
+            for (NvmlReturn answer : NvmlReturn.values()) {
+                long count = nvml.failures(call, answer);
+                if (count > 0) {
+                    text.sample(
+                            "gpusharing_nvml_errors_total",
+                            Long.toString(count),
+                            "call",
+                            call.symbols().getFirst(),
+                            "code",
+                            answer.name());
+                }
+            }
+        }
+    }
+
+    /** Seconds with all their digits, and no exponent. */
+    private static String seconds(long micros) {
+        return BigDecimal.valueOf(micros, 6).toPlainString();
+    }
+}
