@@ -10,7 +10,8 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  *
  * @param namespace the namespace of our own services, where our Secrets and ConfigMaps live
  * @param resources extended resources that ask for GPUs, also the ones that the webhook
- *     configurations select; a name that ends in {@code *} stands for every name with that beginning
+ *     configurations select; a name that ends in {@code *} stands for every name with that
+ *     beginning
  * @param grammars ways of asking that are understood, in order of precedence: a resource belongs to
  *     the first grammar that reads it
  */

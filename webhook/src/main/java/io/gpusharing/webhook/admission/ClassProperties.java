@@ -14,4 +14,6 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  */
 @ConfigurationProperties("gpusharing.classes")
 public record ClassProperties(
-        @NotBlank String inBudget, @NotBlank String overBudget, @DefaultValue Set<String> allowed) {}
+        @NotBlank String inBudget,
+        @NotBlank String overBudget,
+        @DefaultValue Set<String> allowed) {}

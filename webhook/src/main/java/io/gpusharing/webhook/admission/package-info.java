@@ -1,4 +1,4 @@
-/** A review in, an answer out: what is read of a pod, what is decided, how it is told. */
+/** What is decided about a pod or a template, and how it is told. */
 @NullMarked
 package io.gpusharing.webhook.admission;
 

@@ -18,8 +18,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param pullSecrets names of Secrets with registry credentials; they must exist in the users'
  *     namespaces
  * @param timekeeperUrl base URL that it reports to
- * @param runAsUser numeric user, set only where the pod says 0: everywhere else the image's own user
- *     or the one that OpenShift assigns holds
+ * @param runAsUser numeric user, set only where the pod says 0: everywhere else the image's own
+ *     user or the one that OpenShift assigns holds
  * @param requests cpu and memory that it asks for
  * @param limits cpu and memory that it may use; a quota on either needs both
  * @param env further variables

@@ -10,11 +10,11 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * Our own certificates.
  *
- * @param subjectAlternativeNames DNS names and IP addresses of the serving certificate besides those
- *     of the Service, for a webhook that is registered by URL
+ * @param subjectAlternativeNames DNS names and IP addresses of the serving certificate besides
+ *     those of the Service, for a webhook that is registered by URL
  * @param service name of the Service that the API server calls
- * @param configuration name of the mutating and of the validating webhook configuration that get our
- *     caBundle
+ * @param configuration name of the mutating and of the validating webhook configuration that get
+ *     our caBundle
  * @param authorityValidity how long our authority is valid; its successor is made when two thirds
  *     have passed
  * @param certificateValidity how long a serving certificate is valid; renewed when two thirds have

@@ -1,0 +1,14 @@
+package io.gpusharing.webhook;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+
+/** The webhook: judges pods that ask for GPUs, and completes what is legal. */
+@SpringBootApplication
+public class WebhookApplication {
+
+    /** Starts the service. */
+    public static void main(String[] arguments) {
+        SpringApplication.run(WebhookApplication.class, arguments);
+    }
+}

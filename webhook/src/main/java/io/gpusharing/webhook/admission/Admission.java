@@ -1,0 +1,50 @@
+package io.gpusharing.webhook.admission;
+
+import io.gpusharing.webhook.review.Review;
+import io.gpusharing.webhook.review.ReviewReader;
+import io.gpusharing.webhook.standing.Surroundings;
+import java.util.function.Supplier;
+
+/** From the bytes of a question to the bytes of its answer. */
+public final class Admission {
+
+    /** Told of every decision. */
+    interface Listener {
+        void decided(Question question, Review review, Decision decision);
+    }
+
+    private final ReviewReader reader;
+    private final PodAdmission pods;
+    private final TemplateAdmission templates;
+    private final Supplier<Surroundings> surroundings;
+    private final Listener listener;
+
+    Admission(
+            ReviewReader reader,
+            PodAdmission pods,
+            TemplateAdmission templates,
+            Supplier<Surroundings> surroundings,
+            Listener listener) {
+        this.reader = reader;
+        this.pods = pods;
+        this.templates = templates;
+        this.surroundings = surroundings;
+        this.listener = listener;
+    }
+
+    /**
+     * Answers one review.
+     *
+     * @throws io.gpusharing.webhook.review.MalformedReviewException if it cannot be answered
+     */
+    byte[] answer(Question question, byte[] document) {
+        Review review = reader.read(document);
+        Decision decision =
+                switch (question) {
+                    case Mutate -> pods.decide(review, surroundings.get());
+                    case Validate -> templates.decide(review, surroundings.get());
+                };
+        listener.decided(question, review, decision);
+        return Answer.to(review.uid(), decision);
+    }
+}

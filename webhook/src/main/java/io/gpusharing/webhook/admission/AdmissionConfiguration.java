@@ -1,0 +1,53 @@
+package io.gpusharing.webhook.admission;
+
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.webhook.injection.Sidecar;
+import io.gpusharing.webhook.injection.SidecarProperties;
+import io.gpusharing.webhook.review.ReviewReader;
+import io.gpusharing.webhook.standing.ClusterWatch;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.util.Arrays;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.web.servlet.ServletRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Wires what answers reviews. */
+@Configuration(proxyBeanMethods = false)
+@EnableConfigurationProperties({
+    AdmissionProperties.class,
+    ClassProperties.class,
+    PolicyProperties.class,
+    SidecarProperties.class
+})
+class AdmissionConfiguration {
+
+    @Bean
+    AdmissionMetrics admissionMetrics(MeterRegistry registry) {
+        return new AdmissionMetrics(registry);
+    }
+
+    @Bean
+    Admission admission(
+            RequestGrammars grammars,
+            PolicyProperties policy,
+            ClassProperties classes,
+            SidecarProperties sidecar,
+            ClusterWatch cluster,
+            AdmissionMetrics metrics) {
+        return new Admission(
+                new ReviewReader(grammars::reads),
+                new PodAdmission(grammars, policy, classes, new Sidecar(sidecar)),
+                new TemplateAdmission(grammars),
+                cluster::now,
+                metrics);
+    }
+
+    @Bean
+    ServletRegistrationBean<AdmissionServlet> admissionServlet(
+            Admission admission, AdmissionMetrics metrics, AdmissionProperties properties) {
+        return new ServletRegistrationBean<>(
+                new AdmissionServlet(admission, metrics, properties),
+                Arrays.stream(Question.values()).map(Question::path).toArray(String[]::new));
+    }
+}

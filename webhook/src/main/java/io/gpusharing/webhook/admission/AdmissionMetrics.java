@@ -1,0 +1,83 @@
+package io.gpusharing.webhook.admission;
+
+import io.gpusharing.webhook.review.Review;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Counts decisions and measures how long they take. All labels come from small closed sets. */
+final class AdmissionMetrics implements Admission.Listener {
+
+    private record Labels(Question question, String verdict) {}
+
+    private final MeterRegistry registry;
+    private final Timer latency;
+    private final Counter shed;
+    private final Counter malformed;
+    private final Map<Labels, Counter> reviews = new ConcurrentHashMap<>();
+    private final Map<String, Counter> refusals = new ConcurrentHashMap<>();
+
+    AdmissionMetrics(MeterRegistry registry) {
+        this.registry = registry;
+        this.latency =
+                Timer.builder("gpusharing.admission.latency")
+                        .description("Time from the review's first byte to the answer's last")
+                        .serviceLevelObjectives(
+                                Duration.ofNanos(250_000),
+                                Duration.ofMillis(1),
+                                Duration.ofMillis(3),
+                                Duration.ofMillis(10),
+                                Duration.ofMillis(50),
+                                Duration.ofMillis(250),
+                                Duration.ofSeconds(1))
+                        .register(registry);
+        this.shed =
+                Counter.builder("gpusharing.admission.shed")
+                        .description("Reviews answered 503 because their time was up")
+                        .register(registry);
+        this.malformed =
+                Counter.builder("gpusharing.admission.malformed")
+                        .description("Requests answered 4xx")
+                        .register(registry);
+    }
+
+    @Override
+    public void decided(Question question, Review review, Decision decision) {
+        reviews.computeIfAbsent(new Labels(question, decision.word()), this::reviews).increment();
+        if (decision instanceof Decision.Refused refused) {
+            refused.findings()
+                    .forEach(finding ->
+                            refusals.computeIfAbsent(finding.rule(), this::refusals).increment());
+        }
+    }
+
+    void took(long nanos) {
+        latency.record(Duration.ofNanos(nanos));
+    }
+
+    void shed() {
+        shed.increment();
+    }
+
+    void malformed() {
+        malformed.increment();
+    }
+
+    private Counter reviews(Labels labels) {
+        return Counter.builder("gpusharing.admission.reviews")
+                .description("Reviews answered")
+                .tag("question", labels.question().name())
+                .tag("verdict", labels.verdict())
+                .register(registry);
+    }
+
+    private Counter refusals(String rule) {
+        return Counter.builder("gpusharing.admission.refusals")
+                .description("Broken rules in refused reviews")
+                .tag("rule", rule)
+                .register(registry);
+    }
+}

@@ -1,0 +1,84 @@
+package io.gpusharing.webhook.admission;
+
+import io.gpusharing.webhook.admission.Decision.Allowed;
+import io.gpusharing.webhook.admission.Decision.Refused;
+import io.gpusharing.webhook.admission.Decision.Untouched;
+import io.gpusharing.webhook.injection.PodPatch;
+import java.io.ByteArrayOutputStream;
+import java.util.List;
+import java.util.Map;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.ObjectWriteContext;
+import tools.jackson.core.json.JsonFactory;
+
+/** A decision as the bytes of an AdmissionReview of version v1. */
+final class Answer {
+
+    private static final JsonFactory FACTORY = new JsonFactory();
+
+    private Answer() {}
+
+    static byte[] to(String uid, Decision decision) {
+        var bytes = new ByteArrayOutputStream(8192);
+        try (JsonGenerator json = FACTORY.createGenerator(ObjectWriteContext.empty(), bytes)) {
+            json.writeStartObject();
+            json.writeStringProperty("apiVersion", "admission.k8s.io/v1");
+            json.writeStringProperty("kind", "AdmissionReview");
+            json.writeObjectPropertyStart("response");
+            json.writeStringProperty("uid", uid);
+            switch (decision) {
+                case Untouched _ -> json.writeBooleanProperty("allowed", true);
+                case Allowed allowed -> write(allowed, json);
+                case Refused refused -> write(refused, json);
+            }
+            json.writeEndObject();
+            json.writeEndObject();
+        }
+        return bytes.toByteArray();
+    }
+
+    private static void write(Allowed allowed, JsonGenerator json) {
+        json.writeBooleanProperty("allowed", true);
+        PodPatch patch = allowed.patch();
+        if (patch != null && !patch.isEmpty()) {
+            json.writeStringProperty("patchType", "JSONPatch");
+            json.writeBinaryProperty("patch", patch.toJson());
+        }
+        List<String> warnings = WarningText.fitted(allowed.warnings());
+        if (!warnings.isEmpty()) {
+            json.writeArrayPropertyStart("warnings");
+            warnings.forEach(json::writeString);
+            json.writeEndArray();
+        }
+        writeAudit(allowed.audit(), json);
+    }
+
+    private static void write(Refused refused, JsonGenerator json) {
+        json.writeBooleanProperty("allowed", false);
+        json.writeObjectPropertyStart("status");
+        json.writeStringProperty("status", "Failure");
+        json.writeNumberProperty("code", refused.code());
+        json.writeStringProperty(
+                "reason", refused.code() == Refused.INVALID ? "Invalid" : "Forbidden");
+        json.writeStringProperty("message", refused.message());
+        json.writeEndObject();
+        writeAudit(
+                Map.of(
+                        "refused",
+                        String.join(
+                                ",",
+                                refused.findings().stream()
+                                        .map(Finding::rule)
+                                        .distinct()
+                                        .toList())),
+                json);
+    }
+
+    private static void writeAudit(Map<String, String> audit, JsonGenerator json) {
+        if (!audit.isEmpty()) {
+            json.writeObjectPropertyStart("auditAnnotations");
+            audit.forEach(json::writeStringProperty);
+            json.writeEndObject();
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package io.gpusharing.webhook.admission;
+
+import io.gpusharing.webhook.review.PodView;
+import io.gpusharing.webhook.standing.NamespaceStanding;
+import io.gpusharing.webhook.standing.PriorityClasses;
+import java.util.Optional;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/** Which priority class a pod gets. */
+final class ClassPolicy {
+
+    private static final int IN_BUDGET_VALUE = 0;
+    private static final int OVER_BUDGET_VALUE = -100;
+
+    private final ClassProperties properties;
+
+    ClassPolicy(ClassProperties properties) {
+        this.properties = properties;
+    }
+
+    /**
+     * The class to set; empty if what the pod has stays.
+     *
+     * @param findings gets a refusal if the user chose a class that the site does not allow, and a
+     *     warning if the class is lowered
+     */
+    Optional<String> classFor(
+            PodView pod, NamespaceStanding standing, PriorityClasses classes, Findings findings) {
+        String chosen = chosen(pod, classes);
+        if (chosen != null && !isAllowed(chosen)) {
+            findings.refuse(
+                    "CLASS_NOT_ALLOWED",
+                    "spec.priorityClassName is %s: GPU pods may use one of %s, or none"
+                            .formatted(chosen, new TreeSet<>(properties.allowed())));
+        }
+        if (standing.lowersPriority()) {
+            return lowered(chosen, pod, standing, classes, findings);
+        }
+        return chosen == null && !defaultOutranksUs(classes)
+                ? Optional.of(properties.inBudget())
+                : Optional.empty();
+    }
+
+    private Optional<String> lowered(
+            @Nullable String chosen,
+            PodView pod,
+            NamespaceStanding standing,
+            PriorityClasses classes,
+            Findings findings) {
+        Integer value = pod.spec().priority();
+        if (chosen != null && value != null && value < overBudgetValue(classes)) {
+            return Optional.empty();
+        }
+        findings.warn(
+                "budget %s is used up: class %s, this pod yields to pods in budget"
+                        .formatted(standing.budget(), properties.overBudget()));
+        return Optional.of(properties.overBudget());
+    }
+
+    /** The cluster's default class is written into pods without one, so it is nobody's choice. */
+    private static @Nullable String chosen(PodView pod, PriorityClasses classes) {
+        String name = pod.spec().priorityClassName();
+        return name == null || name.isEmpty() || name.equals(classes.globalDefault()) ? null : name;
+    }
+
+    private boolean isAllowed(String name) {
+        return properties.allowed().isEmpty()
+                || properties.allowed().contains(name)
+                || name.equals(properties.inBudget())
+                || name.equals(properties.overBudget());
+    }
+
+    /** Whether a GPU pod would lose priority by our class, against all pods that have none. */
+    boolean defaultOutranksUs(PriorityClasses classes) {
+        return classes.globalDefault() != null
+                && classes.values().getOrDefault(classes.globalDefault(), 0)
+                        > classes.values().getOrDefault(properties.inBudget(), IN_BUDGET_VALUE);
+    }
+
+    private int overBudgetValue(PriorityClasses classes) {
+        return classes.values().getOrDefault(properties.overBudget(), OVER_BUDGET_VALUE);
+    }
+}

@@ -1,0 +1,59 @@
+package io.gpusharing.webhook.admission;
+
+import io.gpusharing.webhook.injection.PodPatch;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** What is said to one review. Exactly one of the three. */
+public sealed interface Decision {
+
+    /** A word for metrics and audit logs. */
+    default String word() {
+        return getClass().getSimpleName();
+    }
+
+    /** Not ours to judge: allowed as it is. */
+    record Untouched() implements Decision {}
+
+    /**
+     * Allowed.
+     *
+     * @param patch what we add; null for templates, which are only judged
+     * @param warnings shown to who asks
+     * @param audit written into the audit log
+     */
+    record Allowed(@Nullable PodPatch patch, List<String> warnings, Map<String, String> audit)
+            implements Decision {}
+
+    /**
+     * Refused.
+     *
+     * @param code 422 if the request itself is illegal, 403 if the site does not allow it
+     * @param findings everything that is wrong, at least one
+     */
+    record Refused(int code, List<Finding> findings) implements Decision {
+
+        /** Says the request itself is illegal. */
+        static final int INVALID = 422;
+
+        /** Says the site does not allow it. */
+        static final int FORBIDDEN = 403;
+
+        /** All findings; with more than one, each has a number. */
+        String message() {
+            if (findings.size() == 1) {
+                return findings.getFirst().message();
+            }
+            var message = new StringBuilder();
+            message.append(findings.size()).append(" problems:");
+            for (int i = 0; i < findings.size(); i++) {
+                message.append(i == 0 ? " (" : "; (")
+                        .append(i + 1)
+                        .append(") ")
+                        .append(findings.get(i).message());
+            }
+            return message.toString();
+        }
+    }
+}

@@ -1,0 +1,160 @@
+package io.gpusharing.webhook.admission;
+
+import io.gpusharing.request.GpuShare;
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.RequestGrammar;
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.Verdict.Illegal;
+import io.gpusharing.request.Verdict.Legal;
+import io.gpusharing.request.Verdict.LegalUntilBound;
+import io.gpusharing.request.Verdict.NotOurs;
+import io.gpusharing.webhook.admission.Decision.Allowed;
+import io.gpusharing.webhook.admission.Decision.Refused;
+import io.gpusharing.webhook.admission.Decision.Untouched;
+import io.gpusharing.webhook.injection.PodPatch;
+import io.gpusharing.webhook.injection.Sidecar;
+import io.gpusharing.webhook.review.PodView;
+import io.gpusharing.webhook.review.Review;
+import io.gpusharing.webhook.standing.NamespaceStanding;
+import io.gpusharing.webhook.standing.Surroundings;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Decides about new pods: judges what they ask for, and completes what is legal. */
+final class PodAdmission {
+
+    private static final String MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
+    private static final String NODES = "system:nodes";
+
+    /** Objects of more than 1.5 MiB do not fit into etcd; some room is left for others. */
+    private static final int MAX_BYTES = 1_400 * 1024;
+
+    private final RequestGrammars grammars;
+    private final SidewaysPolicy sideways;
+    private final ClassPolicy classes;
+    private final Reaction forgedKeys;
+    private final Sidecar sidecar;
+
+    PodAdmission(
+            RequestGrammars grammars,
+            PolicyProperties policy,
+            ClassProperties classes,
+            Sidecar sidecar) {
+        this.grammars = grammars;
+        this.sideways = new SidewaysPolicy(policy);
+        this.classes = new ClassPolicy(classes);
+        this.forgedKeys = policy.forgedKeys();
+        this.sidecar = sidecar;
+    }
+
+    /** The decision about one review; everything but new pods is none of our business. */
+    Decision decide(Review review, Surroundings surroundings) {
+        PodView pod = review.pod();
+        if (pod == null
+                || !review.isPod()
+                || !review.operation().equals("CREATE")
+                || isMirror(pod, review)) {
+            return new Untouched();
+        }
+        PodRequest request = pod.request();
+        return switch (grammars.judge(request)) {
+            case NotOurs notOurs -> new Untouched();
+            case Illegal illegal -> Refusals.of(illegal);
+            case Legal legal -> complete(review, pod, request, legal.share(), surroundings);
+            case LegalUntilBound legal ->
+                    complete(review, pod, request, legal.leastShare(), surroundings);
+        };
+    }
+
+    private Decision complete(
+            Review review,
+            PodView pod,
+            PodRequest request,
+            GpuShare least,
+            Surroundings surroundings) {
+        var findings = new Findings();
+        Instant at = Stamp.judgedAt(pod, surroundings.now());
+        NamespaceStanding standing = surroundings.budgets().standingOf(review.namespace(), at);
+        if (standing.refuses()) {
+            findings.refuse(
+                    "BUDGET_USED_UP",
+                    "budget %s of namespace %s is used up and refuses new GPU pods until it has time again"
+                            .formatted(standing.budget(), review.namespace()));
+        }
+        sideways.check(pod, least, findings);
+        Optional<String> priorityClass =
+                classes.classFor(pod, standing, surroundings.classes(), findings);
+        RequestGrammar grammar = grammars.grammarOf(request).orElseThrow();
+        grammar.warnings(request, surroundings.nodes()).forEach(findings::warn);
+
+        var patch = new PodPatch(pod);
+        String container = inject(pod, surroundings, patch, findings);
+        var stamp = Stamp.of(standing, request.stamp(grammars::reads), container);
+        List<String> forged = stamp.forgedIn(pod);
+        if (!forged.isEmpty()) {
+            findings.react(
+                    forgedKeys,
+                    "FORGED_KEY",
+                    "%s: only GPUSharing writes these; remove them"
+                            .formatted(String.join(", ", forged)));
+        }
+        if (!findings.refusals().isEmpty()) {
+            return new Refused(Refused.FORBIDDEN, findings.refusals());
+        }
+        stamp.writeTo(patch);
+        grammar.annotations(request)
+                .forEach((key, value) -> {
+                    if (pod.annotation(key) == null) {
+                        patch.annotate(key, value);
+                    }
+                });
+        priorityClass.ifPresent(patch::priorityClass);
+        return new Allowed(patch, findings.warnings(), audit(standing, priorityClass, container));
+    }
+
+    /** The name of the container that meters this pod; null if it gets none. */
+    private @Nullable String inject(
+            PodView pod, Surroundings surroundings, PodPatch patch, Findings findings) {
+        String ca = surroundings.reportingCa();
+        if (!sidecar.isWanted() || ca == null || "windows".equals(pod.spec().osName())) {
+            return null;
+        }
+        Optional<String> present = sidecar.presentIn(pod, ca);
+        if (present.isPresent()) {
+            return present.get();
+        }
+        Sidecar.Parts parts = sidecar.partsFor(pod, ca);
+        if (pod.source().length() + parts.container().length() > MAX_BYTES) {
+            findings.warn("the pod is too large for a metering container; it gets none");
+            return null;
+        }
+        patch.inject(parts);
+        patch.pullSecrets(sidecar.pullSecrets());
+        return parts.name();
+    }
+
+    private static Map<String, String> audit(
+            NamespaceStanding standing,
+            Optional<String> priorityClass,
+            @Nullable String container) {
+        var audit = new LinkedHashMap<String, String>();
+        audit.put("standing", standing.standing().word());
+        if (standing.budget() != null) {
+            audit.put("budget", standing.budget());
+        }
+        priorityClass.ifPresent(name -> audit.put("class", name));
+        if (container != null) {
+            audit.put("sidecar", container);
+        }
+        return audit;
+    }
+
+    /** The annotation alone would be a way around, since anybody can write it. */
+    private static boolean isMirror(PodView pod, Review review) {
+        return pod.annotation(MIRROR_ANNOTATION) != null && review.userGroups().contains(NODES);
+    }
+}

@@ -1,0 +1,16 @@
+package io.gpusharing.webhook.admission;
+
+import java.util.Locale;
+
+/** What the API server asks us, by path. */
+enum Question {
+    /** Judge and complete a new pod. */
+    Mutate,
+    /** Judge the template of a workload. */
+    Validate;
+
+    /** Path of the question, for instance {@code /mutate}. */
+    String path() {
+        return "/" + name().toLowerCase(Locale.ROOT);
+    }
+}

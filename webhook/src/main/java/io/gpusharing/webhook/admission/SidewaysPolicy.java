@@ -1,0 +1,80 @@
+package io.gpusharing.webhook.admission;
+
+import io.gpusharing.request.GpuShare;
+import io.gpusharing.webhook.review.PodView;
+import io.gpusharing.webhook.review.PodView.Container;
+import io.gpusharing.webhook.review.PodView.Volume;
+import java.util.Objects;
+
+/** Ways around the scheduler, the isolation or the device plugin, in pods that ask for GPUs. */
+final class SidewaysPolicy {
+
+    private final PolicyProperties policy;
+
+    SidewaysPolicy(PolicyProperties policy) {
+        this.policy = policy;
+    }
+
+    /**
+     * @param least what the pod holds at least
+     */
+    void check(PodView pod, GpuShare least, Findings findings) {
+        if (!Objects.requireNonNullElse(pod.spec().nodeName(), "").isEmpty()) {
+            findings.react(
+                    policy.nodeName(),
+                    "NODE_NAME",
+                    "spec.nodeName is %s: the scheduler places GPU pods; use nodeSelector"
+                            .formatted(pod.spec().nodeName()));
+        }
+        pod.allContainers()
+                .filter(Container::privileged)
+                .filter(container -> isFraction(least))
+                .forEach(container ->
+                        findings.react(
+                                policy.privilegedFraction(),
+                                "PRIVILEGED_FRACTION",
+                                "container \"%s\": privileged with a fraction sees every GPU; ask for 100, or drop it"
+                                        .formatted(container.name())));
+        pod.volumes().stream()
+                .filter(SidewaysPolicy::isDevicePath)
+                .forEach(volume ->
+                        findings.react(
+                                policy.devicePaths(),
+                                "DEVICE_PATH",
+                                "volume \"%s\": hostPath %s reaches GPUs past their limits; remove it"
+                                        .formatted(volume.name(), volume.hostPath())));
+        pod.allContainers()
+                .filter(Container::setsVisibleDevices)
+                .forEach(container ->
+                        findings.react(
+                                policy.visibleDevices(),
+                                "VISIBLE_DEVICES",
+                                "container \"%s\": NVIDIA_VISIBLE_DEVICES is set by the device plugin; remove it"
+                                        .formatted(container.name())));
+        if (pod.metadata().annotations() != null) {
+            pod.metadata().annotations().keySet().stream()
+                    .filter(key -> key.startsWith("cdi.k8s.io/"))
+                    .sorted()
+                    .forEach(key ->
+                            findings.react(
+                                    policy.visibleDevices(),
+                                    "CDI_ANNOTATION",
+                                    "annotation %s is written by device plugins; remove it"
+                                            .formatted(key)));
+        }
+    }
+
+    private static boolean isFraction(GpuShare share) {
+        return share.compute() % GpuShare.WHOLE != 0;
+    }
+
+    private static boolean isDevicePath(Volume volume) {
+        String path = volume.hostPath();
+        return path != null
+                && (path.equals("/")
+                        || path.equals("/dev")
+                        || path.equals("/dev/")
+                        || path.startsWith("/dev/nvidia")
+                        || path.startsWith("/dev/dri"));
+    }
+}

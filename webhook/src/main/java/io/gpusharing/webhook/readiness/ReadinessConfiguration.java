@@ -1,0 +1,18 @@
+package io.gpusharing.webhook.readiness;
+
+import io.gpusharing.webhook.standing.ClusterWatch;
+import io.gpusharing.webhook.tls.CertificateKeeper;
+import java.time.Clock;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Wires what says when this replica may be asked. */
+@Configuration(proxyBeanMethods = false)
+class ReadinessConfiguration {
+
+    @Bean
+    AdmissionHealthIndicator admissionHealthIndicator(
+            CertificateKeeper certificates, ClusterWatch cluster, Clock clock) {
+        return new AdmissionHealthIndicator(certificates, cluster, clock);
+    }
+}

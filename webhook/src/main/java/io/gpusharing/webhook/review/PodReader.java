@@ -1,0 +1,325 @@
+package io.gpusharing.webhook.review;
+
+import static io.gpusharing.webhook.review.JsonFields.begin;
+import static io.gpusharing.webhook.review.JsonFields.bool;
+import static io.gpusharing.webhook.review.JsonFields.isObject;
+import static io.gpusharing.webhook.review.JsonFields.list;
+import static io.gpusharing.webhook.review.JsonFields.nextField;
+import static io.gpusharing.webhook.review.JsonFields.number;
+import static io.gpusharing.webhook.review.JsonFields.scalar;
+import static io.gpusharing.webhook.review.JsonFields.sliceFrom;
+import static io.gpusharing.webhook.review.JsonFields.text;
+import static io.gpusharing.webhook.review.JsonFields.textOrEmpty;
+import static io.gpusharing.webhook.review.JsonFields.texts;
+
+import io.gpusharing.request.Quantity;
+import io.gpusharing.webhook.review.PodView.Container;
+import io.gpusharing.webhook.review.PodView.Metadata;
+import io.gpusharing.webhook.review.PodView.Owner;
+import io.gpusharing.webhook.review.PodView.Spec;
+import io.gpusharing.webhook.review.PodView.Volume;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonParser;
+
+/**
+ * Reads the few fields we need of one pod, in one pass and without a model of the rest: a typed
+ * model costs ten times the work of the whole decision.
+ */
+public final class PodReader {
+
+    private static final String VISIBLE_DEVICES = "NVIDIA_VISIBLE_DEVICES";
+
+    private final JsonParser json;
+    private final byte[] document;
+    private final Predicate<String> gpuResource;
+
+    /**
+     * @param json at the beginning of the pod
+     * @param document what the parser reads; empty where it reads no bytes, then there are no
+     *     slices
+     * @param gpuResource resources that ask for GPUs
+     */
+    public PodReader(JsonParser json, byte[] document, Predicate<String> gpuResource) {
+        this.json = json;
+        this.document = document;
+        this.gpuResource = gpuResource;
+    }
+
+    /**
+     * Reads the pod, up to its end.
+     *
+     * @throws MalformedReviewException if a field is not what a pod has there
+     */
+    public PodView read() {
+        int begin = begin(json);
+        Metadata metadata = Metadata.NONE;
+        Spec spec = null;
+        if (isObject(json)) {
+            for (String name; (name = nextField(json)) != null; ) {
+                switch (name) {
+                    case "metadata" -> metadata = metadata();
+                    case "spec" -> spec = spec();
+                    default -> json.skipChildren();
+                }
+            }
+        }
+        return new PodView(
+                metadata,
+                spec == null ? new SpecFields().spec() : spec,
+                sliceFrom(begin, json, document));
+    }
+
+    private Metadata metadata() {
+        if (!isObject(json)) {
+            return Metadata.NONE;
+        }
+        Map<String, String> labels = null;
+        Map<String, String> annotations = null;
+        Owner controller = null;
+        for (String name; (name = nextField(json)) != null; ) {
+            switch (name) {
+                case "labels" -> labels = texts(json);
+                case "annotations" -> annotations = texts(json);
+                case "ownerReferences" -> controller = controller();
+                default -> json.skipChildren();
+            }
+        }
+        return new Metadata(labels, annotations, controller);
+    }
+
+    private @Nullable Owner controller() {
+        List<Optional<Owner>> owners = list(json, this::ownerIfController);
+        return owners == null
+                ? null
+                : owners.stream().flatMap(Optional::stream).findFirst().orElse(null);
+    }
+
+    private Optional<Owner> ownerIfController() {
+        boolean controller = false;
+        String apiVersion = "";
+        String kind = "";
+        String ownerName = "";
+        String uid = "";
+        if (isObject(json)) {
+            for (String name; (name = nextField(json)) != null; ) {
+                switch (name) {
+                    case "controller" -> controller = bool(json);
+                    case "apiVersion" -> apiVersion = textOrEmpty(json);
+                    case "kind" -> kind = textOrEmpty(json);
+                    case "name" -> ownerName = textOrEmpty(json);
+                    case "uid" -> uid = textOrEmpty(json);
+                    default -> json.skipChildren();
+                }
+            }
+        }
+        return controller
+                ? Optional.of(new Owner(apiVersion, kind, ownerName, uid))
+                : Optional.empty();
+    }
+
+    private Spec spec() {
+        var fields = new SpecFields();
+        if (isObject(json)) {
+            for (String name; (name = nextField(json)) != null; ) {
+                fields.read(name);
+            }
+        }
+        return fields.spec();
+    }
+
+    /** A pod's spec while it is being read. */
+    private final class SpecFields {
+
+        private @Nullable List<Container> containers;
+        private @Nullable List<Container> initContainers;
+        private @Nullable List<Volume> volumes;
+        private @Nullable String priorityClassName;
+        private @Nullable Long priority;
+        private @Nullable String preemptionPolicy;
+        private @Nullable String nodeName;
+        private @Nullable String osName;
+        private @Nullable Long runAsUser;
+        private boolean podLevelResources;
+        private @Nullable List<String> imagePullSecrets;
+
+        void read(String name) {
+            switch (name) {
+                case "containers" -> containers = list(json, PodReader.this::container);
+                case "initContainers" -> initContainers = list(json, PodReader.this::container);
+                case "volumes" -> volumes = list(json, PodReader.this::volume);
+                case "priorityClassName" -> priorityClassName = text(json);
+                case "priority" -> priority = number(json);
+                case "preemptionPolicy" -> preemptionPolicy = text(json);
+                case "nodeName" -> nodeName = text(json);
+                case "os" -> osName = textAt("name");
+                case "securityContext" -> runAsUser = runAsUser();
+                case "resources" -> {
+                    podLevelResources = isObject(json);
+                    json.skipChildren();
+                }
+                case "imagePullSecrets" -> imagePullSecrets = list(json, () -> named());
+                default -> json.skipChildren();
+            }
+        }
+
+        Spec spec() {
+            return new Spec(
+                    containers == null ? List.of() : containers,
+                    initContainers,
+                    volumes,
+                    priorityClassName,
+                    priority == null ? null : priority.intValue(),
+                    preemptionPolicy,
+                    nodeName,
+                    osName,
+                    runAsUser,
+                    podLevelResources,
+                    imagePullSecrets);
+        }
+    }
+
+    private Container container() {
+        int begin = begin(json);
+        String containerName = "";
+        boolean alwaysRestarts = false;
+        Map<String, Quantity> limits = Map.of();
+        Map<String, Quantity> requests = Map.of();
+        boolean privileged = false;
+        boolean setsVisibleDevices = false;
+        if (isObject(json)) {
+            for (String name; (name = nextField(json)) != null; ) {
+                switch (name) {
+                    case "name" -> containerName = textOrEmpty(json);
+                    case "restartPolicy" -> alwaysRestarts = "Always".equals(text(json));
+                    case "securityContext" -> privileged = privileged();
+                    case "env" -> setsVisibleDevices = setsVisibleDevices();
+                    case "resources" -> {
+                        if (isObject(json)) {
+                            for (String part; (part = nextField(json)) != null; ) {
+                                switch (part) {
+                                    case "limits" -> limits = amounts();
+                                    case "requests" -> requests = amounts();
+                                    default -> json.skipChildren();
+                                }
+                            }
+                        }
+                    }
+                    default -> json.skipChildren();
+                }
+            }
+        }
+        return new Container(
+                containerName,
+                alwaysRestarts,
+                limits,
+                requests,
+                privileged,
+                setsVisibleDevices,
+                sliceFrom(begin, json, document));
+    }
+
+    private Map<String, Quantity> amounts() {
+        var amounts = new HashMap<String, Quantity>();
+        if (isObject(json)) {
+            for (String name; (name = nextField(json)) != null; ) {
+                String amount = scalar(json);
+                if (amount != null && counts(name)) {
+                    amounts.put(name, quantity(amount));
+                }
+            }
+        }
+        return amounts;
+    }
+
+    /** Besides GPUs, cpu and memory tell whether the pod is Guaranteed. */
+    private boolean counts(String resource) {
+        return resource.equals("cpu") || resource.equals("memory") || gpuResource.test(resource);
+    }
+
+    private Quantity quantity(String amount) {
+        try {
+            return Quantity.parse(amount);
+        } catch (IllegalArgumentException e) {
+            throw new MalformedReviewException(
+                    json.streamReadContext().pathAsPointer() + ": " + e.getMessage());
+        }
+    }
+
+    private Volume volume() {
+        int begin = begin(json);
+        String volumeName = "";
+        String hostPath = null;
+        if (isObject(json)) {
+            for (String name; (name = nextField(json)) != null; ) {
+                switch (name) {
+                    case "name" -> volumeName = textOrEmpty(json);
+                    case "hostPath" -> hostPath = textAt("path");
+                    default -> json.skipChildren();
+                }
+            }
+        }
+        return new Volume(volumeName, hostPath, sliceFrom(begin, json, document));
+    }
+
+    private boolean privileged() {
+        boolean privileged = false;
+        if (isObject(json)) {
+            for (String name; (name = nextField(json)) != null; ) {
+                switch (name) {
+                    case "privileged" -> privileged = bool(json);
+                    default -> json.skipChildren();
+                }
+            }
+        }
+        return privileged;
+    }
+
+    private @Nullable Long runAsUser() {
+        Long user = null;
+        if (isObject(json)) {
+            for (String name; (name = nextField(json)) != null; ) {
+                switch (name) {
+                    case "runAsUser" -> user = number(json);
+                    default -> json.skipChildren();
+                }
+            }
+        }
+        return user;
+    }
+
+    private boolean setsVisibleDevices() {
+        List<String> names = list(json, this::named);
+        return names != null && names.contains(VISIBLE_DEVICES);
+    }
+
+    /** The name of an entry of a list of named things. */
+    private String named() {
+        return Objects.requireNonNullElse(textAt("name"), "");
+    }
+
+    private @Nullable String textAt(String field) {
+        String found = null;
+        if (isObject(json)) {
+            for (String name; (name = nextField(json)) != null; ) {
+                if (name.equals(field)) {
+                    found = text(json);
+                } else {
+                    json.skipChildren();
+                }
+            }
+        }
+        return found;
+    }
+
+    /** A template that was read into memory already; it has no slices. */
+    public static PodView readTemplate(JsonParser json, Predicate<String> gpuResource) {
+        json.nextToken();
+        return new PodReader(json, Slice.NONE.document(), gpuResource).read();
+    }
+}

@@ -1,0 +1,128 @@
+package io.gpusharing.webhook.review;
+
+import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.Quantity;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What we read of a pod, or of a template of pods. Null stands for a field that is absent: whoever
+ * adds to it has to make it first.
+ *
+ * @param metadata its metadata
+ * @param spec its spec
+ * @param source where the pod stands in the review
+ */
+public record PodView(Metadata metadata, Spec spec, Slice source) {
+
+    /**
+     * @param labels null if absent
+     * @param annotations null if absent
+     * @param controller who made it and looks after it; null if nobody does
+     */
+    public record Metadata(
+            @Nullable Map<String, String> labels,
+            @Nullable Map<String, String> annotations,
+            @Nullable Owner controller) {
+
+        /** Nothing is said. */
+        public static final Metadata NONE = new Metadata(null, null, null);
+    }
+
+    /** A reference to the controller of an object, which lives in the same namespace. */
+    public record Owner(String apiVersion, String kind, String name, String uid) {}
+
+    /**
+     * @param containers app containers
+     * @param initContainers null if absent
+     * @param volumes null if absent
+     * @param priority as the API server has filled it in from the class
+     * @param runAsUser of the pod's security context
+     * @param podLevelResources whether the pod itself has {@code resources}
+     * @param imagePullSecrets null if absent
+     */
+    public record Spec(
+            List<Container> containers,
+            @Nullable List<Container> initContainers,
+            @Nullable List<Volume> volumes,
+            @Nullable String priorityClassName,
+            @Nullable Integer priority,
+            @Nullable String preemptionPolicy,
+            @Nullable String nodeName,
+            @Nullable String osName,
+            @Nullable Long runAsUser,
+            boolean podLevelResources,
+            @Nullable List<String> imagePullSecrets) {}
+
+    /**
+     * @param alwaysRestarts in an init container: it is a native sidecar
+     * @param limits amounts of cpu, memory and GPUs
+     * @param requests amounts of cpu, memory and GPUs
+     * @param setsVisibleDevices whether it sets {@code NVIDIA_VISIBLE_DEVICES}
+     * @param source where it stands in the review
+     */
+    public record Container(
+            String name,
+            boolean alwaysRestarts,
+            Map<String, Quantity> limits,
+            Map<String, Quantity> requests,
+            boolean privileged,
+            boolean setsVisibleDevices,
+            Slice source) {}
+
+    /**
+     * @param hostPath path on the node; null for other volumes
+     * @param source where it stands in the review
+     */
+    public record Volume(String name, @Nullable String hostPath, Slice source) {}
+
+    /** An annotation's value, or null. */
+    public @Nullable String annotation(String key) {
+        return metadata.annotations() == null ? null : metadata.annotations().get(key);
+    }
+
+    /** A label's value, or null. */
+    public @Nullable String label(String key) {
+        return metadata.labels() == null ? null : metadata.labels().get(key);
+    }
+
+    /** App containers, then init containers. */
+    public Stream<Container> allContainers() {
+        return Stream.concat(spec.containers().stream(), initContainers().stream());
+    }
+
+    /** Init containers, none if absent. */
+    public List<Container> initContainers() {
+        return spec.initContainers() == null ? List.of() : spec.initContainers();
+    }
+
+    /** Volumes, none if absent. */
+    public List<Volume> volumes() {
+        return spec.volumes() == null ? List.of() : spec.volumes();
+    }
+
+    /** What it asks for. */
+    public PodRequest request() {
+        var containers = new ArrayList<ContainerRequest>(spec.containers().size() + 1);
+        for (Container container : spec.containers()) {
+            containers.add(request(container, Kind.App));
+        }
+        for (Container container : initContainers()) {
+            containers.add(
+                    request(
+                            container,
+                            container.alwaysRestarts() ? Kind.NativeSidecar : Kind.Init));
+        }
+        return new PodRequest(containers);
+    }
+
+    private static ContainerRequest request(Container container, Kind kind) {
+        return new ContainerRequest(
+                container.name(), kind, container.limits(), container.requests());
+    }
+}

@@ -1,0 +1,40 @@
+package io.gpusharing.webhook.review;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the API server asks.
+ *
+ * @param uid names this one call; the answer repeats it
+ * @param group API group of the object, empty for the core group
+ * @param kind kind of the object as the configuration has registered it
+ * @param subresource empty for the object itself
+ * @param operation CREATE, UPDATE, DELETE or CONNECT
+ * @param namespace empty for cluster-scoped objects
+ * @param name empty while it is to be generated
+ * @param dryRun whether nothing may remain of this request
+ * @param userGroups groups of who asks
+ * @param object the object as it will be
+ * @param oldObject the object as it was; empty on CREATE
+ * @param pod what we read of the object; null if it is no pod
+ */
+public record Review(
+        String uid,
+        String group,
+        String kind,
+        String subresource,
+        String operation,
+        String namespace,
+        String name,
+        boolean dryRun,
+        List<String> userGroups,
+        Slice object,
+        Slice oldObject,
+        @Nullable PodView pod) {
+
+    /** Whether it is a pod itself, not one of its subresources. */
+    public boolean isPod() {
+        return group.isEmpty() && kind.equals("Pod") && subresource.isEmpty();
+    }
+}

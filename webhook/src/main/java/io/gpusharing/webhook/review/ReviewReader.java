@@ -1,0 +1,243 @@
+package io.gpusharing.webhook.review;
+
+import static io.gpusharing.webhook.review.JsonFields.begin;
+import static io.gpusharing.webhook.review.JsonFields.bool;
+import static io.gpusharing.webhook.review.JsonFields.isObject;
+import static io.gpusharing.webhook.review.JsonFields.list;
+import static io.gpusharing.webhook.review.JsonFields.nextField;
+import static io.gpusharing.webhook.review.JsonFields.sliceFrom;
+import static io.gpusharing.webhook.review.JsonFields.textOrEmpty;
+
+import java.util.List;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.json.JsonFactory;
+
+/** Reads an AdmissionReview of version v1 from the bytes that were posted. */
+public final class ReviewReader {
+
+    private static final String VERSION = "admission.k8s.io/v1";
+
+    /** Far deeper than any object of Kubernetes, whose own limit for custom resources is lower. */
+    private static final int MAX_DEPTH = 200;
+
+    private final Predicate<String> gpuResource;
+
+    private final JsonFactory factory =
+            JsonFactory.builder()
+                    .streamReadConstraints(
+                            StreamReadConstraints.builder()
+                                    .maxNestingDepth(MAX_DEPTH)
+                                    .maxNameLength(4096)
+                                    .maxNumberLength(100)
+                                    .build())
+                    // A second "spec" would be read by us and not by others, or the other way
+                    // round.
+                    .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+                    .disable(StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION)
+                    .build();
+
+    /**
+     * @param gpuResource resources that ask for GPUs
+     */
+    public ReviewReader(Predicate<String> gpuResource) {
+        this.gpuResource = gpuResource;
+    }
+
+    /**
+     * Reads one review.
+     *
+     * @throws MalformedReviewException if it is not one
+     */
+    public Review read(byte[] document) {
+        try (JsonParser json = parser(document, 0, document.length)) {
+            json.nextToken();
+            return new ReviewFields(json, document).read();
+        } catch (JacksonException e) {
+            throw new MalformedReviewException("This is not JSON: " + e.getOriginalMessage());
+        }
+    }
+
+    private JsonParser parser(byte[] document, int from, int length) {
+        return factory.createParser(ObjectReadContext.empty(), document, from, length);
+    }
+
+    /** A review while it is being read. Its fields may come in any order. */
+    private final class ReviewFields {
+
+        private final JsonParser json;
+        private final byte[] document;
+        private String version = "";
+        private String reviewKind = "";
+        private boolean hasRequest;
+        private String uid = "";
+        private @Nullable String group;
+        private String kind = "";
+        private String subresource = "";
+        private String operation = "";
+        private String namespace = "";
+        private String name = "";
+        private boolean dryRun;
+        private List<String> userGroups = List.of();
+        private Slice object = Slice.NONE;
+        private Slice oldObject = Slice.NONE;
+        private @Nullable PodView pod;
+
+        ReviewFields(JsonParser json, byte[] document) {
+            this.json = json;
+            this.document = document;
+        }
+
+        Review read() {
+            if (json.currentToken() != JsonToken.START_OBJECT) {
+                throw new MalformedReviewException("This is not a JSON object");
+            }
+            for (String field; (field = nextField(json)) != null; ) {
+                switch (field) {
+                    case "apiVersion" -> version = textOrEmpty(json);
+                    case "kind" -> reviewKind = textOrEmpty(json);
+                    case "request" -> request();
+                    default -> json.skipChildren();
+                }
+            }
+            if (json.nextToken() != null) {
+                throw new MalformedReviewException("There is more after the review");
+            }
+            check();
+            var review =
+                    new Review(
+                            uid,
+                            group == null ? "" : group,
+                            kind,
+                            subresource,
+                            operation,
+                            namespace,
+                            name,
+                            dryRun,
+                            userGroups,
+                            object,
+                            oldObject,
+                            pod);
+            return review.isPod() && pod == null ? withPod(review) : review;
+        }
+
+        private void check() {
+            if (!version.equals(VERSION) || !reviewKind.equals("AdmissionReview")) {
+                throw new MalformedReviewException(
+                        "This is not an AdmissionReview of %s but \"%s\" of \"%s\""
+                                .formatted(VERSION, reviewKind, version));
+            }
+            if (!hasRequest) {
+                throw new MalformedReviewException("The AdmissionReview has no request");
+            }
+            if (uid.isEmpty()) {
+                throw new MalformedReviewException("The AdmissionReview's request has no uid");
+            }
+            if (kind.isEmpty()) {
+                throw new MalformedReviewException("The AdmissionReview's request has no kind");
+            }
+        }
+
+        private void request() {
+            if (!isObject(json)) {
+                return;
+            }
+            hasRequest = true;
+            for (String field; (field = nextField(json)) != null; ) {
+                switch (field) {
+                    case "uid" -> uid = textOrEmpty(json);
+                    case "kind" -> kind();
+                    case "subResource" -> subresource = textOrEmpty(json);
+                    case "operation" -> operation = textOrEmpty(json);
+                    case "namespace" -> namespace = textOrEmpty(json);
+                    case "name" -> name = textOrEmpty(json);
+                    case "dryRun" -> dryRun = bool(json);
+                    case "userInfo" -> user();
+                    case "object" -> object();
+                    case "oldObject" -> oldObject = skipped();
+                    default -> json.skipChildren();
+                }
+            }
+        }
+
+        private void kind() {
+            if (isObject(json)) {
+                for (String field; (field = nextField(json)) != null; ) {
+                    switch (field) {
+                        case "group" -> group = textOrEmpty(json);
+                        case "kind" -> kind = textOrEmpty(json);
+                        default -> json.skipChildren();
+                    }
+                }
+            }
+        }
+
+        private void user() {
+            if (isObject(json)) {
+                for (String field; (field = nextField(json)) != null; ) {
+                    if (field.equals("groups")) {
+                        List<String> groups = list(json, () -> textOrEmpty(json));
+                        userGroups = groups == null ? List.of() : groups;
+                    } else {
+                        json.skipChildren();
+                    }
+                }
+            }
+        }
+
+        /** The API server names the kind before the object, so that one pass is enough. */
+        private void object() {
+            if (kind.equals("Pod") && "".equals(group) && isObject(json)) {
+                pod = new PodReader(json, document, gpuResource).read();
+                object = pod.source();
+            } else {
+                object = skipped();
+            }
+        }
+
+        private Slice skipped() {
+            if (!isObject(json)) {
+                return Slice.NONE;
+            }
+            int begin = begin(json);
+            json.skipChildren();
+            return sliceFrom(begin, json, document);
+        }
+
+        private Review withPod(Review review) {
+            if (object.isEmpty()) {
+                return review;
+            }
+            try (JsonParser again = parser(document, 0, object.to())) {
+                // Not cut out, so that slices keep counting from the document's beginning.
+                seek(again, object.from());
+                PodView read = new PodReader(again, document, gpuResource).read();
+                return new Review(
+                        uid,
+                        "",
+                        kind,
+                        subresource,
+                        operation,
+                        namespace,
+                        name,
+                        dryRun,
+                        userGroups,
+                        object,
+                        oldObject,
+                        read);
+            }
+        }
+
+        private static void seek(JsonParser json, int begin) {
+            while (json.nextToken() != null && begin(json) < begin) {
+                // What comes before was read already.
+            }
+        }
+    }
+}

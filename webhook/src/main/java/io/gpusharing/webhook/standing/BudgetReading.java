@@ -1,0 +1,57 @@
+package io.gpusharing.webhook.standing;
+
+import io.gpusharing.budget.PublishedBudget;
+import java.time.Clock;
+import java.time.DateTimeException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads budgets as they are in the cluster. One that cannot be understood is told once, and counts
+ * as it was when it was understood last: an admission must neither fail nor become free by it.
+ */
+final class BudgetReading {
+
+    private static final Logger log = LoggerFactory.getLogger(BudgetReading.class);
+
+    private final Clock clock;
+    private Map<String, PublishedBudget> lastGood = Map.of();
+
+    BudgetReading(Clock clock) {
+        this.clock = clock;
+    }
+
+    synchronized Budgets read(Collection<GpuBudget> objects) {
+        var understood = new HashMap<String, PublishedBudget>();
+        var budgets = new ArrayList<PublishedBudget>();
+        for (GpuBudget object : objects) {
+            String name = object.getMetadata().getName();
+            PublishedBudget budget = understand(object, name);
+            if (budget != null) {
+                understood.put(name, budget);
+                budgets.add(budget);
+            }
+        }
+        lastGood = understood;
+        return new Budgets(budgets);
+    }
+
+    private @Nullable PublishedBudget understand(GpuBudget object, String name) {
+        try {
+            PublishedBudget budget = object.published();
+            var _ = budget.standingAt(clock.instant());
+            return budget;
+        } catch (IllegalArgumentException | DateTimeException | ArithmeticException e) {
+            log.atWarn()
+                    .addKeyValue("budget", name)
+                    .addKeyValue("problem", e.getMessage())
+                    .log("budget not understood; its last good state holds");
+            return lastGood.get(name);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+package io.gpusharing.webhook.standing;
+
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.Quantity;
+import java.time.Clock;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.springframework.context.SmartLifecycle;
+
+/** Watches what admissions depend on; see {@link Surroundings}. */
+public final class ClusterWatch implements SmartLifecycle {
+
+    /** Name of the ConfigMap that holds the certificate of the reporting CA. */
+    public static final String REPORTING_CA = "gpusharing-reporting-ca";
+
+    private final Clock clock;
+    private final Watched<GpuBudget, Budgets> budgets;
+    private final Watched<PriorityClass, PriorityClasses> classes;
+    private final Watched<Node, List<NodeFacts>> nodes;
+    private final Watched<ConfigMap, Optional<String>> reportingCa;
+    private volatile boolean running;
+
+    /**
+     * @param namespace our own
+     * @param gpuResource resources that ask for GPUs
+     */
+    public ClusterWatch(
+            KubernetesClient client, String namespace, Predicate<String> gpuResource, Clock clock) {
+        this.clock = clock;
+        this.budgets =
+                new Watched<>(
+                        "gpubudgets",
+                        client.resources(GpuBudget.class),
+                        new BudgetReading(clock)::read,
+                        Budgets.NONE);
+        this.classes =
+                new Watched<>(
+                        "priorityclasses",
+                        client.scheduling().v1().priorityClasses(),
+                        ClusterWatch::classes,
+                        PriorityClasses.NONE);
+        this.nodes =
+                new Watched<>(
+                        "nodes", client.nodes(), found -> nodes(found, gpuResource), List.of());
+        this.reportingCa =
+                new Watched<>(
+                        "configmaps",
+                        client.configMaps().inNamespace(namespace).withName(REPORTING_CA),
+                        ClusterWatch::certificate,
+                        Optional.empty());
+    }
+
+    /** What the cluster says now. */
+    public Surroundings now() {
+        return new Surroundings(
+                budgets.value(),
+                classes.value(),
+                nodes.value(),
+                reportingCa.value().orElse(null),
+                clock.instant());
+    }
+
+    /** What an admission cannot do without and that has not been read yet. */
+    public List<String> missing() {
+        // Nodes only warn, and without the reporting CA pods are metered by allocation.
+        return Stream.of(budgets, classes)
+                .filter(watched -> !watched.hasSynced())
+                .map(Watched::what)
+                .toList();
+    }
+
+    @Override
+    public void start() {
+        running = true;
+        budgets.start();
+        classes.start();
+        nodes.start();
+        reportingCa.start();
+    }
+
+    @Override
+    public void stop() {
+        running = false;
+        Stream.of(budgets, classes, nodes, reportingCa).forEach(Watched::close);
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    private static PriorityClasses classes(Collection<PriorityClass> found) {
+        var values = new HashMap<String, Integer>();
+        String globalDefault = null;
+        for (PriorityClass each : found) {
+            String name = each.getMetadata().getName();
+            values.put(name, each.getValue());
+            if (Boolean.TRUE.equals(each.getGlobalDefault())) {
+                globalDefault = name;
+            }
+        }
+        return new PriorityClasses(values, globalDefault);
+    }
+
+    private static List<NodeFacts> nodes(Collection<Node> found, Predicate<String> gpuResource) {
+        return found.stream()
+                .map(node -> facts(node, gpuResource))
+                .filter(facts -> !facts.capacity().isEmpty())
+                .toList();
+    }
+
+    private static NodeFacts facts(Node node, Predicate<String> gpuResource) {
+        var capacity = new HashMap<String, Quantity>();
+        if (node.getStatus() != null && node.getStatus().getCapacity() != null) {
+            node.getStatus()
+                    .getCapacity()
+                    .forEach((name, amount) -> {
+                        if (gpuResource.test(name)) {
+                            capacity.put(name, Quantity.parse(amount.toString()));
+                        }
+                    });
+        }
+        return new NodeFacts(
+                capacity,
+                Objects.requireNonNullElse(
+                        node.getMetadata().getLabels(), Map.<String, String>of()));
+    }
+
+    private static Optional<String> certificate(Collection<ConfigMap> found) {
+        return found.stream()
+                .map(map -> map.getData() == null ? null : map.getData().get("ca.crt"))
+                .filter(Objects::nonNull)
+                .findFirst();
+    }
+}

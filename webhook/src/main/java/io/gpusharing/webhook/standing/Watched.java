@@ -1,0 +1,103 @@
+package io.gpusharing.webhook.standing;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.dsl.Informable;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import java.util.Collection;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Something that is computed from all objects of one kind, and computed anew when one changes.
+ * While the API server is away the last value holds.
+ *
+ * @param <T> kind of the objects
+ * @param <V> what is computed; immutable
+ */
+public final class Watched<T extends HasMetadata, V> implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(Watched.class);
+
+    private final String what;
+    private final SharedIndexInformer<T> informer;
+    private final Function<Collection<T>, V> reading;
+    private volatile V value;
+    private volatile boolean away;
+
+    /**
+     * @param what plural of the kind, as the API server names it
+     * @param objects the objects to watch
+     * @param reading what is computed from them
+     */
+    public Watched(
+            String what, Informable<T> objects, Function<Collection<T>, V> reading, V initial) {
+        this.what = what;
+        this.reading = reading;
+        this.value = initial;
+        this.informer = objects.runnableInformer(0);
+        informer.addEventHandler(new Refresh());
+        informer.exceptionHandler((started, problem) -> {
+            if (!away) {
+                away = true;
+                log.atWarn()
+                        .addKeyValue("what", what)
+                        .addKeyValue("problem", problem.getMessage())
+                        .log("cannot watch; trying again");
+            }
+            return true;
+        });
+    }
+
+    /** Begins to watch; comes back at once and never gives up. */
+    public void start() {
+        var _ = informer.start();
+    }
+
+    /** Whether everything there was at the start has been read. */
+    public boolean hasSynced() {
+        return informer.hasSynced();
+    }
+
+    /** The last value. */
+    public V value() {
+        return value;
+    }
+
+    /** Plural of the kind. */
+    public String what() {
+        return what;
+    }
+
+    @Override
+    public void close() {
+        informer.stop();
+    }
+
+    private void refresh() {
+        value = reading.apply(informer.getStore().list());
+        if (away) {
+            away = false;
+            log.atInfo().addKeyValue("what", what).log("watching again");
+        }
+    }
+
+    private final class Refresh implements ResourceEventHandler<T> {
+
+        @Override
+        public void onAdd(T added) {
+            refresh();
+        }
+
+        @Override
+        public void onUpdate(T before, T after) {
+            refresh();
+        }
+
+        @Override
+        public void onDelete(T deleted, boolean finalStateUnknown) {
+            refresh();
+        }
+    }
+}

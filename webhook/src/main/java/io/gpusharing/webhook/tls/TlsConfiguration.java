@@ -1,0 +1,68 @@
+package io.gpusharing.webhook.tls;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.tls.ServerIdentity;
+import io.gpusharing.webhook.GpuSharingProperties;
+import java.time.Clock;
+import java.time.Duration;
+import org.springframework.boot.autoconfigure.ssl.SslBundleRegistrar;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.ssl.SslBundleRegistry;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Wires what keeps our certificates. */
+@Configuration(proxyBeanMethods = false)
+@EnableConfigurationProperties(TlsProperties.class)
+class TlsConfiguration {
+
+    /** How often the authority and the caBundle are looked at. */
+    private static final Duration INTERVAL = Duration.ofSeconds(10);
+
+    /** API servers hear of a changed configuration in well under a second. */
+    private static final Duration SETTLING = Duration.ofSeconds(15);
+
+    @Bean
+    static ServerIdentity provisionalIdentity(Clock clock) {
+        return ServingCertificate.provisional(clock.instant());
+    }
+
+    /** Static, or the registry would need this configuration, which needs the registry. */
+    @Bean
+    static SslBundleRegistrar provisionalBundle(ServerIdentity provisional) {
+        return registry ->
+                registry.registerBundle(
+                        ServingCertificate.BUNDLE, ServingCertificate.bundle(provisional));
+    }
+
+    @Bean
+    CertificateKeeper certificateKeeper(
+            KubernetesClient client,
+            SslBundleRegistry registry,
+            ServerIdentity provisional,
+            GpuSharingProperties installation,
+            TlsProperties properties,
+            Clock clock) {
+        return new CertificateKeeper(
+                new AuthoritySecret(
+                        client, installation.namespace(), properties.authorityValidity()),
+                new CaBundles(client, properties.configuration()),
+                new ServingCertificate(
+                        registry,
+                        provisional,
+                        ServingCertificate.names(
+                                properties.service(),
+                                installation.namespace(),
+                                properties.subjectAlternativeNames()),
+                        properties.certificateValidity()),
+                clock,
+                INTERVAL,
+                SETTLING);
+    }
+
+    @Bean
+    ReportingAuthority reportingAuthority(
+            KubernetesClient client, GpuSharingProperties installation, Clock clock) {
+        return new ReportingAuthority(client, installation.namespace(), clock);
+    }
+}

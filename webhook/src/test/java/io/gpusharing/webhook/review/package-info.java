@@ -1,0 +1,4 @@
+@NullMarked
+package io.gpusharing.webhook.review;
+
+import org.jspecify.annotations.NullMarked;
