@@ -65,8 +65,7 @@ final class AdmissionServlet extends HttpServlet {
         } else {
             long deadline =
                     began
-                            + ReviewTimeout.of(
-                                            request.getParameter("timeout"), properties.timeout())
+                            + ReviewTimeout.of(request.getQueryString(), properties.timeout())
                                     .toNanos();
             answer(question.get(), request, response, deadline);
             metrics.took(System.nanoTime() - began);

@@ -8,19 +8,35 @@ import org.jspecify.annotations.Nullable;
 /** How long the API server waits, which it says in the URL as Go writes durations: {@code 2.9s}. */
 final class ReviewTimeout {
 
+    private static final String NAME = "timeout=";
+
     private ReviewTimeout() {}
 
     /**
-     * @param parameter value of {@code timeout}; null if it was not given
-     * @param otherwise if it was not given or cannot be read; also the longest
+     * Read from the URL alone: asking the servlet for a parameter may swallow the body.
+     *
+     * @param query the URL's query; null if there is none
+     * @param otherwise if it says nothing that can be read; also the longest
      */
-    static Duration of(@Nullable String parameter, Duration otherwise) {
-        if (parameter == null || parameter.endsWith("ms")) {
+    static Duration of(@Nullable String query, Duration otherwise) {
+        if (query == null) {
+            return otherwise;
+        }
+        for (String parameter : query.split("&", -1)) {
+            if (parameter.startsWith(NAME)) {
+                return parse(parameter.substring(NAME.length()), otherwise);
+            }
+        }
+        return otherwise;
+    }
+
+    private static Duration parse(String said, Duration otherwise) {
+        if (said.endsWith("ms")) {
             return otherwise;
         }
         try {
-            Duration said = Duration.parse("PT" + parameter.toUpperCase(Locale.ROOT));
-            return said.isNegative() || said.compareTo(otherwise) > 0 ? otherwise : said;
+            Duration read = Duration.parse("PT" + said.toUpperCase(Locale.ROOT));
+            return read.isNegative() || read.compareTo(otherwise) > 0 ? otherwise : read;
         } catch (DateTimeException e) {
             return otherwise;
         }

@@ -11,11 +11,11 @@ import java.util.Map;
 /** All published budgets, found by namespace. A namespace belongs to one budget. */
 public final class Budgets {
 
-    /** No budgets at all. */
-    public static final Budgets NONE = new Budgets(List.of());
-
     private static final Comparator<PublishedBudget> OLDER_FIRST =
             Comparator.comparing(PublishedBudget::created).thenComparing(PublishedBudget::name);
+
+    /** No budgets at all. */
+    public static final Budgets NONE = new Budgets(List.of());
 
     private final Map<String, PublishedBudget> byNamespace = new HashMap<>();
 
