@@ -20,9 +20,12 @@ public record PodRequest(List<ContainerRequest> containers) {
 
     /** Whether any container names such a resource with an amount other than zero. */
     public boolean asksFor(Predicate<String> resource) {
-        return containers.stream()
-                .anyMatch(container ->
-                        asks(container.limits(), resource) || asks(container.requests(), resource));
+        for (ContainerRequest container : containers) {
+            if (asks(container.limits(), resource) || asks(container.requests(), resource)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
@@ -81,7 +84,11 @@ public record PodRequest(List<ContainerRequest> containers) {
     }
 
     private static boolean asks(Map<String, Quantity> amounts, Predicate<String> resource) {
-        return amounts.entrySet().stream()
-                .anyMatch(entry -> !entry.getValue().isZero() && resource.test(entry.getKey()));
+        for (Map.Entry<String, Quantity> entry : amounts.entrySet()) {
+            if (resource.test(entry.getKey()) && !entry.getValue().isZero()) {
+                return true;
+            }
+        }
+        return false;
     }
 }

@@ -22,6 +22,9 @@ public record Quantity(String text, BigDecimal value) {
 
     private static final int MAX_EXPONENT = 30;
 
+    /** So many digits always fit a {@code long}. */
+    private static final int MAX_PLAIN = 18;
+
     private static final Map<String, BigDecimal> SUFFIXES =
             Map.ofEntries(
                     Map.entry("", BigDecimal.ONE),
@@ -50,6 +53,9 @@ public record Quantity(String text, BigDecimal value) {
         if (text.isEmpty() || text.length() > MAX_LENGTH) {
             throw notAQuantity(text);
         }
+        if (text.length() <= MAX_PLAIN && isDigits(text)) {
+            return new Quantity(text, BigDecimal.valueOf(Long.parseLong(text)));
+        }
         int end = 0;
         while (end < text.length() && "+-.0123456789".indexOf(text.charAt(end)) >= 0) {
             end++;
@@ -76,13 +82,21 @@ public record Quantity(String text, BigDecimal value) {
      * The amount as a whole number, or empty if it has a fraction or does not fit a {@code long}.
      */
     public OptionalLong wholeNumber() {
-        if (value.stripTrailingZeros().scale() > 0 || value.precision() - value.scale() > 19) {
+        if (value.scale() == 0 && value.precision() <= MAX_PLAIN) {
+            return OptionalLong.of(value.longValue());
+        }
+        if (!isWhole() || value.precision() - value.scale() > 19) {
             return OptionalLong.empty();
         }
         BigInteger whole = value.toBigInteger();
         return whole.bitLength() < Long.SIZE
                 ? OptionalLong.of(whole.longValueExact())
                 : OptionalLong.empty();
+    }
+
+    /** Whether the amount has no fraction, however large it is. */
+    boolean isWhole() {
+        return value.scale() <= 0 || value.stripTrailingZeros().scale() <= 0;
     }
 
     /** Whether the amount is zero, however it is written. */
@@ -103,6 +117,15 @@ public record Quantity(String text, BigDecimal value) {
     @Override
     public String toString() {
         return text;
+    }
+
+    private static boolean isDigits(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (text.charAt(i) < '0' || text.charAt(i) > '9') {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static int exponent(String suffix) {

@@ -19,14 +19,17 @@ public interface RequestGrammar {
     Verdict judge(PodRequest pod);
 
     /**
-     * What a legal pod holds on its node.
+     * What a legal pod holds on its node. Where the node does not tell enough, a default stands in
+     * and the answer names what was missing; the default is never silently nothing.
      *
      * @param node what is known of the node's devices
      */
     BoundShare shareOn(PodRequest pod, NodeFacts node);
 
     /** Annotations that the provider needs on the pod; a value the user wrote always wins. */
-    Map<String, String> annotations(PodRequest pod);
+    default Map<String, String> annotations(PodRequest pod) {
+        return Map.of();
+    }
 
     /**
      * What a legal pod could not get on any of the nodes there are now. An autoscaler may bring a

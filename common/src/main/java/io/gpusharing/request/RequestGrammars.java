@@ -5,12 +5,25 @@ import static io.gpusharing.request.Rule.ONE_PROVIDER;
 import io.gpusharing.request.Verdict.Illegal;
 import io.gpusharing.request.Verdict.NotOurs;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Supplier;
 
 /** The grammars a site has switched on, asked as one. */
 public final class RequestGrammars {
+
+    private static final Map<String, Supplier<RequestGrammar>> BY_NAME = new LinkedHashMap<>();
+
+    static {
+        BY_NAME.put("vcuda", VcudaGrammar::new);
+        BY_NAME.put("aliyun", AliyunGrammar::new);
+        BY_NAME.put("metagpu", MetagpuGrammar::new);
+        BY_NAME.put("nvidia", NvidiaGrammar::new);
+        BY_NAME.put("hami", HamiGrammar::new);
+    }
 
     private final List<RequestGrammar> grammars;
 
@@ -21,45 +34,131 @@ public final class RequestGrammars {
         this.grammars = List.copyOf(grammars);
     }
 
+    /**
+     * The grammars that a site names in its configuration.
+     *
+     * @param names of {@link #names()}, each at most once
+     * @param custom extended resources of the site's own
+     * @throws IllegalArgumentException with advice, if a name is unknown or given twice, if two
+     *     grammars read the same resource, or if there is no grammar at all
+     */
+    public static RequestGrammars of(List<String> names, List<CustomResource> custom) {
+        var chosen = new LinkedHashMap<String, RequestGrammar>();
+        for (String name : names) {
+            Supplier<RequestGrammar> grammar = BY_NAME.get(name);
+            if (grammar == null) {
+                throw new IllegalArgumentException(
+                        "There is no grammar \"%s\"; the known ones are %s"
+                                .formatted(name, String.join(", ", BY_NAME.keySet())));
+            }
+            if (chosen.put(name, grammar.get()) != null) {
+                throw new IllegalArgumentException(
+                        "The grammar \"%s\" is named twice; name it once".formatted(name));
+            }
+        }
+        if (chosen.containsKey("nvidia") && chosen.containsKey("hami")) {
+            throw new IllegalArgumentException(
+                    "The grammars nvidia and hami both read nvidia.com/gpu; name only the one whose"
+                            + " device plugin runs in the cluster");
+        }
+        for (CustomResource resource : custom) {
+            chosen.forEach((name, grammar) -> {
+                if (grammar.reads(resource.resource())) {
+                    throw new IllegalArgumentException(
+                            "The custom resource %s is already read by the grammar %s;"
+                                            .formatted(resource.resource(), name)
+                                    + " remove one of the two");
+                }
+            });
+        }
+        var all = new ArrayList<>(chosen.values());
+        if (!custom.isEmpty()) {
+            all.add(new CustomGrammar(custom));
+        }
+        if (all.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "No grammar is named, so no pod would ever ask for a GPU; name at least one of "
+                            + String.join(", ", BY_NAME.keySet()));
+        }
+        return new RequestGrammars(all);
+    }
+
+    /** The names that {@link #of} knows. */
+    public static List<String> names() {
+        return List.copyOf(BY_NAME.keySet());
+    }
+
     /** Whether any grammar gives the resource a meaning. */
     public boolean reads(String resource) {
-        return grammars.stream().anyMatch(grammar -> grammar.reads(resource));
+        return ownerOf(resource) >= 0;
     }
 
     /** The verdict of the one grammar that the pod speaks; speaking two is a violation. */
     public Verdict judge(PodRequest pod) {
-        List<RequestGrammar> spoken =
-                grammars.stream().filter(grammar -> pod.asksFor(grammar::reads)).toList();
-        return switch (spoken.size()) {
-            case 0 -> new NotOurs();
-            case 1 -> spoken.getFirst().judge(pod);
-            default -> new Illegal(mixed(pod, spoken));
-        };
+        int first = -1;
+        int last = -1;
+        for (int i = 0; i < grammars.size(); i++) {
+            if (speaks(pod, i)) {
+                first = first < 0 ? i : first;
+                last = i;
+            }
+        }
+        if (first < 0) {
+            return new NotOurs();
+        }
+        return first == last ? grammars.get(first).judge(pod) : new Illegal(mixed(pod, first));
     }
 
     /** The grammar that a pod speaks; empty if it asks for no GPU. */
     public Optional<RequestGrammar> grammarOf(PodRequest pod) {
-        return grammars.stream().filter(grammar -> pod.asksFor(grammar::reads)).findFirst();
+        for (int i = 0; i < grammars.size(); i++) {
+            if (speaks(pod, i)) {
+                return Optional.of(grammars.get(i));
+            }
+        }
+        return Optional.empty();
     }
 
-    private static List<Violation> mixed(PodRequest pod, List<RequestGrammar> spoken) {
-        RequestGrammar first = spoken.getFirst();
+    private boolean speaks(PodRequest pod, int grammar) {
+        return pod.asksFor(resource -> ownerOf(resource) == grammar);
+    }
+
+    /** Index of the first grammar that reads the resource, -1 if none does. */
+    private int ownerOf(String resource) {
+        // Extended resources have a domain; cpu, memory and their like do not.
+        if (resource.indexOf('/') < 0) {
+            return -1;
+        }
+        for (int i = 0; i < grammars.size(); i++) {
+            if (grammars.get(i).reads(resource)) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    private List<Violation> mixed(PodRequest pod, int first) {
         var violations = new ArrayList<Violation>();
         for (ContainerRequest container : pod.containers()) {
-            new TreeMap<>(container.limits())
-                    .forEach((resource, amount) -> {
-                        if (!first.reads(resource)
-                                && spoken.stream().anyMatch(it -> it.reads(resource))) {
-                            violations.add(
-                                    new Violation(
-                                            container.name(),
-                                            "resources.limits",
-                                            resource,
-                                            amount.text(),
-                                            ONE_PROVIDER,
-                                            "only the resources of " + first.name()));
-                        }
-                    });
+            var names = new TreeSet<>(container.limits().keySet());
+            names.addAll(container.requests().keySet());
+            for (String name : names) {
+                int owner = ownerOf(name);
+                Quantity limit = container.limits().get(name);
+                Quantity request = container.requests().get(name);
+                boolean limited = limit != null && !limit.isZero();
+                Quantity asked = limited ? limit : request;
+                if (owner >= 0 && owner != first && asked != null && !asked.isZero()) {
+                    violations.add(
+                            new Violation(
+                                    container.name(),
+                                    limited ? "resources.limits" : "resources.requests",
+                                    name,
+                                    asked.text(),
+                                    ONE_PROVIDER,
+                                    "only the resources of " + grammars.get(first).name()));
+                }
+            }
         }
         return violations;
     }

@@ -10,6 +10,10 @@ public enum Rule {
     FRACTION_OR_WHOLE("a request is a fraction of one GPU or a number of whole GPUs"),
     FRACTION_NEEDS_MEMORY("a fraction of a GPU needs a memory amount"),
     MEMORY_NEEDS_CORE("GPU memory is given together with a part of the processors"),
+    PART_NEEDS_GPU("memory and cores are parts of at least one GPU"),
+    PERCENTAGE("a part of one GPU is at most 100 percent"),
+    ONE_MEMORY_AMOUNT("GPU memory is given either as an amount or as a percentage"),
+    OF_NODES_ONLY("the resource describes nodes; pods do not ask for it"),
     ONE_PROVIDER("a pod asks for GPUs in the words of one provider only");
 
     private final String text;

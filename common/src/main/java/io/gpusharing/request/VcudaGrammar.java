@@ -2,22 +2,12 @@ package io.gpusharing.request;
 
 import static io.gpusharing.request.Rule.FRACTION_NEEDS_MEMORY;
 import static io.gpusharing.request.Rule.FRACTION_OR_WHOLE;
-import static io.gpusharing.request.Rule.LIMIT_NEEDED;
 import static io.gpusharing.request.Rule.MEMORY_NEEDS_CORE;
-import static io.gpusharing.request.Rule.NOT_NEGATIVE;
-import static io.gpusharing.request.Rule.REQUEST_EQUALS_LIMIT;
-import static io.gpusharing.request.Rule.TOO_LARGE;
-import static io.gpusharing.request.Rule.WHOLE_NUMBER;
 
-import io.gpusharing.request.Verdict.Illegal;
-import io.gpusharing.request.Verdict.Legal;
-import io.gpusharing.request.Verdict.LegalUntilBound;
-import io.gpusharing.request.Verdict.NotOurs;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -28,8 +18,10 @@ import java.util.OptionalLong;
  * The table is the one of tkestack's gpu-manager, which refuses the rest only after scheduling, or
  * not at all: memory of whole GPUs is ignored there, a fraction without memory is not seen as a GPU
  * pod and hangs.
+ *
+ * <p>On a node that does not tell the size of its GPUs the memory part of a fraction is 0.
  */
-public final class VcudaGrammar implements RequestGrammar {
+public final class VcudaGrammar extends CountingGrammar {
 
     /** Hundredths of a GPU. */
     public static final String CORE = "tencent.com/vcuda-core";
@@ -43,8 +35,15 @@ public final class VcudaGrammar implements RequestGrammar {
     private static final long CORES_PER_GPU = 100;
     private static final long MICROS_PER_CORE = GpuShare.WHOLE / CORES_PER_GPU;
 
-    /** A million GPUs; keeps every sum of micro-GPUs far from the end of a long. */
-    private static final long MAX_UNITS = 100_000_000;
+    private static final CountedResource CORES =
+            new CountedResource(
+                    CORE,
+                    CORES_PER_GPU * CountedResource.A_MILLION,
+                    "50 for half a GPU, or 100 for a whole one");
+    private static final CountedResource BLOCKS =
+            new CountedResource(
+                    MEMORY, CORES_PER_GPU * CountedResource.A_MILLION, "15 for 15 × 256 MiB");
+    private static final List<CountedResource> RESOURCES = List.of(CORES, BLOCKS);
 
     @Override
     public String name() {
@@ -57,63 +56,39 @@ public final class VcudaGrammar implements RequestGrammar {
     }
 
     @Override
-    public Verdict judge(PodRequest pod) {
-        if (!pod.asksFor(this::reads)) {
-            return new NotOurs();
-        }
-        var violations = new ArrayList<Violation>();
-        pod.containers().forEach(container -> check(container, violations));
-        if (!violations.isEmpty()) {
-            return new Illegal(violations);
-        }
-        GpuShare least = shareOn(pod, NodeFacts.UNKNOWN).share();
-        return pod.containers().stream().anyMatch(VcudaGrammar::isFraction)
-                ? new LegalUntilBound(
-                        least, "the memory part depends on the size of the node's GPUs")
-                : new Legal(least);
-    }
-
-    @Override
-    public BoundShare shareOn(PodRequest pod, NodeFacts node) {
-        OptionalLong perGpu = memoryUnitsPerGpu(node);
-        boolean fraction = pod.containers().stream().anyMatch(VcudaGrammar::isFraction);
-        return new BoundShare(
-                pod.effective(container -> share(container, perGpu)),
-                !fraction || perGpu.isPresent());
-    }
-
-    @Override
     public Map<String, String> annotations(PodRequest pod) {
-        List<Long> cores =
-                pod.containers().stream()
-                        .map(container -> units(container, CORE))
-                        .filter(core -> core > 0)
-                        .distinct()
-                        .toList();
-        // Different fractions have no common ceiling, and whole GPUs need none.
-        return cores.size() == 1 && cores.getFirst() < CORES_PER_GPU
-                ? Map.of(CORE_LIMIT_ANNOTATION, Long.toString(cores.getFirst()))
+        long common = 0;
+        for (ContainerRequest container : pod.containers()) {
+            long core = CORES.units(container);
+            if (core > 0 && common > 0 && core != common) {
+                // Different fractions have no common ceiling.
+                return Map.of();
+            }
+            common = Math.max(common, core);
+        }
+        // Whole GPUs need no ceiling.
+        return common > 0 && common < CORES_PER_GPU
+                ? Map.of(CORE_LIMIT_ANNOTATION, Long.toString(common))
                 : Map.of();
     }
 
     @Override
     public List<String> warnings(PodRequest pod, Collection<NodeFacts> nodes) {
-        long mostGpus =
-                nodes.stream()
-                        .mapToLong(node -> node.units(CORE).orElse(0) / CORES_PER_GPU)
-                        .max()
-                        .orElse(0);
-        long mostMemory =
-                nodes.stream().mapToLong(node -> memoryUnitsPerGpu(node).orElse(0)).max().orElse(0);
+        long mostGpus = 0;
+        long mostMemory = 0;
+        for (NodeFacts node : nodes) {
+            mostGpus = Math.max(mostGpus, node.units(CORE).orElse(0) / CORES_PER_GPU);
+            mostMemory = Math.max(mostMemory, memoryUnitsPerGpu(node).orElse(0));
+        }
         var warnings = new ArrayList<String>();
         for (ContainerRequest container : pod.containers()) {
-            long gpus = units(container, CORE) / CORES_PER_GPU;
+            long gpus = CORES.units(container) / CORES_PER_GPU;
             if (mostGpus > 0 && gpus > mostGpus) {
                 warnings.add(
                         "container \"%s\" asks for %d GPUs; the largest node has %d"
                                 .formatted(container.name(), gpus, mostGpus));
             }
-            long memory = units(container, MEMORY);
+            long memory = BLOCKS.units(container);
             if (mostMemory > 0 && isFraction(container) && memory > mostMemory) {
                 warnings.add(
                         "container \"%s\" asks for %d blocks of GPU memory; the largest GPU has %d"
@@ -123,16 +98,47 @@ public final class VcudaGrammar implements RequestGrammar {
         return warnings;
     }
 
-    private static GpuShare share(ContainerRequest container, OptionalLong memoryPerGpu) {
-        long core = units(container, CORE);
-        if (core >= CORES_PER_GPU) {
-            return GpuShare.whole(core / CORES_PER_GPU);
+    @Override
+    List<CountedResource> resourcesOf(ContainerRequest container) {
+        return RESOURCES;
+    }
+
+    @Override
+    void checkTogether(ContainerRequest container, List<Violation> violations) {
+        long core = CORES.units(container);
+        long memory = BLOCKS.units(container);
+        if (core > CORES_PER_GPU && core % CORES_PER_GPU != 0) {
+            long rounded = (core / CORES_PER_GPU + 1) * CORES_PER_GPU;
+            violations.add(
+                    CORES.violation(container, FRACTION_OR_WHOLE, "1..99, 100 or " + rounded));
+        } else if (isFraction(container) && memory == 0) {
+            violations.add(
+                    BLOCKS.violation(container, FRACTION_NEEDS_MEMORY, "1 or more (1 = 256 MiB)"));
+        } else if (core == 0 && memory > 0) {
+            violations.add(CORES.violation(container, MEMORY_NEEDS_CORE, "1..99, or 100"));
         }
+    }
+
+    @Override
+    BoundShare worth(ContainerRequest container, NodeFacts node) {
+        long core = CORES.units(container);
+        if (core == 0) {
+            return BoundShare.NONE;
+        }
+        if (core >= CORES_PER_GPU) {
+            return BoundShare.exact(GpuShare.whole(core / CORES_PER_GPU));
+        }
+        OptionalLong perGpu = memoryUnitsPerGpu(node);
         long memory =
-                memoryPerGpu.isPresent()
-                        ? units(container, MEMORY) * GpuShare.WHOLE / memoryPerGpu.getAsLong()
+                perGpu.isPresent()
+                        ? BLOCKS.units(container) * GpuShare.WHOLE / perGpu.getAsLong()
                         : 0;
-        return new GpuShare(core * MICROS_PER_CORE, memory);
+        return new BoundShare(new GpuShare(core * MICROS_PER_CORE, memory), perGpu.isPresent());
+    }
+
+    @Override
+    GpuShare least(ContainerRequest container) {
+        return worth(container, NodeFacts.UNKNOWN).share();
     }
 
     /** gpu-manager takes all GPUs of a node to be alike: memory of the node by number of GPUs. */
@@ -143,84 +149,7 @@ public final class VcudaGrammar implements RequestGrammar {
     }
 
     private static boolean isFraction(ContainerRequest container) {
-        long core = units(container, CORE);
+        long core = CORES.units(container);
         return core > 0 && core < CORES_PER_GPU;
-    }
-
-    /** Units of a resource; 0 where it is absent or not a legal number. */
-    private static long units(ContainerRequest container, String resource) {
-        return container.amount(resource).map(Quantity::wholeNumber).stream()
-                .flatMapToLong(OptionalLong::stream)
-                .filter(units -> units > 0 && units <= MAX_UNITS)
-                .findFirst()
-                .orElse(0);
-    }
-
-    private static void check(ContainerRequest container, List<Violation> violations) {
-        int before = violations.size();
-        checkAmount(container, CORE, "50 for half a GPU, or 100 for a whole one", violations);
-        checkAmount(container, MEMORY, "15 for 15 × 256 MiB", violations);
-        if (violations.size() > before) {
-            return;
-        }
-        long core = units(container, CORE);
-        long memory = units(container, MEMORY);
-        if (core > CORES_PER_GPU && core % CORES_PER_GPU != 0) {
-            long rounded = (core / CORES_PER_GPU + 1) * CORES_PER_GPU;
-            violations.add(
-                    violation(container, CORE, FRACTION_OR_WHOLE, "1..99, 100 or " + rounded));
-        } else if (isFraction(container) && memory == 0) {
-            violations.add(
-                    violation(container, MEMORY, FRACTION_NEEDS_MEMORY, "1 or more (1 = 256 MiB)"));
-        } else if (core == 0 && memory > 0) {
-            violations.add(violation(container, CORE, MEMORY_NEEDS_CORE, "1..99, or 100"));
-        }
-    }
-
-    private static void checkAmount(
-            ContainerRequest container, String resource, String legal, List<Violation> violations) {
-        Optional<Quantity> amount = container.amount(resource);
-        if (amount.isEmpty()) {
-            return;
-        }
-        Quantity limit = container.limits().get(resource);
-        Quantity request = container.requests().get(resource);
-        OptionalLong units = amount.get().wholeNumber();
-        if (limit == null && !amount.get().isZero()) {
-            violations.add(
-                    new Violation(
-                            container.name(),
-                            "resources.limits",
-                            resource,
-                            "not set",
-                            LIMIT_NEEDED,
-                            amount.get().text()));
-        } else if (amount.get().value().signum() < 0) {
-            violations.add(violation(container, resource, NOT_NEGATIVE, legal));
-        } else if (units.isEmpty() && amount.get().value().stripTrailingZeros().scale() > 0) {
-            violations.add(violation(container, resource, WHOLE_NUMBER, legal));
-        } else if (units.isEmpty() || units.getAsLong() > MAX_UNITS) {
-            violations.add(violation(container, resource, TOO_LARGE, legal));
-        } else if (limit != null && request != null && !limit.equals(request)) {
-            violations.add(
-                    new Violation(
-                            container.name(),
-                            "resources.requests",
-                            resource,
-                            request.text(),
-                            REQUEST_EQUALS_LIMIT,
-                            limit.text()));
-        }
-    }
-
-    private static Violation violation(
-            ContainerRequest container, String resource, Rule rule, String legal) {
-        String found = container.amount(resource).map(Quantity::text).orElse("not set");
-        String field =
-                container.requests().containsKey(resource)
-                                && !container.limits().containsKey(resource)
-                        ? "resources.requests"
-                        : "resources.limits";
-        return new Violation(container.name(), field, resource, found, rule, legal);
     }
 }

@@ -1,0 +1,93 @@
+package io.gpusharing.request;
+
+import io.gpusharing.request.Verdict.Illegal;
+import io.gpusharing.request.Verdict.Legal;
+import io.gpusharing.request.Verdict.LegalUntilBound;
+import io.gpusharing.request.Verdict.NotOurs;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.StringJoiner;
+
+/**
+ * A grammar whose resources are counted container by container. What a container is worth on a node
+ * that tells nothing decides what is known before binding: the facts missing there are the ones
+ * that the node has to tell.
+ */
+abstract class CountingGrammar implements RequestGrammar {
+
+    /** The resources that the container may name and this grammar reads, in a fixed order. */
+    abstract List<CountedResource> resourcesOf(ContainerRequest container);
+
+    /** What a legal container holds on the node. */
+    abstract BoundShare worth(ContainerRequest container, NodeFacts node);
+
+    /** Adds what is wrong with amounts that are legal one by one but not together. */
+    void checkTogether(ContainerRequest container, List<Violation> violations) {}
+
+    /** What a legal container holds at least, on whatever node. */
+    GpuShare least(ContainerRequest container) {
+        BoundShare worth = worth(container, NodeFacts.UNKNOWN);
+        return worth.isExact() ? worth.share() : GpuShare.NONE;
+    }
+
+    @Override
+    public final Verdict judge(PodRequest pod) {
+        if (!pod.asksFor(this::reads)) {
+            return new NotOurs();
+        }
+        var violations = new ArrayList<Violation>();
+        for (ContainerRequest container : pod.containers()) {
+            int before = violations.size();
+            for (CountedResource resource : resourcesOf(container)) {
+                resource.check(container, violations);
+            }
+            if (violations.size() == before) {
+                checkTogether(container, violations);
+            }
+        }
+        if (!violations.isEmpty()) {
+            return new Illegal(violations);
+        }
+        BoundShare unbound = shareOn(pod, NodeFacts.UNKNOWN);
+        return unbound.isExact()
+                ? new Legal(unbound.share())
+                : new LegalUntilBound(pod.effective(this::least), reason(unbound.missing()));
+    }
+
+    @Override
+    public final BoundShare shareOn(PodRequest pod, NodeFacts node) {
+        Set<NodeFact> missing = Set.of();
+        for (ContainerRequest container : pod.containers()) {
+            missing = BoundShare.union(missing, worth(container, node).missing());
+        }
+        return new BoundShare(pod.effective(container -> worth(container, node).share()), missing);
+    }
+
+    @Override
+    public List<String> warnings(PodRequest pod, Collection<NodeFacts> nodes) {
+        var warnings = new ArrayList<String>();
+        for (ContainerRequest container : pod.containers()) {
+            for (CountedResource resource : resourcesOf(container)) {
+                long most = 0;
+                for (NodeFacts node : nodes) {
+                    most = Math.max(most, node.units(resource.name()).orElse(0));
+                }
+                long units = resource.units(container);
+                if (most > 0 && units > most) {
+                    warnings.add(
+                            "container \"%s\" asks for %d %s; the largest node has %d"
+                                    .formatted(container.name(), units, resource.name(), most));
+                }
+            }
+        }
+        return warnings;
+    }
+
+    private static String reason(Set<NodeFact> missing) {
+        var reason = new StringJoiner("; ");
+        missing.forEach(fact -> reason.add(fact.reason()));
+        return reason.toString();
+    }
+}

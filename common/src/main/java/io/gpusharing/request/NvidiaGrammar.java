@@ -1,0 +1,155 @@
+package io.gpusharing.request;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * The resources of NVIDIA's device plugin: {@code nvidia.com/gpu}, {@code nvidia.com/gpu.shared}
+ * and {@code nvidia.com/mig-<profile>} with or without {@code .shared}.
+ *
+ * <p>What a unit is depends on the node: a whole GPU; one of the replicas into which time-slicing
+ * or MPS divides it; a MIG instance where the node's MIG strategy is {@code single}. NVIDIA's
+ * gpu-feature-discovery tells it by labels ({@code .product}, {@code .replicas}, {@code .memory});
+ * without them a unit counts as undivided. A MIG instance is worth its compute slices and its
+ * memory slices, a replica its equal part of either; replicas take turns, so more of them hold more
+ * but need not run faster.
+ */
+public final class NvidiaGrammar extends CountingGrammar {
+
+    /** Whole GPUs, replicas of them, or MIG instances of one kind. */
+    public static final String GPU = "nvidia.com/gpu";
+
+    /** Replicas of GPUs, where the plugin renames them. */
+    public static final String SHARED_GPU = "nvidia.com/gpu.shared";
+
+    /** What the name of a MIG resource begins with; its profile follows. */
+    public static final String MIG_PREFIX = "nvidia.com/mig-";
+
+    private static final String SHARED = ".shared";
+    private static final CountedResource GPUS =
+            new CountedResource(GPU, CountedResource.A_MILLION, "1 for one GPU");
+    private static final CountedResource REPLICAS =
+            new CountedResource(
+                    SHARED_GPU, CountedResource.A_MILLION, "1 for one replica of a GPU");
+
+    @Override
+    public String name() {
+        return "nvidia";
+    }
+
+    @Override
+    public boolean reads(String resource) {
+        return resource.startsWith("nvidia.com/")
+                && (resource.equals(GPU)
+                        || resource.equals(SHARED_GPU)
+                        || resource.startsWith(MIG_PREFIX));
+    }
+
+    @Override
+    public List<String> warnings(PodRequest pod, Collection<NodeFacts> nodes) {
+        var warnings = new ArrayList<>(super.warnings(pod, nodes));
+        for (ContainerRequest container : pod.containers()) {
+            if (REPLICAS.units(container) > 1) {
+                warnings.add(
+                        "container \"%s\": two replicas of a GPU are not faster than one"
+                                .formatted(container.name()));
+            }
+        }
+        return warnings;
+    }
+
+    @Override
+    List<CountedResource> resourcesOf(ContainerRequest container) {
+        var names = new TreeSet<String>();
+        for (String name : container.limits().keySet()) {
+            if (reads(name)) {
+                names.add(name);
+            }
+        }
+        for (String name : container.requests().keySet()) {
+            if (reads(name)) {
+                names.add(name);
+            }
+        }
+        var resources = new ArrayList<CountedResource>(names.size());
+        for (String name : names) {
+            resources.add(counted(name));
+        }
+        return resources;
+    }
+
+    @Override
+    BoundShare worth(ContainerRequest container, NodeFacts node) {
+        BoundShare worth = BoundShare.NONE;
+        for (CountedResource resource : resourcesOf(container)) {
+            long units = resource.units(container);
+            if (units > 0) {
+                worth = worth.plus(worth(resource.name(), units, node));
+            }
+        }
+        return worth;
+    }
+
+    private static BoundShare worth(String resource, long units, NodeFacts node) {
+        boolean renamed = resource.endsWith(SHARED);
+        String base =
+                renamed ? resource.substring(0, resource.length() - SHARED.length()) : resource;
+        String product = node.labels().getOrDefault(base + ".product", "");
+        MigProfile profile = profile(base, product, node);
+        OptionalLong replicas = replicas(base, renamed, product, node);
+        Set<NodeFact> missing = profile.missing();
+        if (replicas.isEmpty()) {
+            missing = BoundShare.union(missing, EnumSet.of(NodeFact.REPLICAS_PER_GPU));
+        }
+        return new BoundShare(profile.slice().share(units, replicas.orElse(1)), missing);
+    }
+
+    /** Which part of a GPU the resource is before it is shared. */
+    private static MigProfile profile(String base, String product, NodeFacts node) {
+        if (base.startsWith(MIG_PREFIX)) {
+            String gpu = node.labels().getOrDefault(GPU + ".product", "");
+            return MigProfile.of(
+                    base.substring(MIG_PREFIX.length()),
+                    product.isEmpty() ? gpu : product,
+                    node.number(GPU + ".memory").orElse(0));
+        }
+        int mig = product.indexOf("-MIG-");
+        if (mig < 0) {
+            return new MigProfile(MigSlice.WHOLE_GPU, Set.of());
+        }
+        String profile = product.substring(mig + "-MIG-".length()).replace("-SHARED", "");
+        // Strategy single: the memory label is the instance's own here, not the GPU's.
+        return MigProfile.of(profile, product.substring(0, mig), 0);
+    }
+
+    /**
+     * Among how many one unit's device is divided; empty if the node does not tell. Without a new
+     * name for the replicas, the product's name says whether there are any.
+     */
+    private static OptionalLong replicas(
+            String base, boolean renamed, String product, NodeFacts node) {
+        if (!renamed && !product.isEmpty() && !product.endsWith("-SHARED")) {
+            return OptionalLong.of(1);
+        }
+        OptionalLong told = node.number(base + ".replicas");
+        boolean shared = renamed || product.endsWith("-SHARED");
+        if (told.isEmpty() || (shared && told.getAsLong() < 2)) {
+            return OptionalLong.empty();
+        }
+        return OptionalLong.of(Math.max(1, told.getAsLong()));
+    }
+
+    private static CountedResource counted(String name) {
+        return switch (name) {
+            case GPU -> GPUS;
+            case SHARED_GPU -> REPLICAS;
+            default ->
+                    new CountedResource(name, CountedResource.A_MILLION, "1 for one MIG instance");
+        };
+    }
+}
