@@ -6,6 +6,7 @@ import io.gpusharing.request.Verdict.LegalUntilBound;
 import io.gpusharing.request.Verdict.NotOurs;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.StringJoiner;
@@ -58,11 +59,14 @@ abstract class CountingGrammar implements RequestGrammar {
 
     @Override
     public final BoundShare shareOn(PodRequest pod, NodeFacts node) {
-        Set<NodeFact> missing = Set.of();
-        for (ContainerRequest container : pod.containers()) {
-            missing = BoundShare.union(missing, worth(container, node).missing());
-        }
-        return new BoundShare(pod.effective(container -> worth(container, node).share()), missing);
+        var missing = EnumSet.noneOf(NodeFact.class);
+        GpuShare share =
+                pod.effective(container -> {
+                    BoundShare worth = worth(container, node);
+                    missing.addAll(worth.missing());
+                    return worth.share();
+                });
+        return new BoundShare(share, missing);
     }
 
     @Override

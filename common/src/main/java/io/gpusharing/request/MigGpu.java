@@ -21,24 +21,19 @@ enum MigGpu {
             7,
             8,
             "1g.10gb=1 1g.20gb=2 2g.20gb=2 3g.40gb=4 4g.40gb=4 7g.80gb=8",
-            "-80GB",
-            "H100-PCIe"),
+            "-80GB H100-PCIe"),
     H100_94GB(
             94,
             7,
             8,
             "1g.12gb=1 1g.24gb=2 2g.24gb=2 3g.47gb=4 4g.47gb=4 7g.94gb=8",
-            "H100-NVL",
-            "H800-NVL",
-            "-94GB"),
+            "H100-NVL H800-NVL -94GB"),
     H100_96GB(
             96,
             7,
             8,
             "1g.12gb=1 1g.24gb=2 2g.24gb=2 3g.48gb=4 4g.48gb=4 7g.96gb=8",
-            "GH200",
-            "NVIDIA-H20",
-            "-96GB"),
+            "GH200 NVIDIA-H20 -96GB"),
     H200(141, 7, 8, "1g.18gb=1 1g.35gb=2 2g.35gb=2 3g.71gb=4 4g.71gb=4 7g.141gb=8", "NVIDIA-H200"),
     GH200_144GB(144, 7, 8, "1g.18gb=1 1g.36gb=2 2g.36gb=2 3g.72gb=4 4g.72gb=4 7g.144gb=8", "GH200"),
     B200(180, 7, 8, "1g.23gb=1 1g.45gb=2 2g.45gb=2 3g.90gb=4 4g.90gb=4 7g.180gb=8", "NVIDIA-B200"),
@@ -56,7 +51,7 @@ enum MigGpu {
 
     static {
         for (MigGpu gpu : values()) {
-            for (String entry : gpu.profiles.split(" ")) {
+            for (String entry : gpu.profiles.split(" ", -1)) {
                 int equals = entry.indexOf('=');
                 String profile = entry.substring(0, equals);
                 int compute = Integer.parseInt(profile.substring(0, profile.indexOf('g')));
@@ -78,23 +73,19 @@ enum MigGpu {
     private final int computeSlices;
     private final int memorySlices;
     private final String profiles;
-    private final List<String> products;
+    private final String products;
 
     /**
      * @param profiles each profile with its memory slices
-     * @param products parts of the product's name as gpu-feature-discovery writes it
+     * @param products parts of the product's name as gpu-feature-discovery writes it, any of which
+     *     names this GPU
      */
-    MigGpu(
-            int gigabytes,
-            int computeSlices,
-            int memorySlices,
-            String profiles,
-            String... products) {
+    MigGpu(int gigabytes, int computeSlices, int memorySlices, String profiles, String products) {
         this.gigabytes = gigabytes;
         this.computeSlices = computeSlices;
         this.memorySlices = memorySlices;
         this.profiles = profiles;
-        this.products = List.of(products);
+        this.products = products;
     }
 
     /**
@@ -114,7 +105,7 @@ enum MigGpu {
 
     /** Whether the product's name says that it is this GPU. */
     boolean isNamedBy(String product) {
-        for (String part : products) {
+        for (String part : products.split(" ", -1)) {
             if (product.contains(part)) {
                 return true;
             }

@@ -2,11 +2,11 @@ package io.gpusharing.request;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.TreeSet;
 
 /**
  * The resources of NVIDIA's device plugin: {@code nvidia.com/gpu}, {@code nvidia.com/gpu.shared}
@@ -65,17 +65,18 @@ public final class NvidiaGrammar extends CountingGrammar {
 
     @Override
     List<CountedResource> resourcesOf(ContainerRequest container) {
-        var names = new TreeSet<String>();
+        var names = new ArrayList<String>(1);
         for (String name : container.limits().keySet()) {
             if (reads(name)) {
                 names.add(name);
             }
         }
         for (String name : container.requests().keySet()) {
-            if (reads(name)) {
+            if (reads(name) && !names.contains(name)) {
                 names.add(name);
             }
         }
+        Collections.sort(names);
         var resources = new ArrayList<CountedResource>(names.size());
         for (String name : names) {
             resources.add(counted(name));

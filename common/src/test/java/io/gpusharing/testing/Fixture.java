@@ -1,7 +1,11 @@
 package io.gpusharing.testing;
 
+import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.request.GpuShare;
+import io.gpusharing.request.NodeFact;
+import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.Quantity;
 import io.gpusharing.request.Rule;
@@ -16,6 +20,7 @@ import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -83,9 +88,53 @@ public record Fixture(String name, Map<String, Object> manifest, Map<String, Obj
         return list(expected, "violations").stream().map(Fixture::violation).toList();
     }
 
+    /** The nodes that the second document lists, with what the pod holds on each. */
+    public List<OnNode> nodes() {
+        return list(expected, "nodes").stream().map(Fixture::onNode).toList();
+    }
+
+    /** What {@code key} says in micro-GPUs; the second document itself for an empty key. */
+    public GpuShare share(String key) {
+        return share(key.isEmpty() ? expected : map(expected, key));
+    }
+
     @Override
     public String toString() {
         return name;
+    }
+
+    /**
+     * What a pod holds on one node.
+     *
+     * @param name what is special about the node
+     * @param facts what the node tells of itself
+     * @param holds what the pod holds there
+     */
+    public record OnNode(String name, NodeFacts facts, BoundShare holds) {}
+
+    private static OnNode onNode(Map<String, Object> it) {
+        var missing = EnumSet.noneOf(NodeFact.class);
+        for (Object fact : (List<?>) it.getOrDefault("missing", List.of())) {
+            missing.add(NodeFact.valueOf(fact.toString()));
+        }
+        return new OnNode(
+                text(it, "name"),
+                new NodeFacts(
+                        amounts(map(it, "capacity")),
+                        texts(map(it, "labels")),
+                        texts(map(it, "annotations"))),
+                new BoundShare(share(it), missing));
+    }
+
+    private static GpuShare share(Map<String, Object> it) {
+        return new GpuShare(
+                Long.parseLong(text(it, "compute")), Long.parseLong(text(it, "memory")));
+    }
+
+    private static Map<String, String> texts(Map<String, Object> yaml) {
+        var texts = new LinkedHashMap<String, String>();
+        yaml.forEach((name, value) -> texts.put(name, value.toString()));
+        return texts;
     }
 
     private static Violation violation(Map<String, Object> it) {
