@@ -1,5 +1,6 @@
 package io.gpusharing;
 
+import static com.tngtech.archunit.core.domain.JavaCall.Predicates.target;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
 import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
@@ -9,6 +10,7 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import java.time.Clock;
+import java.util.Date;
 import org.junit.jupiter.api.Test;
 
 /** The vocabulary is pure: values in, values out. Time, if it matters, is an argument. */
@@ -18,7 +20,7 @@ class WallsTest {
         "io.gpusharing.request..", "io.gpusharing.budget.."
     };
 
-    private final JavaClasses classes =
+    private static final JavaClasses CLASSES =
             new ClassFileImporter()
                     .withImportOption(new DoNotIncludeTests())
                     .importPackages("io.gpusharing");
@@ -46,7 +48,7 @@ class WallsTest {
                         "com.fasterxml.jackson.annotation",
                         "org.jspecify.annotations")
                 .because("no Spring, no HTTP, no Kubernetes client and no I/O belong here")
-                .check(classes);
+                .check(CLASSES);
     }
 
     @Test
@@ -57,16 +59,15 @@ class WallsTest {
                 .should()
                 .dependOnClassesThat(assignableTo(Clock.class))
                 .orShould()
-                .callMethodWhere(
-                        com.tngtech.archunit.core.domain.JavaCall.Predicates.target(name("now")))
+                .callMethodWhere(target(name("now")))
                 .orShould()
                 .callMethod(System.class, "currentTimeMillis")
                 .orShould()
                 .callMethod(System.class, "nanoTime")
                 .orShould()
-                .callConstructor(java.util.Date.class)
+                .callConstructor(Date.class)
                 .because("an answer depends on the instant it is asked about, not on when")
-                .check(classes);
+                .check(CLASSES);
     }
 
     @Test
@@ -77,6 +78,6 @@ class WallsTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("io.gpusharing.budget..")
-                .check(classes);
+                .check(CLASSES);
     }
 }
