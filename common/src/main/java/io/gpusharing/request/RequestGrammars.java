@@ -29,8 +29,12 @@ public final class RequestGrammars {
 
     /**
      * @param grammars in order of precedence: a resource belongs to the first that reads it
+     * @throws IllegalArgumentException if there are more than 64
      */
     public RequestGrammars(List<RequestGrammar> grammars) {
+        if (grammars.size() > Long.SIZE) {
+            throw new IllegalArgumentException("At most 64 grammars, not " + grammars.size());
+        }
         this.grammars = List.copyOf(grammars);
     }
 
@@ -95,32 +99,42 @@ public final class RequestGrammars {
 
     /** The verdict of the one grammar that the pod speaks; speaking two is a violation. */
     public Verdict judge(PodRequest pod) {
-        int first = -1;
-        int last = -1;
-        for (int i = 0; i < grammars.size(); i++) {
-            if (speaks(pod, i)) {
-                first = first < 0 ? i : first;
-                last = i;
-            }
-        }
-        if (first < 0) {
+        long spoken = spoken(pod);
+        if (spoken == 0) {
             return new NotOurs();
         }
-        return first == last ? grammars.get(first).judge(pod) : new Illegal(mixed(pod, first));
+        int first = Long.numberOfTrailingZeros(spoken);
+        return Long.bitCount(spoken) == 1
+                ? grammars.get(first).judge(pod)
+                : new Illegal(mixed(pod, first));
     }
 
     /** The grammar that a pod speaks; empty if it asks for no GPU. */
     public Optional<RequestGrammar> grammarOf(PodRequest pod) {
-        for (int i = 0; i < grammars.size(); i++) {
-            if (speaks(pod, i)) {
-                return Optional.of(grammars.get(i));
-            }
-        }
-        return Optional.empty();
+        long spoken = spoken(pod);
+        return spoken == 0
+                ? Optional.empty()
+                : Optional.of(grammars.get(Long.numberOfTrailingZeros(spoken)));
     }
 
-    private boolean speaks(PodRequest pod, int grammar) {
-        return pod.asksFor(resource -> ownerOf(resource) == grammar);
+    /** One bit for each grammar that owns a resource the pod asks for. */
+    private long spoken(PodRequest pod) {
+        long spoken = 0;
+        for (ContainerRequest container : pod.containers()) {
+            spoken |= spoken(container.limits()) | spoken(container.requests());
+        }
+        return spoken;
+    }
+
+    private long spoken(Map<String, Quantity> amounts) {
+        long spoken = 0;
+        for (Map.Entry<String, Quantity> amount : amounts.entrySet()) {
+            int owner = ownerOf(amount.getKey());
+            if (owner >= 0 && !amount.getValue().isZero()) {
+                spoken |= 1L << owner;
+            }
+        }
+        return spoken;
     }
 
     /** Index of the first grammar that reads the resource, -1 if none does. */
