@@ -1,0 +1,18 @@
+package io.gpusharing.timekeeper.reclaim;
+
+/**
+ * One physical GPU of a node and what is free of it.
+ *
+ * @param id the provider's name for it: an index or a UUID
+ * @param cores free hundredths of its processors
+ * @param memory free device memory, in the provider's own blocks
+ * @param untouched whether nobody holds any of it
+ */
+record Gpu(String id, long cores, long memory, boolean untouched) {
+
+    Gpu without(GpuHold hold) {
+        return hold.whole()
+                ? new Gpu(id, 0, 0, false)
+                : new Gpu(id, cores - hold.cores(), memory - hold.memory(), false);
+    }
+}

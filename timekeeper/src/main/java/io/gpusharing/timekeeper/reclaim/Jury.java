@@ -1,0 +1,122 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.joining;
+
+import io.gpusharing.timekeeper.reclaim.Decision.Candidate;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Who may be evicted for one waiter, and why the others may not. */
+final class Jury {
+
+    private final Scene scene;
+    private final Rules rules;
+    private final String forBudget;
+
+    Jury(Scene scene, Rules rules, Waiter waiter) {
+        this.scene = scene;
+        this.rules = rules;
+        this.forBudget = scene.budgetName(waiter.pod());
+    }
+
+    /** Every pod with a GPU that is not leaving yet, in the order of nodes and pods. */
+    List<Candidate> candidates() {
+        Map<String, List<Holder>> gangs = gangs();
+        return holders().stream()
+                .map(
+                        holder ->
+                                new Candidate(
+                                        holder.pod(),
+                                        holder.node(),
+                                        name(scene.budgetOf(holder.pod())),
+                                        spared(holder, gangs)))
+                .toList();
+    }
+
+    /** Those who may go, first who goes first. */
+    List<Gang> eligible() {
+        var eligible = new ArrayList<Gang>();
+        gangs().forEach(
+                        (key, pods) -> {
+                            BudgetView budget = scene.budgetOf(pods.getFirst().pod());
+                            if (budget != null && pods.stream().allMatch(it -> spared(it) == null)) {
+                                eligible.add(new Gang(key, budget, pods));
+                            }
+                        });
+        eligible.sort(Gang.WHO_GOES_FIRST);
+        return eligible;
+    }
+
+    private List<Holder> holders() {
+        return scene.holders().stream().filter(it -> it.hasGpu() && !it.leaving()).toList();
+    }
+
+    private Map<String, List<Holder>> gangs() {
+        return holders().stream()
+                .collect(groupingBy(Holder::gang, LinkedHashMap::new, java.util.stream.Collectors.toList()));
+    }
+
+    private @Nullable String spared(Holder holder, Map<String, List<Holder>> gangs) {
+        String own = spared(holder);
+        if (own != null) {
+            return own;
+        }
+        return gangs.getOrDefault(holder.gang(), List.of()).stream()
+                .filter(member -> spared(member) != null)
+                .findFirst()
+                .map(member -> "goes only together with %s, which stays: %s".formatted(member.pod(), spared(member)))
+                .orElse(null);
+    }
+
+    private @Nullable String spared(Holder holder) {
+        if (holder.exemption() != null) {
+            return holder.exemption();
+        }
+        BudgetView budget = scene.budgetOf(holder.pod());
+        if (budget == null) {
+            return "no budget limits it";
+        }
+        if (!budget.isOver()) {
+            return "its budget is " + budget.standing().word();
+        }
+        if (!budget.allowsEviction()) {
+            return "its budget says onExhausted: " + budget.onExhausted();
+        }
+        if (budget.paused()) {
+            return "reclaim is paused for its budget";
+        }
+        Instant mayGo = holder.since().plus(budget.minimumRun());
+        if (scene.now().isBefore(mayGo)) {
+            return "its minimum run time ends at " + mayGo;
+        }
+        String disruption =
+                holder.disruptionBudgets().stream()
+                        .filter(name -> scene.disruptionsAllowed().getOrDefault(name, 0) <= 0)
+                        .sorted()
+                        .collect(joining(", "));
+        if (!disruption.isEmpty()) {
+            return "PodDisruptionBudget " + disruption + " lets nobody go now";
+        }
+        if (scene.past().stream().anyMatch(it -> wouldReturn(it, budget.name()))) {
+            return "room was made for its budget by evicting the waiter's, less than %s ago"
+                    .formatted(rules.noReturn());
+        }
+        return null;
+    }
+
+    private boolean wouldReturn(PastEviction earlier, String victimBudget) {
+        return earlier.waiterBudget().equals(victimBudget)
+                && earlier.victimBudget().equals(forBudget)
+                && earlier.at().plus(rules.noReturn()).isAfter(scene.now());
+    }
+
+    private static @Nullable String name(@Nullable BudgetView budget) {
+        return budget == null ? null : Objects.requireNonNull(budget).name();
+    }
+}

@@ -1,0 +1,103 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import static java.util.stream.Collectors.toSet;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The cluster at one instant, as far as reclaim looks at it.
+ *
+ * @param budgets by namespace; a namespace without one is unlimited
+ * @param disruptionsAllowed how many pods each PodDisruptionBudget lets go now, by {@code
+ *     namespace/name}
+ * @param past evictions of as long ago as the rules look back
+ * @param completeNodes nodes of which all pods are among the holders; of others only those with
+ *     GPUs are known
+ */
+record Scene(
+        Instant now,
+        List<Waiter> waiters,
+        List<NodeView> nodes,
+        List<Holder> holders,
+        Map<String, BudgetView> budgets,
+        Map<String, Integer> disruptionsAllowed,
+        List<PastEviction> past,
+        Set<String> completeNodes) {
+
+    Scene {
+        waiters = List.copyOf(waiters);
+        nodes = List.copyOf(nodes);
+        holders = List.copyOf(holders);
+        budgets = Map.copyOf(budgets);
+        disruptionsAllowed = Map.copyOf(disruptionsAllowed);
+        past = List.copyOf(past);
+        completeNodes = Set.copyOf(completeNodes);
+    }
+
+    @Nullable BudgetView budgetOf(PodRef pod) {
+        return budgets.get(pod.namespace());
+    }
+
+    /** The budget's name; for a pod without one, a name that no budget can have. */
+    String budgetName(PodRef pod) {
+        BudgetView budget = budgetOf(pod);
+        return budget == null ? "/" + pod.namespace() : budget.name();
+    }
+
+    /** The same, with every pod of a node known. */
+    Scene withAllPodsOf(String node, List<Holder> onNode) {
+        var complete = new ArrayList<>(holders);
+        complete.removeIf(holder -> holder.node().equals(node));
+        Set<String> leaving =
+                holders.stream()
+                        .filter(Holder::leaving)
+                        .map(holder -> holder.pod().uid())
+                        .collect(toSet());
+        // Who was told to go a moment ago may not look like it yet.
+        onNode.stream()
+                .map(it -> leaving.contains(it.pod().uid()) ? it.asLeaving() : it)
+                .forEach(complete::add);
+        return new Scene(
+                now,
+                waiters,
+                nodes,
+                complete,
+                budgets,
+                disruptionsAllowed,
+                past,
+                Stream.concat(completeNodes.stream(), Stream.of(node))
+                        .collect(toSet()));
+    }
+
+    /** The same after the victims were told to go and their room was promised to the waiter. */
+    Scene after(Decision.Evict plan, List<PastEviction> done) {
+        Set<String> gone =
+                plan.victims().stream()
+                        .map(victim -> victim.pod().uid())
+                        .collect(toSet());
+        var allowed = new HashMap<>(disruptionsAllowed);
+        for (Holder holder : holders) {
+            if (gone.contains(holder.pod().uid())) {
+                holder.disruptionBudgets().forEach(name -> allowed.merge(name, -1, Integer::sum));
+            }
+        }
+        return new Scene(
+                now,
+                waiters,
+                nodes,
+                holders.stream()
+                        .map(it -> gone.contains(it.pod().uid()) ? it.asLeaving() : it)
+                        .toList(),
+                budgets,
+                allowed,
+                Stream.concat(past.stream(), done.stream()).toList(),
+                completeNodes);
+    }
+}
