@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Amounts of resources by name, in the base unit of each: cores, bytes, pieces. What is not named is
- * none. May be negative where it is a difference.
+ * Amounts of resources by name, in the base unit of each: cores, bytes, pieces. What is not named
+ * is none. May be negative where it is a difference.
  */
 record Amounts(Map<String, BigDecimal> byResource) {
 
@@ -45,7 +45,10 @@ record Amounts(Map<String, BigDecimal> byResource) {
         return byResource.getOrDefault(resource, BigDecimal.ZERO);
     }
 
-    /** Whether everything that is asked for here is free there; what is not asked for is not looked at. */
+    /**
+     * Whether everything that is asked for here is free there; what is not asked for is not looked
+     * at.
+     */
     boolean fitInto(Amounts free) {
         return byResource.entrySet().stream()
                 .filter(entry -> entry.getValue().signum() > 0)
@@ -55,10 +58,8 @@ record Amounts(Map<String, BigDecimal> byResource) {
     /** Whether both name more than none of the same resource. */
     boolean overlaps(Amounts other) {
         return byResource.entrySet().stream()
-                .anyMatch(
-                        entry ->
-                                entry.getValue().signum() > 0
-                                        && other.of(entry.getKey()).signum() > 0);
+                .anyMatch(entry ->
+                        entry.getValue().signum() > 0 && other.of(entry.getKey()).signum() > 0);
     }
 
     private Amounts merged(Amounts other, BigDecimal sign) {

@@ -50,7 +50,13 @@ sealed interface Decision {
      * @param cost micro-GPU-seconds that it has used up in this run, which may be lost
      */
     record Victim(
-            PodRef pod, String node, String budget, String gang, String why, long cost, Duration grace) {}
+            PodRef pod,
+            String node,
+            String budget,
+            String gang,
+            String why,
+            long cost,
+            Duration grace) {}
 
     /**
      * A pod that was looked at.
@@ -72,7 +78,9 @@ sealed interface Decision {
         TOO_EARLY,
         /** Its own budget is used up: it may only have what is free. */
         WAITER_OVER_BUDGET,
-        /** It asks for something that reclaim cannot judge, so nobody knows whether it would fit. */
+        /**
+         * It asks for something that reclaim cannot judge, so nobody knows whether it would fit.
+         */
         CANNOT_JUDGE,
         /** Room was made for it, and it has time to take it. */
         SETTLING,

@@ -25,15 +25,16 @@ record GpuLayout(List<Gpu> gpus) {
             left =
                     new GpuLayout(
                             left.gpus.stream()
-                                    .map(gpu -> gpu.id().equals(hold.gpu()) ? gpu.without(hold) : gpu)
+                                    .map(gpu ->
+                                            gpu.id().equals(hold.gpu()) ? gpu.without(hold) : gpu)
                                     .toList());
         }
         return left;
     }
 
     /**
-     * Where a pod would be placed: container after container, each on the fullest GPU that still has
-     * room, whole ones on GPUs that nobody holds. Empty if it does not fit.
+     * Where a pod would be placed: container after container, each on the fullest GPU that still
+     * has room, whole ones on GPUs that nobody holds. Empty if it does not fit.
      */
     Optional<List<GpuHold>> place(List<GpuAsk> asks) {
         GpuLayout left = this;

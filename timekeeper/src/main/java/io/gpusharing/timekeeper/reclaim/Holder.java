@@ -40,7 +40,17 @@ record Holder(
 
     Holder asLeaving() {
         return new Holder(
-                pod, node, since, priority, requests, share, gpus, gang, true, exemption,
-                disruptionBudgets, grace);
+                pod,
+                node,
+                since,
+                priority,
+                requests,
+                share,
+                gpus,
+                gang,
+                true,
+                exemption,
+                disruptionBudgets,
+                grace);
     }
 }

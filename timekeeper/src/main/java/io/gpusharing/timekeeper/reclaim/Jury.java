@@ -29,26 +29,24 @@ final class Jury {
     List<Candidate> candidates() {
         Map<String, List<Holder>> gangs = gangs();
         return holders().stream()
-                .map(
-                        holder ->
-                                new Candidate(
-                                        holder.pod(),
-                                        holder.node(),
-                                        name(scene.budgetOf(holder.pod())),
-                                        spared(holder, gangs)))
+                .map(holder ->
+                        new Candidate(
+                                holder.pod(),
+                                holder.node(),
+                                name(scene.budgetOf(holder.pod())),
+                                spared(holder, gangs)))
                 .toList();
     }
 
     /** Those who may go, first who goes first. */
     List<Gang> eligible() {
         var eligible = new ArrayList<Gang>();
-        gangs().forEach(
-                        (key, pods) -> {
-                            BudgetView budget = scene.budgetOf(pods.getFirst().pod());
-                            if (budget != null && pods.stream().allMatch(it -> spared(it) == null)) {
-                                eligible.add(new Gang(key, budget, pods));
-                            }
-                        });
+        gangs().forEach((key, pods) -> {
+            BudgetView budget = scene.budgetOf(pods.getFirst().pod());
+            if (budget != null && pods.stream().allMatch(it -> spared(it) == null)) {
+                eligible.add(new Gang(key, budget, pods));
+            }
+        });
         eligible.sort(Gang.WHO_GOES_FIRST);
         return eligible;
     }
@@ -59,7 +57,11 @@ final class Jury {
 
     private Map<String, List<Holder>> gangs() {
         return holders().stream()
-                .collect(groupingBy(Holder::gang, LinkedHashMap::new, java.util.stream.Collectors.toList()));
+                .collect(
+                        groupingBy(
+                                Holder::gang,
+                                LinkedHashMap::new,
+                                java.util.stream.Collectors.toList()));
     }
 
     private @Nullable String spared(Holder holder, Map<String, List<Holder>> gangs) {
@@ -70,7 +72,9 @@ final class Jury {
         return gangs.getOrDefault(holder.gang(), List.of()).stream()
                 .filter(member -> spared(member) != null)
                 .findFirst()
-                .map(member -> "goes only together with %s, which stays: %s".formatted(member.pod(), spared(member)))
+                .map(member ->
+                        "goes only together with %s, which stays: %s"
+                                .formatted(member.pod(), spared(member)))
                 .orElse(null);
     }
 

@@ -32,7 +32,9 @@ record NodeWishes(
     }
 
     boolean admit(NodeView node) {
-        boolean cordoned = node.unschedulable() && !tolerates(new Taint("NoSchedule", UNSCHEDULABLE, null, ""));
+        boolean cordoned =
+                node.unschedulable()
+                        && !tolerates(new Taint("NoSchedule", UNSCHEDULABLE, null, ""));
         return !cordoned
                 && node.labels().entrySet().containsAll(selector.entrySet())
                 && (terms.isEmpty() || terms.stream().anyMatch(term -> matches(term, node)))
@@ -45,11 +47,16 @@ record NodeWishes(
     }
 
     private static boolean tolerates(Toleration toleration, Taint taint) {
-        boolean effect = isEmpty(toleration.getEffect()) || toleration.getEffect().equals(taint.getEffect());
+        boolean effect =
+                isEmpty(toleration.getEffect()) || toleration.getEffect().equals(taint.getEffect());
         boolean key = isEmpty(toleration.getKey()) || toleration.getKey().equals(taint.getKey());
         boolean exists = "Exists".equals(toleration.getOperator());
         // An empty key is legal with Exists only, and then means every key.
-        return effect && key && (exists || (!isEmpty(toleration.getKey()) && text(toleration.getValue()).equals(text(taint.getValue()))));
+        return effect
+                && key
+                && (exists
+                        || (!isEmpty(toleration.getKey())
+                                && text(toleration.getValue()).equals(text(taint.getValue()))));
     }
 
     /** All of a term's requirements must hold; a term without any matches nothing. */
@@ -79,7 +86,8 @@ record NodeWishes(
     /** Sign of found minus wanted; 0, which is neither more nor less, if one is no whole number. */
     private static int compare(@Nullable String found, List<String> values) {
         OptionalLong left = wholeNumber(found);
-        OptionalLong right = values.size() == 1 ? wholeNumber(values.getFirst()) : OptionalLong.empty();
+        OptionalLong right =
+                values.size() == 1 ? wholeNumber(values.getFirst()) : OptionalLong.empty();
         return left.isPresent() && right.isPresent()
                 ? Long.compare(left.getAsLong(), right.getAsLong())
                 : 0;

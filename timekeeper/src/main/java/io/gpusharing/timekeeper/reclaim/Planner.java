@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The waiter is in budget and unschedulable for a while; what the scheduler's own preemption can
  * solve is left to it. Victims are pods of budgets that are over now and say so in {@code
- * onExhausted}: the most overdrawn budget first, in it the newest, whole gangs, no more than needed,
- * and only if the waiter then fits.
+ * onExhausted}: the most overdrawn budget first, in it the newest, whole gangs, no more than
+ * needed, and only if the waiter then fits.
  */
 final class Planner {
 
@@ -79,18 +79,17 @@ final class Planner {
     List<PastEviction> evictions(Evict plan, Scene scene) {
         Instant settlesAt = scene.now().plus(plan.grace(rules.maxGrace())).plus(rules.settle());
         return plan.victims().stream()
-                .map(
-                        victim ->
-                                new PastEviction(
-                                        plan.waiter().pod().uid() + "@" + scene.now(),
-                                        scene.now(),
-                                        settlesAt,
-                                        plan.waiter().pod(),
-                                        plan.waiter().workload(),
-                                        scene.budgetName(plan.waiter().pod()),
-                                        victim.budget(),
-                                        plan.node(),
-                                        false))
+                .map(victim ->
+                        new PastEviction(
+                                plan.waiter().pod().uid() + "@" + scene.now(),
+                                scene.now(),
+                                settlesAt,
+                                plan.waiter().pod(),
+                                plan.waiter().workload(),
+                                scene.budgetName(plan.waiter().pod()),
+                                victim.budget(),
+                                plan.node(),
+                                false))
                 .toList();
     }
 
@@ -120,10 +119,16 @@ final class Planner {
             return leave(waiter, Reason.GATED, "a scheduling gate keeps it back");
         }
         if (waiter.nominatedNode() != null) {
-            return leave(waiter, Reason.NOMINATED, "the scheduler makes room on " + waiter.nominatedNode());
+            return leave(
+                    waiter,
+                    Reason.NOMINATED,
+                    "the scheduler makes room on " + waiter.nominatedNode());
         }
         if (budget != null && budget.isOver()) {
-            return leave(waiter, Reason.WAITER_OVER_BUDGET, "budget %s is used up".formatted(budget.name()));
+            return leave(
+                    waiter,
+                    Reason.WAITER_OVER_BUDGET,
+                    "budget %s is used up".formatted(budget.name()));
         }
         if (waiter.unjudged() != null) {
             return leave(waiter, Reason.CANNOT_JUDGE, waiter.unjudged());
@@ -146,7 +151,11 @@ final class Planner {
                         .filter(it -> scene.now().isBefore(it.settlesAt()))
                         .findFirst();
         if (open.isPresent()) {
-            return leave(waiter, Reason.SETTLING, "room was made on %s; it has until %s".formatted(open.get().node(), open.get().settlesAt()));
+            return leave(
+                    waiter,
+                    Reason.SETTLING,
+                    "room was made on %s; it has until %s"
+                            .formatted(open.get().node(), open.get().settlesAt()));
         }
         List<PastEviction> failed =
                 vain.stream().filter(it -> !scene.now().isBefore(it.settlesAt())).toList();
@@ -156,7 +165,12 @@ final class Planner {
                 .max(Comparator.naturalOrder())
                 .map(last -> last.plus(backOff(plans)))
                 .filter(again -> scene.now().isBefore(again))
-                .flatMap(again -> leave(waiter, Reason.BACKING_OFF, "room was made %d times in vain; not again before %s".formatted(plans, again)));
+                .flatMap(again ->
+                        leave(
+                                waiter,
+                                Reason.BACKING_OFF,
+                                "room was made %d times in vain; not again before %s"
+                                        .formatted(plans, again)));
     }
 
     /** One settling time after the first, twice that after the second, at most an hour. */
@@ -173,7 +187,12 @@ final class Planner {
                         .sorted(Comparator.comparing(NodeView::name))
                         .toList();
         if (nodes.isEmpty()) {
-            return new Leave(waiter, Reason.NO_NODE, "no node that admits it is large enough", null, List.of());
+            return new Leave(
+                    waiter,
+                    Reason.NO_NODE,
+                    "no node that admits it is large enough",
+                    null,
+                    List.of());
         }
         return solvedWithoutUs(scene, waiter, rooms, nodes)
                 .<Decision>map(leave -> leave)
@@ -183,7 +202,8 @@ final class Planner {
     private Optional<Leave> solvedWithoutUs(
             Scene scene, Waiter waiter, Rooms rooms, List<NodeView> nodes) {
         Predicate<Holder> nobody = holder -> false;
-        Predicate<Holder> weaker = holder -> holder.leaving() || holder.priority() < waiter.priority();
+        Predicate<Holder> weaker =
+                holder -> holder.leaving() || holder.priority() < waiter.priority();
         boolean schedulersTurn =
                 waiter.preempts()
                         && scene.now().isBefore(waiter.since().plus(rules.schedulerPatience()));
@@ -194,14 +214,16 @@ final class Planner {
         }
         for (NodeView node : nodes) {
             if (rooms.fits(node, Holder::leaving)) {
-                return leave(waiter, Reason.FREEING, node, "it fits on %s when pods there have ended");
+                return leave(
+                        waiter, Reason.FREEING, node, "it fits on %s when pods there have ended");
             }
         }
         for (NodeView node : nodes) {
             if (schedulersTurn
                     && !rooms.fitsByTotals(node, Holder::leaving)
                     && rooms.fitsByTotals(node, weaker)) {
-                return leave(waiter, Reason.LEFT_TO_SCHEDULER, node, "the scheduler can preempt on %s");
+                return leave(
+                        waiter, Reason.LEFT_TO_SCHEDULER, node, "the scheduler can preempt on %s");
             }
         }
         return Optional.empty();
@@ -215,7 +237,12 @@ final class Planner {
                         .filter(gang -> nodes.stream().anyMatch(gang::standsOn))
                         .toList();
         if (eligible.isEmpty()) {
-            return new Leave(waiter, Reason.NOBODY, "nobody who holds a GPU may be evicted", null, considered);
+            return new Leave(
+                    waiter,
+                    Reason.NOBODY,
+                    "nobody who holds a GPU may be evicted",
+                    null,
+                    considered);
         }
         var allowed = new HashMap<>(scene.disruptionsAllowed());
         var chosen = new ArrayList<Gang>();
@@ -228,13 +255,27 @@ final class Planner {
                     nodes.stream()
                             .filter(gang::standsOn)
                             .filter(node -> rooms.fits(node, goneWith(chosen)))
-                            .map(node -> evict(scene, waiter, node, fewest(rooms, node, chosen), considered))
-                            .min(Comparator.comparingInt((Evict it) -> it.victims().size()).thenComparing(Evict::node));
+                            .map(node ->
+                                    evict(
+                                            scene,
+                                            waiter,
+                                            node,
+                                            fewest(rooms, node, chosen),
+                                            considered))
+                            .min(
+                                    Comparator.comparingInt((Evict it) -> it.victims().size())
+                                            .thenComparing(Evict::node));
             if (plan.isPresent()) {
                 return limited(scene, plan.get());
             }
         }
-        return new Leave(waiter, Reason.WOULD_NOT_FIT, "it would not fit without all %d pods that may be evicted".formatted(chosen.stream().mapToInt(gang -> gang.pods().size()).sum()), null, considered);
+        return new Leave(
+                waiter,
+                Reason.WOULD_NOT_FIT,
+                "it would not fit without all %d pods that may be evicted"
+                        .formatted(chosen.stream().mapToInt(gang -> gang.pods().size()).sum()),
+                null,
+                considered);
     }
 
     /** Those on nodes that could take the waiter. */
@@ -247,7 +288,10 @@ final class Planner {
     /** Takes the gang out of the disruption budgets, or nothing if they do not let all of it go. */
     private static boolean take(Gang gang, Map<String, Integer> allowed) {
         var left = new HashMap<>(allowed);
-        gang.pods().forEach(pod -> pod.disruptionBudgets().forEach(name -> left.merge(name, -1, Integer::sum)));
+        gang.pods()
+                .forEach(pod ->
+                        pod.disruptionBudgets()
+                                .forEach(name -> left.merge(name, -1, Integer::sum)));
         boolean enough =
                 gang.pods().stream()
                         .flatMap(pod -> pod.disruptionBudgets().stream())
@@ -277,7 +321,11 @@ final class Planner {
     }
 
     private Evict evict(
-            Scene scene, Waiter waiter, NodeView node, List<Gang> gangs, List<Candidate> considered) {
+            Scene scene,
+            Waiter waiter,
+            NodeView node,
+            List<Gang> gangs,
+            List<Candidate> considered) {
         List<Victim> victims =
                 gangs.stream()
                         .flatMap(gang -> gang.pods().stream().map(pod -> victim(scene, gang, pod)))
@@ -298,7 +346,13 @@ final class Planner {
                                                 .formatted(gang.pods().size())
                                         : "");
         return new Victim(
-                pod.pod(), pod.node(), gang.budget().name(), gang.key(), why, cost.microGpuSeconds(), pod.grace());
+                pod.pod(),
+                pod.node(),
+                gang.budget().name(),
+                gang.key(),
+                why,
+                cost.microGpuSeconds(),
+                pod.grace());
     }
 
     /** A plan larger than the limit goes alone, or it would never be carried out. */
@@ -309,7 +363,12 @@ final class Planner {
                         .count();
         return recent == 0 || recent + plan.victims().size() <= rules.maxPerMinute()
                 ? plan
-                : new Leave(plan.waiter(), Reason.RATE_LIMITED, "%d pods were evicted within a minute".formatted(recent), null, plan.considered());
+                : new Leave(
+                        plan.waiter(),
+                        Reason.RATE_LIMITED,
+                        "%d pods were evicted within a minute".formatted(recent),
+                        null,
+                        plan.considered());
     }
 
     private static Instant min(Instant one, Instant other) {
@@ -320,7 +379,9 @@ final class Planner {
         return Optional.of(new Leave(waiter, reason, detail, null, List.of()));
     }
 
-    private static Optional<Leave> leave(Waiter waiter, Reason reason, NodeView node, String detail) {
-        return Optional.of(new Leave(waiter, reason, detail.formatted(node.name()), node.name(), List.of()));
+    private static Optional<Leave> leave(
+            Waiter waiter, Reason reason, NodeView node, String detail) {
+        return Optional.of(
+                new Leave(waiter, reason, detail.formatted(node.name()), node.name(), List.of()));
     }
 }

@@ -72,16 +72,13 @@ record Scene(
                 budgets,
                 disruptionsAllowed,
                 past,
-                Stream.concat(completeNodes.stream(), Stream.of(node))
-                        .collect(toSet()));
+                Stream.concat(completeNodes.stream(), Stream.of(node)).collect(toSet()));
     }
 
     /** The same after the victims were told to go and their room was promised to the waiter. */
     Scene after(Decision.Evict plan, List<PastEviction> done) {
         Set<String> gone =
-                plan.victims().stream()
-                        .map(victim -> victim.pod().uid())
-                        .collect(toSet());
+                plan.victims().stream().map(victim -> victim.pod().uid()).collect(toSet());
         var allowed = new HashMap<>(disruptionsAllowed);
         for (Holder holder : holders) {
             if (gone.contains(holder.pod().uid())) {

@@ -1,0 +1,290 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import io.fabric8.kubernetes.api.model.Taint;
+import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.Standing;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/** A small cluster, written down as a test needs it: two GPUs a node, 60 memory blocks each. */
+final class Cluster {
+
+    static final Instant NOON = Instant.parse("2026-03-02T12:00:00Z");
+    static final String CORE = "tencent.com/vcuda-core";
+    static final String MEMORY = "tencent.com/vcuda-memory";
+    static final Rules RULES =
+            new Rules(
+                    Duration.ofSeconds(10),
+                    Duration.ofMinutes(1),
+                    Duration.ofMinutes(1),
+                    10,
+                    Duration.ofHours(24),
+                    Duration.ofSeconds(30),
+                    false);
+
+    private final List<Waiter> waiters = new ArrayList<>();
+    private final List<NodeView> nodes = new ArrayList<>();
+    private final List<Holder> holders = new ArrayList<>();
+    private final Map<String, BudgetView> budgets = new HashMap<>();
+    private final Map<String, Integer> disruptions = new HashMap<>();
+    private final List<PastEviction> past = new ArrayList<>();
+    Instant now = NOON;
+
+    Cluster node(String name, Taint... taints) {
+        nodes.add(node(name, 2, List.of(taints)));
+        return this;
+    }
+
+    static NodeView node(String name, int gpus, List<Taint> taints) {
+        return new NodeView(
+                name,
+                Map.of("kubernetes.io/hostname", name),
+                taints,
+                false,
+                amounts(gpus * 100L, gpus * 60L, 16),
+                new GpuLayout(
+                        IntStream.range(0, gpus)
+                                .mapToObj(i -> new Gpu(Integer.toString(i), 100, 60, true))
+                                .toList()));
+    }
+
+    Cluster replaceNode(NodeView node) {
+        nodes.removeIf(it -> it.name().equals(node.name()));
+        nodes.add(node);
+        return this;
+    }
+
+    Cluster over(String namespace, long overrunMinutes) {
+        return budget(namespace, overrun(overrunMinutes), OnExhausted.Reclaim, false);
+    }
+
+    Cluster within(String namespace) {
+        return budget(
+                namespace,
+                new Standing.InBudget(GpuTime.ofMinutes("10"), null),
+                OnExhausted.Reclaim,
+                false);
+    }
+
+    Cluster budget(String namespace, Standing standing, OnExhausted onExhausted, boolean paused) {
+        budgets.put(
+                namespace,
+                new BudgetView(namespace, standing, onExhausted, Duration.ofMinutes(5), paused));
+        return this;
+    }
+
+    static Standing overrun(long minutes) {
+        return new Standing.OverBudget(GpuTime.ofMinutes(Long.toString(minutes)));
+    }
+
+    Cluster runs(Holder holder) {
+        holders.add(holder);
+        return this;
+    }
+
+    Cluster waits(Waiter waiter) {
+        waiters.add(waiter);
+        return this;
+    }
+
+    Cluster disruptionBudget(String name, int allowed) {
+        disruptions.put(name, allowed);
+        return this;
+    }
+
+    Cluster before(PastEviction eviction) {
+        past.add(eviction);
+        return this;
+    }
+
+    Scene scene() {
+        Set<String> known = new java.util.HashSet<>();
+        nodes.forEach(node -> known.add(node.name()));
+        return new Scene(now, waiters, nodes, holders, budgets, disruptions, past, known);
+    }
+
+    Decision decide() {
+        return decide(RULES);
+    }
+
+    Decision decide(Rules rules) {
+        return new Planner(rules).plan(scene(), node -> List.of()).getFirst();
+    }
+
+    /** A pod that holds a part of one GPU, for an hour already. */
+    static Pod pod(String namespace, String name) {
+        return new Pod(namespace, name);
+    }
+
+    static Amounts amounts(long cores, long memory, long cpus) {
+        return new Amounts(
+                Map.of(
+                        CORE,
+                        BigDecimal.valueOf(cores),
+                        MEMORY,
+                        BigDecimal.valueOf(memory),
+                        "cpu",
+                        BigDecimal.valueOf(cpus)));
+    }
+
+    /** A pod in the making. */
+    static final class Pod {
+        private final PodRef ref;
+        private long cores = 50;
+        private long memory = 30;
+        private long cpus = 1;
+        private int priority;
+        private Duration age = Duration.ofHours(1);
+        private String gang;
+        private boolean leaving;
+        private boolean gated;
+        private boolean preempts = true;
+        private boolean placementKnown = true;
+        private @Nullable String exemption;
+        private @Nullable String nominated;
+        private @Nullable String unjudged;
+        private String workload;
+        private Set<String> disruptionBudgets = Set.of();
+        private NodeWishes wishes = NodeWishes.NONE;
+
+        private Pod(String namespace, String name) {
+            this.ref = new PodRef(namespace + "-" + name, namespace, name);
+            this.gang = ref.uid();
+            this.workload = ref.uid();
+        }
+
+        Pod gpus(long count) {
+            return share(count * 100, 0);
+        }
+
+        Pod share(long cores, long memory) {
+            this.cores = cores;
+            this.memory = memory;
+            return this;
+        }
+
+        Pod cpus(long cpus) {
+            this.cpus = cpus;
+            return this;
+        }
+
+        Pod priority(int priority) {
+            this.priority = priority;
+            return this;
+        }
+
+        Pod age(Duration age) {
+            this.age = age;
+            return this;
+        }
+
+        Pod gang(String gang) {
+            this.gang = gang;
+            return this;
+        }
+
+        Pod workload(String workload) {
+            this.workload = workload;
+            return this;
+        }
+
+        Pod leaving() {
+            this.leaving = true;
+            return this;
+        }
+
+        Pod gated() {
+            this.gated = true;
+            return this;
+        }
+
+        Pod neverPreempts() {
+            this.preempts = false;
+            return this;
+        }
+
+        Pod placementUnknown() {
+            this.placementKnown = false;
+            return this;
+        }
+
+        Pod exempt(String why) {
+            this.exemption = why;
+            return this;
+        }
+
+        Pod nominated(String node) {
+            this.nominated = node;
+            return this;
+        }
+
+        Pod unjudged(String what) {
+            this.unjudged = what;
+            return this;
+        }
+
+        Pod guardedBy(String disruptionBudget) {
+            this.disruptionBudgets = Set.of(disruptionBudget);
+            return this;
+        }
+
+        Pod wishes(NodeWishes wishes) {
+            this.wishes = wishes;
+            return this;
+        }
+
+        Holder on(String node, int... gpus) {
+            boolean whole = cores >= 100;
+            List<GpuHold> holds =
+                    IntStream.of(gpus)
+                            .mapToObj(gpu ->
+                                    new GpuHold(
+                                            Integer.toString(gpu),
+                                            whole ? 100 : cores,
+                                            whole ? 60 : memory,
+                                            whole))
+                            .toList();
+            return new Holder(
+                    ref,
+                    node,
+                    NOON.minus(age),
+                    priority,
+                    amounts(cores, memory, cpus),
+                    cores * 10_000,
+                    placementKnown ? holds : null,
+                    gang,
+                    leaving,
+                    exemption,
+                    disruptionBudgets,
+                    Duration.ofSeconds(30));
+        }
+
+        Waiter waiting(Duration since) {
+            boolean whole = cores >= 100;
+            return new Waiter(
+                    ref,
+                    NOON.minus(since),
+                    nominated,
+                    gated,
+                    priority,
+                    preempts,
+                    amounts(cores, memory, cpus),
+                    List.of(
+                            whole
+                                    ? new GpuAsk((int) (cores / 100), 100, 0, true)
+                                    : new GpuAsk(1, cores, memory, false)),
+                    workload,
+                    wishes,
+                    unjudged);
+        }
+    }
+}
