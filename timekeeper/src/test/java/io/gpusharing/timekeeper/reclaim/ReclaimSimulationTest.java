@@ -1,0 +1,191 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
+import io.gpusharing.budget.Standing;
+import io.gpusharing.timekeeper.reclaim.Decision.Evict;
+import io.gpusharing.timekeeper.reclaim.Decision.Victim;
+import io.gpusharing.timekeeper.reclaim.ToyCluster.Team;
+import io.gpusharing.timekeeper.reclaim.ToyCluster.ToyPod;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Days of a small busy cluster. Whatever happens: nobody is evicted before the minimum run time,
+ * nobody whose budget has time left, none that could not help, never more than the limit in a
+ * minute, and never A for B and then B for A. The checks share no code with the planner.
+ */
+class ReclaimSimulationTest {
+
+    private static final Duration DAYS = Duration.ofDays(3);
+    private static final Duration NO_RETURN = Duration.ofHours(12);
+    private static final int PER_MINUTE = 3;
+    private static final Rules RULES =
+            new Rules(
+                    Duration.ofSeconds(20),
+                    Duration.ofMinutes(2),
+                    Duration.ofMinutes(1),
+                    PER_MINUTE,
+                    NO_RETURN,
+                    Duration.ofSeconds(30),
+                    false);
+
+    private record Done(Instant at, String plan, String victimTeam, String waiterTeam) {}
+
+    static LongStream seeds() {
+        return LongStream.rangeClosed(1, 10);
+    }
+
+    @ParameterizedTest(name = "seed {0}")
+    @MethodSource("seeds")
+    void everyEvictionIsLegalAndNeeded(long seed) {
+        live(seed);
+    }
+
+    @Test
+    void evictionsHappenAndMostOfThemHelp() {
+        long done = 0;
+        long helped = 0;
+        for (long seed = 1; seed <= 3; seed++) {
+            ToyCluster cluster = live(seed);
+            done += cluster.past.size();
+            helped += cluster.past.stream().filter(PastEviction::helped).count();
+        }
+        assertThat(done).isGreaterThan(50);
+        assertThat(helped).isGreaterThan(done * 8 / 10);
+    }
+
+    private static ToyCluster live(long seed) {
+        ToyCluster cluster = new ToyCluster(seed);
+        Planner planner = new Planner(RULES);
+        var done = new java.util.ArrayList<Done>();
+        Instant end = cluster.now.plus(DAYS);
+        while (cluster.now.isBefore(end)) {
+            cluster.tick();
+            for (Decision decision : planner.plan(cluster.scene(), node -> List.of())) {
+                if (decision instanceof Evict plan) {
+                    check(cluster, plan, done);
+                    Set<String> victims = new HashSet<>();
+                    plan.victims().forEach(victim -> victims.add(victim.pod().uid()));
+                    cluster.carryOut(planner.evictions(plan, cluster.scene()), victims);
+                }
+            }
+        }
+        return cluster;
+    }
+
+    private static void check(ToyCluster cluster, Evict plan, List<Done> done) {
+        String context = "%s: %s".formatted(cluster.now, plan);
+        Team for_ = cluster.team(plan.waiter().pod().namespace());
+        assertThat(for_.standing()).as(context).isInstanceOf(Standing.InBudget.class);
+        assertThat(plan.waiter().since())
+                .as(context)
+                .isBeforeOrEqualTo(cluster.now.minusSeconds(20));
+
+        Map<String, Set<String>> gangs = new HashMap<>();
+        for (Victim victim : plan.victims()) {
+            ToyPod pod = running(cluster, victim);
+            Team team = cluster.team(pod.team);
+            assertThat(team.used).as(context).isGreaterThanOrEqualTo(team.granted);
+            assertThat(team.onExhausted).as(context).isIn(OnExhausted.Reclaim, OnExhausted.Refuse);
+            assertThat(Duration.between(pod.since, cluster.now))
+                    .as(context)
+                    .isGreaterThanOrEqualTo(team.minimumRun);
+            gangs.computeIfAbsent(pod.gang, gang -> new HashSet<>()).add(pod.uid);
+            done.forEach(earlier ->
+                    assertThat(
+                                    earlier.victimTeam().equals(for_.name)
+                                            && earlier.waiterTeam().equals(pod.team)
+                                            && earlier.at().plus(NO_RETURN).isAfter(cluster.now))
+                            .as("%s after %s", context, earlier)
+                            .isFalse());
+        }
+        wholeGangs(cluster, gangs, context);
+        neededAndEnough(cluster, plan, gangs, context);
+
+        String id = plan.waiter().pod().uid() + cluster.now;
+        plan.victims()
+                .forEach(victim -> done.add(new Done(cluster.now, id, victim.budget(), for_.name)));
+        List<Done> lastMinute =
+                done.stream().filter(it -> it.at().isAfter(cluster.now.minusSeconds(60))).toList();
+        assertThat(
+                        lastMinute.size() <= PER_MINUTE
+                                || lastMinute.stream().map(Done::plan).distinct().count() == 1)
+                .as(context)
+                .isTrue();
+    }
+
+    private static void wholeGangs(
+            ToyCluster cluster, Map<String, Set<String>> gangs, String context) {
+        for (ToyPod pod : cluster.pods) {
+            if (pod.node != null && pod.leavesAt == null && gangs.containsKey(pod.gang)) {
+                assertThat(gangs.get(pod.gang)).as(context).contains(pod.uid);
+            }
+        }
+    }
+
+    private static void neededAndEnough(
+            ToyCluster cluster, Evict plan, Map<String, Set<String>> gangs, String context) {
+        Set<String> all = new HashSet<>();
+        gangs.values().forEach(all::addAll);
+        assertThat(roomFor(cluster, plan, all)).as(context).isTrue();
+        gangs.forEach((gang, members) -> {
+            Set<String> others = new HashSet<>(all);
+            others.removeAll(members);
+            assertThat(roomFor(cluster, plan, others)).as(context).isFalse();
+        });
+    }
+
+    private static boolean roomFor(ToyCluster cluster, Evict plan, Set<String> gone) {
+        Map<String, Long> held = new HashMap<>(cluster.coresByGpu(plan.node(), gone));
+        promised(cluster, plan, held);
+        long cores = plan.waiter().asks().getFirst().cores();
+        long fitting =
+                List.of("0", "1").stream()
+                        .filter(gpu -> 100 - held.getOrDefault(gpu, 0L) >= cores)
+                        .count();
+        return fitting >= plan.waiter().asks().getFirst().count();
+    }
+
+    /** Room that was made for others on the same node and is not taken yet. */
+    private static void promised(ToyCluster cluster, Evict plan, Map<String, Long> held) {
+        cluster.past.stream()
+                .filter(it -> !it.helped() && cluster.now.isBefore(it.settlesAt()))
+                .filter(it -> it.node().equals(plan.node()))
+                .map(it -> it.waiter().uid())
+                .distinct()
+                .forEach(uid ->
+                        cluster.pods.stream()
+                                .filter(pod -> pod.uid.equals(uid) && pod.node == null)
+                                .forEach(pod -> occupy(pod, held)));
+    }
+
+    private static void occupy(ToyPod pod, Map<String, Long> held) {
+        GpuAsk ask = pod.asks().getFirst();
+        List.of("0", "1").stream()
+                .filter(gpu -> 100 - held.getOrDefault(gpu, 0L) >= ask.cores())
+                .sorted(
+                        java.util.Comparator.comparingLong(
+                                (String gpu) -> 100 - held.getOrDefault(gpu, 0L)))
+                .limit(ask.count())
+                .toList()
+                .forEach(gpu -> held.merge(gpu, ask.cores(), Long::sum));
+    }
+
+    private static ToyPod running(ToyCluster cluster, Victim victim) {
+        return cluster.pods.stream()
+                .filter(pod -> pod.uid.equals(victim.pod().uid()) && pod.node != null)
+                .findFirst()
+                .orElseThrow();
+    }
+}

@@ -1,0 +1,335 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import static io.gpusharing.timekeeper.reclaim.Cluster.amounts;
+
+import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.Standing;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A cluster that lives: teams submit pods, a scheduler packs them on GPUs and preempts by priority,
+ * controllers make again what was evicted, budgets are used up and renewed at midnight.
+ */
+final class ToyCluster {
+
+    static final Duration TICK = Duration.ofSeconds(10);
+    private static final Duration GRACE = Duration.ofSeconds(30);
+    private static final int GPUS = 2;
+
+    final Random random;
+    final List<NodeView> nodes;
+    final List<Team> teams = new ArrayList<>();
+    final List<ToyPod> pods = new ArrayList<>();
+    final List<PastEviction> past = new ArrayList<>();
+    Instant now = Instant.parse("2026-03-01T00:00:00Z");
+    private int made;
+
+    ToyCluster(long seed) {
+        random = new Random(seed);
+        nodes =
+                IntStream.rangeClosed(1, 2 + random.nextInt(2))
+                        .mapToObj(i -> Cluster.node("n" + i, GPUS, List.of()))
+                        .toList();
+        OnExhausted[] kinds = OnExhausted.values();
+        for (int i = 0; i < 4; i++) {
+            // Two at least can be reclaimed from, or nothing would ever happen.
+            OnExhausted kind = i < 2 ? OnExhausted.Reclaim : kinds[random.nextInt(kinds.length)];
+            teams.add(
+                    new Team(
+                            "team-" + i,
+                            kind,
+                            60_000_000L * (100 + random.nextInt(1500)),
+                            Duration.ofMinutes(1 + random.nextInt(10))));
+        }
+    }
+
+    void tick() {
+        now = now.plus(TICK);
+        if (now.toEpochMilli() % Duration.ofDays(1).toMillis() == 0) {
+            teams.forEach(team -> team.used = 0);
+        }
+        end();
+        charge();
+        submit();
+        schedule();
+    }
+
+    /** What reclaim sees now. */
+    Scene scene() {
+        Map<String, BudgetView> budgets = new HashMap<>();
+        for (Team team : teams) {
+            budgets.put(
+                    team.name,
+                    new BudgetView(
+                            team.name, team.standing(), team.onExhausted, team.minimumRun, false));
+        }
+        return new Scene(
+                now,
+                pods.stream().filter(pod -> pod.node == null).map(ToyPod::waiter).toList(),
+                nodes,
+                pods.stream().filter(pod -> pod.node != null).map(ToyPod::holder).toList(),
+                budgets,
+                Map.of(),
+                past.stream().filter(it -> it.at().isAfter(now.minus(Duration.ofDays(2)))).toList(),
+                Set.copyOf(nodes.stream().map(NodeView::name).toList()));
+    }
+
+    void carryOut(List<PastEviction> evictions, Set<String> victims) {
+        past.addAll(evictions);
+        pods.stream().filter(pod -> victims.contains(pod.uid)).forEach(pod -> pod.leave(now));
+    }
+
+    Team team(String name) {
+        return teams.stream().filter(team -> team.name.equals(name)).findFirst().orElseThrow();
+    }
+
+    private void end() {
+        var remade = new ArrayList<ToyPod>();
+        for (ToyPod pod : pods) {
+            if (pod.leavesAt != null && !now.isBefore(pod.leavesAt) && random.nextBoolean()) {
+                remade.add(make(team(pod.team), pod.cores, pod.gang, pod.length));
+            }
+        }
+        pods.removeIf(pod -> pod.leavesAt != null && !now.isBefore(pod.leavesAt));
+        pods.removeIf(pod -> pod.node != null && !now.isBefore(pod.since.plus(pod.length)));
+        pods.addAll(remade);
+    }
+
+    private void charge() {
+        for (ToyPod pod : pods) {
+            if (pod.node != null) {
+                team(pod.team).used += pod.cores * 10_000 * TICK.toSeconds();
+            }
+        }
+    }
+
+    private void submit() {
+        long waiting = pods.stream().filter(pod -> pod.node == null).count();
+        if (random.nextInt(30) > 0 || waiting > 5) {
+            return;
+        }
+        Team team = teams.get(random.nextInt(teams.size()));
+        long cores =
+                random.nextInt(3) == 0
+                        ? 100L * (1 + random.nextInt(GPUS))
+                        : 10L + random.nextInt(80);
+        Duration length = Duration.ofMinutes(5 + random.nextInt(120));
+        int size = random.nextInt(6) == 0 ? 2 : 1;
+        String gang = size > 1 ? "job-" + made : null;
+        for (int i = 0; i < size; i++) {
+            pods.add(make(team, cores, gang, length));
+        }
+    }
+
+    private ToyPod make(Team team, long cores, @Nullable String gang, Duration length) {
+        boolean over = team.standing() instanceof Standing.OverBudget;
+        String uid = "pod-" + made++;
+        return new ToyPod(
+                uid, team.name, cores, over ? -100 : 0, gang == null ? uid : gang, length, now);
+    }
+
+    private void schedule() {
+        pods.stream()
+                .filter(pod -> pod.node == null)
+                .sorted(
+                        Comparator.comparingInt((ToyPod pod) -> -pod.priority)
+                                .thenComparing(pod -> pod.since))
+                .toList()
+                .forEach(this::place);
+    }
+
+    private void place(ToyPod pod) {
+        pod.nominated = null;
+        for (NodeView node : nodes) {
+            GpuLayout free = free(node);
+            var place = free.place(pod.asks());
+            if (place.isPresent()) {
+                pod.bind(node.name(), now, place.get());
+                past.replaceAll(it -> it.waiter().uid().equals(pod.uid) ? helped(it) : it);
+                return;
+            }
+        }
+        if (pod.priority >= 0) {
+            preempt(pod);
+        }
+    }
+
+    /** As kube-scheduler does: by the node's sums, pods of lower priority only. */
+    private void preempt(ToyPod pod) {
+        for (NodeView node : nodes) {
+            long free = 100L * GPUS - on(node).stream().mapToLong(it -> it.cores).sum();
+            List<ToyPod> weaker =
+                    on(node).stream()
+                            .filter(it -> it.priority < pod.priority)
+                            .sorted(Comparator.comparing((ToyPod it) -> it.since).reversed())
+                            .toList();
+            long possible = free + weaker.stream().mapToLong(it -> it.cores).sum();
+            if (free >= pod.cores || possible < pod.cores) {
+                continue;
+            }
+            for (ToyPod victim : weaker) {
+                if (free < pod.cores) {
+                    victim.leave(now);
+                    free += victim.cores;
+                }
+            }
+            pod.nominated = node.name();
+            return;
+        }
+    }
+
+    private List<ToyPod> on(NodeView node) {
+        return pods.stream().filter(pod -> node.name().equals(pod.node)).toList();
+    }
+
+    private GpuLayout free(NodeView node) {
+        GpuLayout free = java.util.Objects.requireNonNull(node.gpus());
+        for (ToyPod pod : on(node)) {
+            free = free.without(pod.gpus);
+        }
+        return free;
+    }
+
+    private static PastEviction helped(PastEviction it) {
+        return new PastEviction(
+                it.plan(),
+                it.at(),
+                it.settlesAt(),
+                it.waiter(),
+                it.workload(),
+                it.waiterBudget(),
+                it.victimBudget(),
+                it.node(),
+                true);
+    }
+
+    /** A team and its budget of the day. */
+    static final class Team {
+        final String name;
+        final OnExhausted onExhausted;
+        final long granted;
+        final Duration minimumRun;
+        long used;
+
+        Team(String name, OnExhausted onExhausted, long granted, Duration minimumRun) {
+            this.name = name;
+            this.onExhausted = onExhausted;
+            this.granted = granted;
+            this.minimumRun = minimumRun;
+        }
+
+        Standing standing() {
+            return used < granted
+                    ? new Standing.InBudget(new GpuTime(granted - used), null)
+                    : new Standing.OverBudget(new GpuTime(used - granted));
+        }
+    }
+
+    /** A pod, waiting or running. */
+    static final class ToyPod {
+        final String uid;
+        final String team;
+        final long cores;
+        final int priority;
+        final String gang;
+        final Duration length;
+        Instant since;
+        List<GpuHold> gpus = List.of();
+        @Nullable String node;
+        @Nullable String nominated;
+        @Nullable Instant leavesAt;
+
+        ToyPod(
+                String uid,
+                String team,
+                long cores,
+                int priority,
+                String gang,
+                Duration length,
+                Instant since) {
+            this.uid = uid;
+            this.team = team;
+            this.cores = cores;
+            this.priority = priority;
+            this.gang = gang;
+            this.length = length;
+            this.since = since;
+        }
+
+        List<GpuAsk> asks() {
+            return List.of(
+                    cores >= 100
+                            ? new GpuAsk((int) (cores / 100), 100, 0, true)
+                            : new GpuAsk(1, cores, 0, false));
+        }
+
+        void bind(String to, Instant at, List<GpuHold> held) {
+            node = to;
+            since = at;
+            gpus = held;
+        }
+
+        void leave(Instant at) {
+            if (leavesAt == null) {
+                leavesAt = at.plus(GRACE);
+            }
+        }
+
+        PodRef ref() {
+            return new PodRef(uid, team, uid);
+        }
+
+        Waiter waiter() {
+            return new Waiter(
+                    ref(),
+                    since,
+                    nominated,
+                    false,
+                    priority,
+                    priority >= 0,
+                    amounts(cores, 0, 0),
+                    asks(),
+                    uid,
+                    NodeWishes.NONE,
+                    null);
+        }
+
+        Holder holder() {
+            return new Holder(
+                    ref(),
+                    java.util.Objects.requireNonNull(node),
+                    since,
+                    priority,
+                    amounts(cores, 0, 0),
+                    cores * 10_000,
+                    gpus,
+                    gang,
+                    leavesAt != null,
+                    null,
+                    Set.of(),
+                    GRACE);
+        }
+    }
+
+    Map<String, Long> coresByGpu(String node, Set<String> without) {
+        Map<String, Long> held = new TreeMap<>();
+        for (ToyPod pod : pods) {
+            if (node.equals(pod.node) && !without.contains(pod.uid) && pod.leavesAt == null) {
+                pod.gpus.forEach(gpu -> held.merge(gpu.gpu(), gpu.cores(), Long::sum));
+            }
+        }
+        return held;
+    }
+}
