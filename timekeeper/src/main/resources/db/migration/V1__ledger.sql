@@ -27,6 +27,7 @@ create table pod_stay (
     share_known  boolean     not null,
     held_from    timestamptz not null,
     posted_until timestamptz not null,
+    charged_until timestamptz not null,
     held_until   timestamptz,
     estimated    boolean     not null default false,
     end_bound    timestamptz,
@@ -89,3 +90,30 @@ from (select cluster, pod_uid, namespace, budget, charged_from, charged_to, rate
       select cluster, pod_uid, namespace, budget, charged_from, charged_to, rate, amount from correction) c
 join pod_stay s using (cluster, pod_uid);
 comment on view pod_charge is 'every span charged to a pod, corrections with their negative amounts';
+
+-- A period as it was opened: its edges stay, whatever happens to the rule or the time zone.
+create table budget_period (
+    cluster      text        not null references cluster,
+    budget       text        not null,
+    period_start timestamptz not null,
+    period_end   timestamptz,
+    counted_from timestamptz not null,
+    opened_at    timestamptz not null default now(),
+    primary key (cluster, budget, period_start)
+);
+comment on column budget_period.counted_from is 'its start, or the creation of the budget in its first period';
+
+-- What is told once: a threshold, an exhaustion. The row is written before it is told.
+create table announcement (
+    cluster      text        not null references cluster,
+    budget       text        not null,
+    period_start timestamptz not null,
+    kind         text        not null,
+    granted      bigint      not null,
+    due_at       timestamptz not null,
+    message      text        not null,
+    told_at      timestamptz,
+    primary key (cluster, budget, period_start, kind, granted)
+);
+comment on column announcement.granted is 'after a grant the same threshold can be told again';
+create index announcement_untold on announcement (cluster) where told_at is null;

@@ -82,6 +82,38 @@ public record BudgetLine(
     }
 
     /**
+     * The same line as of a later instant, when exactly so much was used in between: how the ledger,
+     * which knows what was used, goes from step to step.
+     *
+     * @param until not after {@link #nextStep}; a step at that very instant is taken
+     * @throws IllegalArgumentException if a step lies between, or {@code until} before {@code asOf}
+     */
+    public BudgetLine after(GpuTime used, Instant until) {
+        Walk walk = new Walk();
+        Instant step = walk.nextStep();
+        if (until.isBefore(asOf) || (step != null && step.isBefore(until))) {
+            throw new IllegalArgumentException(
+                    "From " + asOf + " to " + until + " there is a step at " + step);
+        }
+        walk.use(used);
+        walk.instant = until;
+        if (until.equals(step)) {
+            walk.takeStep();
+        }
+        return walk.line();
+    }
+
+    /** The same line with another rate from {@code asOf} on. */
+    public BudgetLine withRate(long micros) {
+        return new BudgetLine(asOf, micros, lots, overrun, terms, periodEnd);
+    }
+
+    /** The next instant at which something changes by itself; null if nothing ever does. */
+    public @Nullable Instant nextStep() {
+        return new Walk().nextStep();
+    }
+
+    /**
      * The first instant from {@code asOf} on at which nothing is left at the present rate, rounded
      * up to the microsecond, looked for until the period ends; null if there is none.
      */

@@ -18,6 +18,7 @@ public class ClusterView {
 
     private final Map<UUID, PodFacts> pods = new ConcurrentHashMap<>();
     private final Map<String, NodeFacts> nodes = new ConcurrentHashMap<>();
+    private volatile boolean listed;
 
     /** All metered pods, waiting ones and ended ones included. */
     public Collection<PodFacts> pods() {
@@ -39,11 +40,17 @@ public class ClusterView {
         return Optional.ofNullable(nodes.get(name));
     }
 
+    /** Whether the pods have ever been listed. */
+    boolean listed() {
+        return listed;
+    }
+
     void replacePods(List<PodFacts> present) {
         Map<UUID, PodFacts> byUid =
                 present.stream().collect(Collectors.toMap(PodFacts::uid, Function.identity()));
         pods.keySet().retainAll(byUid.keySet());
         pods.putAll(byUid);
+        listed = true;
     }
 
     void put(PodFacts pod) {

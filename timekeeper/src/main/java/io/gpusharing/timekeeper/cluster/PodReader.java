@@ -131,9 +131,11 @@ public final class PodReader {
     private static Lifecycle lifecycle(Pod pod) {
         PodStatus status = pod.getStatus() == null ? new PodStatus() : pod.getStatus();
         List<ContainerStatus> containers =
-                Stream.concat(
-                                status.getContainerStatuses().stream(),
-                                status.getInitContainerStatuses().stream())
+                Stream.of(
+                                status.getContainerStatuses(),
+                                status.getInitContainerStatuses(),
+                                status.getEphemeralContainerStatuses())
+                        .flatMap(List::stream)
                         .filter(container -> container.getState() != null)
                         .toList();
         return new Lifecycle(
@@ -152,7 +154,12 @@ public final class PodReader {
                 containers.stream().anyMatch(it -> it.getState().getRunning() != null),
                 transition(status, "DisruptionTarget", "True"),
                 transition(status, "Ready", "False"),
-                instant(pod.getMetadata().getDeletionTimestamp()));
+                removal(pod.getMetadata()));
+    }
+
+    private static @Nullable Instant removal(ObjectMeta meta) {
+        Long grace = meta.getDeletionGracePeriodSeconds();
+        return grace != null && grace == 0 ? instant(meta.getDeletionTimestamp()) : null;
     }
 
     private static @Nullable Instant transition(PodStatus status, String type, String value) {

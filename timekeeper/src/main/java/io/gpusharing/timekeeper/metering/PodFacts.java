@@ -53,7 +53,8 @@ public record PodFacts(
      * @param containerRunning whether some container is still shown as running
      * @param disrupted transition of {@code DisruptionTarget} to true
      * @param notReady transition of {@code Ready} to false
-     * @param deletion {@code deletionTimestamp}; in the future while its grace period lasts
+     * @param removal {@code deletionTimestamp} once no grace is left, which is the second of its
+     *     removal; while grace lasts, the timestamp lies ahead and says nothing
      */
     public record Lifecycle(
             Instant created,
@@ -64,7 +65,7 @@ public record PodFacts(
             boolean containerRunning,
             @Nullable Instant disrupted,
             @Nullable Instant notReady,
-            @Nullable Instant deletion) {}
+            @Nullable Instant removal) {}
 
     public PodFacts {
         annotations = Map.copyOf(annotations);

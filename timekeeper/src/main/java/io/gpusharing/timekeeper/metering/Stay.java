@@ -21,13 +21,12 @@ public sealed interface Stay {
     /**
      * The pod held its share for [from, to).
      *
-     * @param estimated whether the end is not told by the pod's own containers or its deletion
+     * @param estimated whether the end is told neither by the pod's containers nor by its removal
      */
     record Ended(Instant from, Instant to, boolean estimated) implements Stay {
 
         public Ended {
-            // A container that failed before the condition was written ends no earlier than it
-            // began.
+            // A container may fail in the second before the condition was written.
             to = to.isBefore(from) ? from : to;
         }
     }
@@ -43,42 +42,22 @@ public sealed interface Stay {
     }
 
     /**
-     * The stay of a pod that was removed, by its final object.
+     * The stay of a pod that was removed.
      *
-     * @param lastKnown the last instant at which it certainly existed, for a final object without a
-     *     deletion timestamp
+     * @param pod its final state
+     * @param seen when we were told, for a final state that does not say when it was removed
      */
-    static Stay ofRemoved(PodFacts pod, Instant lastKnown) {
-        Lifecycle life = pod.lifecycle();
-        Instant from = start(pod);
-        if (from == null) {
-            return new None();
-        }
-        if (life.terminal()) {
-            return terminal(life, from);
-        }
-        Instant end = latest(life.finished(), life.deletion());
-        return life.deletion() == null || end == null
-                ? new Ended(from, latest(end, lastKnown, from), true)
-                : new Ended(from, end, false);
-    }
-
-    /**
-     * The stay of a pod that vanished while nobody watched.
-     *
-     * @param pod how it was seen last
-     * @param lastKnown the last instant at which it certainly existed
-     */
-    static Stay ofVanished(PodFacts pod, Instant lastKnown) {
+    static Stay ofRemoved(PodFacts pod, Instant seen) {
         return switch (of(pod)) {
             case None none -> none;
-            // Never up to a deletion timestamp, which lay in the future when we saw it.
-            case Open open ->
-                    new Ended(
-                            open.from(),
-                            latest(lastKnown, pod.lifecycle().finished(), open.from()),
-                            true);
             case Ended ended -> ended;
+            case Open open -> {
+                Instant finished = pod.lifecycle().finished();
+                Instant removal = pod.lifecycle().removal();
+                yield removal == null
+                        ? new Ended(open.from(), latest(seen, finished), true)
+                        : new Ended(open.from(), latest(removal, finished), false);
+            }
         };
     }
 
@@ -96,17 +75,14 @@ public sealed interface Stay {
         }
         // A lost node: nobody was left to say when the containers ended.
         Instant told =
-                Stream.of(life.disrupted(), life.notReady(), life.deletion(), life.started())
+                Stream.of(life.disrupted(), life.notReady(), life.removal(), life.started())
                         .filter(Objects::nonNull)
                         .findFirst()
                         .orElse(from);
-        return new Ended(from, latest(life.finished(), told), true);
+        return new Ended(from, latest(told, life.finished()), true);
     }
 
-    private static Instant latest(@Nullable Instant... instants) {
-        return Stream.of(instants)
-                .filter(Objects::nonNull)
-                .max(Instant::compareTo)
-                .orElse(Instant.EPOCH);
+    private static Instant latest(Instant one, @Nullable Instant other) {
+        return other == null || other.isBefore(one) ? one : other;
     }
 }

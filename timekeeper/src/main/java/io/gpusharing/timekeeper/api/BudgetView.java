@@ -1,0 +1,69 @@
+package io.gpusharing.timekeeper.api;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.timekeeper.budget.BudgetState;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A budget as of an instant. Amounts are micro-GPU-seconds, rates micro-GPUs.
+ *
+ * @param granted what the period gives; absent if it is unlimited
+ * @param remaining what is left, negative by what was overrun; absent if it is unlimited
+ * @param exhaustedAt when its time ends, or ended, at the present rate; absent if it does not in
+ *     this period
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+record BudgetView(
+        String name,
+        Instant asOf,
+        Instant periodStart,
+        @Nullable Instant periodEnd,
+        @Nullable Long granted,
+        long used,
+        @Nullable Long remaining,
+        long rate,
+        String standing,
+        @Nullable Instant exhaustedAt,
+        @Nullable String grantedMinutes,
+        String usedMinutes,
+        @Nullable String remainingMinutes,
+        List<Use> namespaces) {
+
+    /** What one namespace used of the period, and holds now. */
+    record Use(String name, long used, String usedMinutes, long rate) {}
+
+    static BudgetView of(BudgetState state, Instant now) {
+        Instant asOf = now.isBefore(state.asOf()) ? state.asOf() : now;
+        GpuTime granted = state.granted(asOf).orElse(null);
+        GpuTime remaining = state.remaining(asOf).orElse(null);
+        GpuTime used = state.used(asOf);
+        return new BudgetView(
+                state.name(),
+                asOf,
+                state.period().start(),
+                state.period().end(),
+                granted == null ? null : granted.microGpuSeconds(),
+                used.microGpuSeconds(),
+                remaining == null ? null : remaining.microGpuSeconds(),
+                state.rate(),
+                state.standing(asOf).word(),
+                state.exhaustedAt(),
+                granted == null ? null : granted.minutes(),
+                used.minutes(),
+                remaining == null ? null : remaining.minutes(),
+                state.namespaces().stream()
+                        .map(it -> {
+                            GpuTime ofNamespace =
+                                    it.used().plus(GpuTime.accrued(it.rate(), state.asOf(), asOf));
+                            return new Use(
+                                    it.namespace(),
+                                    ofNamespace.microGpuSeconds(),
+                                    ofNamespace.minutes(),
+                                    it.rate());
+                        })
+                        .toList());
+    }
+}

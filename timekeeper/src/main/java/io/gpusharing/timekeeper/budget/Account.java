@@ -1,0 +1,250 @@
+package io.gpusharing.timekeeper.budget;
+
+import io.gpusharing.budget.BudgetLine;
+import io.gpusharing.budget.GpuBudgetStatus;
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.Lot;
+import io.gpusharing.budget.Period;
+import io.gpusharing.budget.Terms;
+import io.gpusharing.timekeeper.budget.Assignment.Conflict;
+import io.gpusharing.timekeeper.ledger.Entry;
+import io.gpusharing.timekeeper.ledger.PodStay;
+import java.math.BigInteger;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One budget's account: what was posted since the last step of its line, and what open stays add
+ * from second to second. It is a fold over the ledger and can be made anew from it at any time.
+ */
+final class Account {
+
+    /** What was used in [from, to), by namespace; {@code to} is null for all there is. */
+    interface Usage {
+        Map<String, GpuTime> used(Instant from, @Nullable Instant to);
+    }
+
+    private Budget budget;
+    private List<Conflict> conflicts = List.of();
+    private Period period;
+    private Instant base;
+    private @Nullable BudgetLine line;
+    private GpuTime postedSinceBase = GpuTime.ZERO;
+    private @Nullable Instant foretold;
+    private @Nullable Instant exhaustedSince;
+    private Instant latest = Instant.EPOCH;
+    private final Map<String, Use> uses = new TreeMap<>();
+
+    /**
+     * @param period the period that was opened for it
+     * @param countedFrom first instant that counts
+     */
+    Account(Budget budget, Period period, Instant countedFrom) {
+        this.budget = budget;
+        this.period = period;
+        this.base = countedFrom;
+    }
+
+    Budget budget() {
+        return budget;
+    }
+
+    void changed(Budget now, List<Conflict> conflictsNow) {
+        budget = now;
+        conflicts = conflictsNow;
+    }
+
+    /**
+     * Folds the ledger anew, from the opening of a period to the last step before {@code now}.
+     *
+     * @param opened the period as it was opened
+     * @param countedFrom first instant of it that counts
+     */
+    void fold(Period opened, Instant countedFrom, Usage usage, Instant now) {
+        Instant periodCounts = countedFrom;
+        period = opened;
+        base = countedFrom;
+        line = budget.spec().terms().map(it -> opening(it, opened, countedFrom)).orElse(null);
+        Instant step = nextStep();
+        while (step != null && !step.isAfter(now)) {
+            if (line != null) {
+                line = line.after(sum(usage.used(base, step)), step);
+            }
+            if (step.equals(period.end())) {
+                period = budget.periods().at(step);
+                periodCounts = step;
+            }
+            base = step;
+            step = nextStep();
+        }
+        postedSinceBase = sum(usage.used(base, null));
+        uses.values().forEach(use -> use.posted = GpuTime.ZERO);
+        usage.used(periodCounts, null).forEach((name, used) -> use(name).posted = used);
+    }
+
+    private static BudgetLine opening(Terms terms, Period opened, Instant from) {
+        Lot allowance = new Lot(Lot.ALLOWANCE, terms.allowance(), from, opened.end());
+        return new BudgetLine(from, 0, List.of(allowance), GpuTime.ZERO, terms, opened.end());
+    }
+
+    /** No stay is open any more; they will be told anew. */
+    void clearOpen() {
+        uses.values().forEach(Use::clearOpen);
+    }
+
+    void opened(PodStay stay) {
+        use(stay.namespace()).add(stay.rate(), stay.postedUntil());
+        latest = stay.postedUntil().isAfter(latest) ? stay.postedUntil() : latest;
+    }
+
+    void closed(PodStay stay) {
+        use(stay.namespace()).add(-stay.rate(), stay.postedUntil());
+    }
+
+    /**
+     * Takes a posted entry.
+     *
+     * @return false if it lies before the last step, so that the account has to be folded anew
+     */
+    boolean posted(Entry entry) {
+        if (entry.from().isBefore(base)) {
+            return false;
+        }
+        postedSinceBase = postedSinceBase.plus(entry.amount());
+        Use use = use(entry.namespace());
+        use.posted = use.posted.plus(entry.amount());
+        return true;
+    }
+
+    /** Last instant at which something changed by itself. */
+    Instant base() {
+        return base;
+    }
+
+    /** The next instant at which something changes by itself; null if nothing does. */
+    @Nullable Instant nextStep() {
+        return line == null ? period.end() : line.nextStep();
+    }
+
+    /** The first instant after {@code instant} at which entries are cut; null if there is none. */
+    @Nullable Instant cutAfter(Instant instant) {
+        Instant cut = null;
+        if (line != null) {
+            for (Lot lot : line.lots()) {
+                cut = sooner(sooner(cut, lot.from(), instant), lot.until(), instant);
+            }
+        }
+        boolean present =
+                !instant.isBefore(period.start())
+                        && (period.end() == null || instant.isBefore(period.end()));
+        Instant edge = present ? period.end() : budget.periods().at(instant).end();
+        return sooner(cut, edge, instant);
+    }
+
+    private static @Nullable Instant sooner(
+            @Nullable Instant known, @Nullable Instant candidate, Instant after) {
+        boolean better =
+                candidate != null
+                        && candidate.isAfter(after)
+                        && (known == null || candidate.isBefore(known));
+        return better ? candidate : known;
+    }
+
+    /** The account as of an instant. */
+    BudgetState state(Instant now) {
+        // The API server's clock may be a little ahead of ours.
+        Instant asOf = latest.isAfter(now) ? latest : now;
+        List<NamespaceUse> namespaces = new ArrayList<>();
+        GpuTime running = GpuTime.ZERO;
+        long rate = 0;
+        for (Map.Entry<String, Use> entry : uses.entrySet()) {
+            Use use = entry.getValue();
+            GpuTime open = use.open(asOf);
+            running = running.plus(open);
+            rate = Math.addExact(rate, use.rate);
+            if (use.rate > 0
+                    || use.posted.isPositive()
+                    || budget.spec().namespaces().contains(entry.getKey())) {
+                namespaces.add(new NamespaceUse(entry.getKey(), use.posted.plus(open), use.rate));
+            }
+        }
+        BudgetLine present =
+                line == null
+                        ? null
+                        : line.after(postedSinceBase.plus(running), asOf).withRate(rate);
+        noteExhaustion(present, asOf);
+        return new BudgetState(
+                budget.name(),
+                budget.uid(),
+                budget.generation(),
+                budget.spec(),
+                asOf,
+                period,
+                Optional.ofNullable(present),
+                exhaustedSince,
+                namespaces,
+                conflicts);
+    }
+
+    private void noteExhaustion(@Nullable BudgetLine now, Instant asOf) {
+        if (now == null || now.remaining().isPositive()) {
+            exhaustedSince = null;
+            foretold = now == null ? null : now.exhaustedAt();
+        } else if (exhaustedSince == null) {
+            exhaustedSince =
+                    foretold != null && !foretold.isAfter(asOf) ? foretold : published(asOf);
+        }
+    }
+
+    /** After a restart only what was published knows when it ended. */
+    private Instant published(Instant asOf) {
+        GpuBudgetStatus status = budget.published();
+        if (status == null || status.exhaustedAt() == null || status.period() == null) {
+            return asOf;
+        }
+        Instant told = Instant.parse(status.exhaustedAt());
+        boolean ofThisPeriod = !told.isBefore(period.start()) && !told.isAfter(asOf);
+        return ofThisPeriod ? told : asOf;
+    }
+
+    private Use use(String namespace) {
+        return uses.computeIfAbsent(namespace, name -> new Use());
+    }
+
+    private static GpuTime sum(Map<String, GpuTime> used) {
+        return used.values().stream().reduce(GpuTime.ZERO, GpuTime::plus);
+    }
+
+    /** A namespace's posted time of the period, and the sums over its open stays. */
+    private static final class Use {
+
+        private GpuTime posted = GpuTime.ZERO;
+        private long rate;
+
+        /** Sum of rate × second since which it runs; ten thousand pods leave a long. */
+        private BigInteger weighted = BigInteger.ZERO;
+
+        void add(long micros, Instant since) {
+            rate = Math.addExact(rate, micros);
+            weighted = weighted.add(product(micros, since));
+        }
+
+        void clearOpen() {
+            rate = 0;
+            weighted = BigInteger.ZERO;
+        }
+
+        GpuTime open(Instant asOf) {
+            return new GpuTime(product(rate, asOf).subtract(weighted).longValueExact());
+        }
+
+        private static BigInteger product(long micros, Instant at) {
+            return BigInteger.valueOf(micros).multiply(BigInteger.valueOf(at.getEpochSecond()));
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package io.gpusharing.timekeeper.budget;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+
+/** A thread that works when it is rung and at the instants that it asked for. */
+abstract class Alarm implements SmartLifecycle {
+
+    private static final Logger log = LoggerFactory.getLogger(Alarm.class);
+    private static final Duration LONGEST_NAP = Duration.ofSeconds(30);
+
+    private final Clock clock;
+    private final Thread thread;
+    private final Semaphore bell = new Semaphore(1);
+    private volatile boolean running;
+
+    Alarm(String name, Clock clock) {
+        this.clock = clock;
+        this.thread = Thread.ofVirtual().name(name).unstarted(this::run);
+    }
+
+    /**
+     * Does what is due.
+     *
+     * @return when to be called again; null if not before it is rung
+     */
+    abstract @Nullable Instant work(Instant now);
+
+    /** There is something to do. */
+    final void ring() {
+        bell.release();
+    }
+
+    /** The sooner of both, of which null is never. */
+    static @Nullable Instant sooner(@Nullable Instant one, @Nullable Instant other) {
+        if (one == null || other == null) {
+            return one == null ? other : one;
+        }
+        return other.isBefore(one) ? other : one;
+    }
+
+    @Override
+    public void start() {
+        running = true;
+        thread.start();
+    }
+
+    @Override
+    public void stop() {
+        running = false;
+        thread.interrupt();
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    private void run() {
+        Instant next = null;
+        try {
+            while (running) {
+                if (bell.tryAcquire(nap(next).toMillis(), TimeUnit.MILLISECONDS)) {
+                    bell.drainPermits();
+                }
+                next = workSafely();
+            }
+        } catch (InterruptedException e) {
+            log.debug("told to stop");
+        }
+    }
+
+    private Duration nap(@Nullable Instant next) {
+        if (next == null) {
+            return LONGEST_NAP;
+        }
+        // Rounded up, lest it wakes a moment too early and has nothing to do yet.
+        Duration wait = Duration.between(clock.instant(), next).plusMillis(1);
+        return wait.isNegative()
+                ? Duration.ZERO
+                : wait.compareTo(LONGEST_NAP) < 0 ? wait : LONGEST_NAP;
+    }
+
+    private @Nullable Instant workSafely() {
+        try {
+            return work(clock.instant());
+        } catch (RuntimeException e) {
+            log.atWarn()
+                    .setCause(e)
+                    .addKeyValue("thread", Thread.currentThread().getName())
+                    .log("failed, trying again");
+            return clock.instant().plusSeconds(1);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package io.gpusharing.timekeeper.budget;
+
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.List;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Repository;
+
+/** What was told and what has to be: the row is there before the Event, so none is lost. */
+@Repository
+class Announcements {
+
+    private final JdbcClient jdbc;
+    private final String cluster;
+
+    Announcements(JdbcClient jdbc, ClusterProperties properties) {
+        this.jdbc = jdbc;
+        this.cluster = properties.id();
+    }
+
+    /** Notes what has become true; once for each period, kind and granted amount. */
+    void note(Announcement what) {
+        jdbc.sql(
+                        """
+                        insert into announcement (cluster, budget, period_start, kind, granted, due_at, message)
+                        values (:cluster, :budget, :period::timestamptz, :kind, :granted, :due::timestamptz, :message)
+                        on conflict do nothing
+                        """)
+                .param("cluster", cluster)
+                .param("budget", what.budget())
+                .param("period", what.periodStart().toString())
+                .param("kind", what.kind())
+                .param("granted", what.granted().microGpuSeconds())
+                .param("due", what.due().toString())
+                .param("message", what.message())
+                .update();
+    }
+
+    /** What was noted and not told, oldest first. Its uid is not known here. */
+    List<Announcement> untold() {
+        return jdbc.sql(
+                        """
+                        select budget, period_start, kind, granted, due_at, message from announcement
+                        where cluster = :cluster and told_at is null order by due_at
+                        """)
+                .param("cluster", cluster)
+                .query((row, number) ->
+                        new Announcement(
+                                row.getString("budget"),
+                                "",
+                                row.getObject("period_start", OffsetDateTime.class).toInstant(),
+                                row.getString("kind"),
+                                new GpuTime(row.getLong("granted")),
+                                row.getObject("due_at", OffsetDateTime.class).toInstant(),
+                                row.getString("message")))
+                .list();
+    }
+
+    void told(Announcement what, Instant now) {
+        jdbc.sql(
+                        """
+                        update announcement set told_at = :now::timestamptz
+                        where cluster = :cluster and budget = :budget and period_start = :period::timestamptz
+                          and kind = :kind and granted = :granted
+                        """)
+                .param("cluster", cluster)
+                .param("budget", what.budget())
+                .param("period", what.periodStart().toString())
+                .param("kind", what.kind())
+                .param("granted", what.granted().microGpuSeconds())
+                .param("now", now.toString())
+                .update();
+    }
+}

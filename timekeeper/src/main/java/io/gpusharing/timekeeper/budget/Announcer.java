@@ -1,0 +1,141 @@
+package io.gpusharing.timekeeper.budget;
+
+import io.fabric8.kubernetes.api.model.EventBuilder;
+import io.fabric8.kubernetes.api.model.MicroTime;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.net.HttpURLConnection;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.time.temporal.ChronoUnit;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/**
+ * Tells of thresholds and exhaustion by Events on the {@code GpuBudget}, at the very instant that
+ * its line foretells. What is noted before is told once, whatever is killed in between: the Event's
+ * name follows from what it says, and a second one of that name is refused.
+ */
+@Component
+class Announcer extends Alarm {
+
+    private static final Logger log = LoggerFactory.getLogger(Announcer.class);
+    private static final String COMPONENT = "gpusharing-timekeeper";
+    private static final DateTimeFormatter MICROS =
+            DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'").withZone(ZoneOffset.UTC);
+
+    private final KubernetesClient client;
+    private final Budgets budgets;
+    private final Announcements announcements;
+    private final Set<Key> noted = new HashSet<>();
+    private boolean resumed;
+
+    Announcer(KubernetesClient client, Budgets budgets, Announcements announcements, Clock clock) {
+        super("announcer", clock);
+        this.client = client;
+        this.budgets = budgets;
+        this.announcements = announcements;
+        budgets.listen(states -> ring());
+    }
+
+    /** What makes an announcement the same. */
+    private record Key(String budget, Instant period, String kind, long granted) {
+
+        static Key of(Announcement it) {
+            return new Key(
+                    it.budget(), it.periodStart(), it.kind(), it.granted().microGpuSeconds());
+        }
+    }
+
+    @Override
+    @Nullable Instant work(Instant now) {
+        boolean any = !resumed;
+        Instant next = null;
+        for (BudgetState state : budgets.states().values()) {
+            for (Announcement announcement : Announcement.of(state)) {
+                if (announcement.due().isAfter(now)) {
+                    next = sooner(next, announcement.due());
+                } else if (!noted.contains(Key.of(announcement))) {
+                    announcements.note(announcement);
+                    noted.add(Key.of(announcement));
+                    any = true;
+                }
+            }
+        }
+        if (any) {
+            tellAll(now);
+            resumed = true;
+        }
+        return next;
+    }
+
+    private void tellAll(Instant now) {
+        Map<String, BudgetState> states = budgets.states();
+        for (Announcement announcement : announcements.untold()) {
+            BudgetState state = states.get(announcement.budget());
+            if (state != null) {
+                tell(announcement, state.uid());
+                log.atInfo()
+                        .addKeyValue("budget", announcement.budget())
+                        .addKeyValue("kind", announcement.kind())
+                        .addKeyValue("due", announcement.due())
+                        .log("told");
+            }
+            announcements.told(announcement, now);
+        }
+    }
+
+    private void tell(Announcement what, String uid) {
+        // Rounded to the second that has begun, as Events count; the exact instant is beside it.
+        String second = what.due().truncatedTo(ChronoUnit.SECONDS).toString();
+        var event =
+                new EventBuilder()
+                        .withNewMetadata()
+                        .withName(
+                                "%s.%s-%x-%x"
+                                        .formatted(
+                                                what.budget(),
+                                                what.kind().toLowerCase(java.util.Locale.ROOT),
+                                                what.periodStart().getEpochSecond(),
+                                                what.granted().microGpuSeconds()))
+                        .withNamespace("default")
+                        .endMetadata()
+                        .withNewInvolvedObject()
+                        .withApiVersion(GpuBudget.API_VERSION)
+                        .withKind(GpuBudget.KIND)
+                        .withName(what.budget())
+                        .withUid(uid)
+                        .endInvolvedObject()
+                        .withType("Warning")
+                        .withReason(
+                                what.kind().equals(Announcement.EXHAUSTED)
+                                        ? "BudgetExhausted"
+                                        : "BudgetThreshold")
+                        .withMessage(what.message())
+                        .withAction("Charging")
+                        .withFirstTimestamp(second)
+                        .withLastTimestamp(second)
+                        .withEventTime(new MicroTime(MICROS.format(what.due())))
+                        .withCount(1)
+                        .withNewSource()
+                        .withComponent(COMPONENT)
+                        .endSource()
+                        .withReportingComponent(COMPONENT)
+                        .withReportingInstance(COMPONENT)
+                        .build();
+        try {
+            client.resource(event).create();
+        } catch (KubernetesClientException e) {
+            if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
+                throw e;
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package io.gpusharing.timekeeper.budget;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * How budgets are published.
+ *
+ * @param unnamedNamespaces what applies to a namespace that no {@code GpuBudget} names
+ * @param gpuMinutes whole-GPU minutes a month for such namespaces, each or together; needed unless
+ *     they are unlimited
+ * @param statusInterval least time between two writes of one budget's status for another rate
+ * @param statusRefresh how old the used time that {@code kubectl} shows may become while it grows
+ */
+@ConfigurationProperties("gpusharing.budgets")
+record BudgetProperties(
+        @DefaultValue("Unlimited") UnnamedNamespaces unnamedNamespaces,
+        @Nullable String gpuMinutes,
+        @DefaultValue("1s") Duration statusInterval,
+        @DefaultValue("30s") Duration statusRefresh) {
+
+    /** What applies to a namespace that no {@code GpuBudget} names. */
+    enum UnnamedNamespaces {
+        /** No budget applies. */
+        Unlimited,
+        /** Each gets its own amount. */
+        PerNamespace,
+        /** All of them draw on one. */
+        Shared
+    }
+}

@@ -1,0 +1,100 @@
+package io.gpusharing.timekeeper.budget;
+
+import io.gpusharing.budget.BudgetLine;
+import io.gpusharing.budget.GpuBudgetSpec;
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.Period;
+import io.gpusharing.budget.Standing;
+import io.gpusharing.budget.Standing.Unlimited;
+import io.gpusharing.timekeeper.budget.Assignment.Conflict;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A budget as of an instant, good for any later one until something changes.
+ *
+ * @param line empty if it is unlimited
+ * @param exhaustedSince since when it is used up; null while it is not
+ * @param namespaces by name
+ * @param conflicts namespaces that it names and another budget keeps
+ */
+public record BudgetState(
+        String name,
+        String uid,
+        long generation,
+        GpuBudgetSpec spec,
+        Instant asOf,
+        Period period,
+        Optional<BudgetLine> line,
+        @Nullable Instant exhaustedSince,
+        List<NamespaceUse> namespaces,
+        List<Conflict> conflicts) {
+
+    public BudgetState {
+        namespaces = List.copyOf(namespaces);
+        conflicts = List.copyOf(conflicts);
+    }
+
+    /** Micro-GPUs held now. */
+    public long rate() {
+        return namespaces.stream().mapToLong(NamespaceUse::rate).sum();
+    }
+
+    /** Used in this period until an instant, which is not before {@link #asOf}. */
+    public GpuTime used(Instant now) {
+        return namespaces.stream()
+                .map(NamespaceUse::used)
+                .reduce(GpuTime.ZERO, GpuTime::plus)
+                .plus(GpuTime.accrued(rate(), asOf, later(now)));
+    }
+
+    /** What is left at an instant, negative by what was overrun; empty if it is unlimited. */
+    public Optional<GpuTime> remaining(Instant now) {
+        return line.map(it -> it.at(now).remaining());
+    }
+
+    /** What this period gives: what is left and what was used. */
+    public Optional<GpuTime> granted(Instant now) {
+        return remaining(now).map(left -> left.plus(used(now)));
+    }
+
+    /** How it stands at an instant. */
+    public Standing standing(Instant now) {
+        return line.map(it -> it.standingAt(now)).orElseGet(Unlimited::new);
+    }
+
+    /** When its time ends, or ended, at the present rate; null if it does not in this period. */
+    public @Nullable Instant exhaustedAt() {
+        return exhaustedSince != null
+                ? exhaustedSince
+                : line.map(BudgetLine::exhaustedAt).orElse(null);
+    }
+
+    /** The same budget as of a later instant, for readers. */
+    BudgetState at(Instant now) {
+        Instant to = later(now);
+        return new BudgetState(
+                name,
+                uid,
+                generation,
+                spec,
+                to,
+                period,
+                line.map(it -> it.at(to)),
+                exhaustedSince,
+                namespaces.stream()
+                        .map(it ->
+                                new NamespaceUse(
+                                        it.namespace(),
+                                        it.used().plus(GpuTime.accrued(it.rate(), asOf, to)),
+                                        it.rate()))
+                        .toList(),
+                conflicts);
+    }
+
+    private Instant later(Instant now) {
+        return now.isBefore(asOf) ? asOf : now;
+    }
+}

@@ -1,0 +1,241 @@
+package io.gpusharing.timekeeper.budget;
+
+import io.gpusharing.timekeeper.budget.Periods.Opened;
+import io.gpusharing.timekeeper.ledger.Entry;
+import io.gpusharing.timekeeper.ledger.PodStay;
+import io.gpusharing.timekeeper.ledger.Posting;
+import io.gpusharing.timekeeper.ledger.Posting.Move;
+import io.gpusharing.timekeeper.ledger.Tariff;
+import io.gpusharing.timekeeper.ledger.Tariffs;
+import io.gpusharing.timekeeper.ledger.UsageBook;
+import io.gpusharing.timekeeper.metering.RateRule;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+
+/**
+ * All accounts. Everything but {@link #states} belongs to the bookkeeper's thread; the states are
+ * values that anybody may read at any time.
+ */
+@Component
+public class Budgets implements Tariffs {
+
+    private final Periods periods;
+    private final UsageBook usage;
+    private final Clock clock;
+    private final List<Consumer<Map<String, BudgetState>>> listeners = new CopyOnWriteArrayList<>();
+
+    private final Map<String, Account> accounts = new HashMap<>();
+    private final Map<String, Tariff> tariffs = new HashMap<>();
+    private final Set<String> unfolded = new HashSet<>();
+    private final Set<String> changed = new HashSet<>();
+    private volatile Map<String, BudgetState> states = Map.of();
+
+    Budgets(Periods periods, UsageBook usage, Clock clock) {
+        this.periods = periods;
+        this.usage = usage;
+        this.clock = clock;
+    }
+
+    /** All budgets by name, as of when they last changed. */
+    public Map<String, BudgetState> states() {
+        return states;
+    }
+
+    /** One budget. */
+    public Optional<BudgetState> state(String name) {
+        return Optional.ofNullable(states.get(name));
+    }
+
+    /** The budget that pays for a namespace; empty if none names it. */
+    public Optional<BudgetState> ofNamespace(String namespace) {
+        return states.values().stream()
+                .filter(state -> state.spec().namespaces().contains(namespace))
+                .filter(state ->
+                        state.conflicts().stream()
+                                .noneMatch(it -> it.namespace().equals(namespace)))
+                .findFirst();
+    }
+
+    /** Tells of every change of a state, in the bookkeeper's thread: be quick. */
+    void listen(Consumer<Map<String, BudgetState>> listener) {
+        listeners.add(listener);
+    }
+
+    /** The budgets there are now have become known. */
+    void known(Collection<Budget> budgets) {
+        Instant now = now();
+        Assignment assignment = Assignment.of(budgets);
+        Set<String> names = new HashSet<>();
+        for (Budget budget : budgets) {
+            names.add(budget.name());
+            Account account = accounts.get(budget.name());
+            if (account == null) {
+                account = open(budget);
+            }
+            account.changed(budget, assignment.conflicts().getOrDefault(budget.name(), List.of()));
+            unfolded.add(budget.name());
+        }
+        accounts.keySet().retainAll(names);
+        assign(assignment, now);
+    }
+
+    private Account open(Budget budget) {
+        Opened first = periods.firstOf(budget);
+        Account account = new Account(budget, first.period(), first.countedFrom());
+        accounts.put(budget.name(), account);
+        return account;
+    }
+
+    private void assign(Assignment assignment, Instant now) {
+        Set<String> namespaces = new HashSet<>(tariffs.keySet());
+        namespaces.addAll(assignment.owners().keySet());
+        for (String namespace : namespaces) {
+            Tariff before = tariffs.get(namespace);
+            Budget owner = assignment.owners().get(namespace);
+            if (owner == null) {
+                Tariff none = new Tariff(Tariff.NOBODY, RateRule.DEFAULT, now, before);
+                if (before != null && !before.sameTerms(none)) {
+                    tariffs.put(namespace, none);
+                }
+                continue;
+            }
+            // What a budget charges begins with its creation; a later edit begins when it is seen.
+            Instant since = before == null ? owner.created() : now;
+            Tariff after =
+                    new Tariff(
+                            owner.name(), RateRule.of(owner.spec().share(), null), since, before);
+            if (before == null || !before.sameTerms(after)) {
+                tariffs.put(namespace, after);
+            }
+        }
+    }
+
+    @Override
+    public Tariff of(String namespace) {
+        return tariffs.getOrDefault(namespace, Tariff.FREE);
+    }
+
+    @Override
+    public @Nullable Instant cutAfter(String budget, Instant instant) {
+        Account account = accounts.get(budget);
+        return account == null ? null : account.cutAfter(instant);
+    }
+
+    @Override
+    public void restored(Collection<PodStay> open) {
+        accounts.values().forEach(Account::clearOpen);
+        for (PodStay stay : open) {
+            Account account = accounts.get(stay.budget());
+            if (account != null) {
+                account.opened(stay);
+            }
+        }
+        unfolded.addAll(accounts.keySet());
+    }
+
+    @Override
+    public void posted(Posting posting) {
+        for (Move move : posting.moves()) {
+            PodStay before = move.before();
+            if (before != null && before.open()) {
+                touch(before.budget(), account -> account.closed(before));
+            }
+            if (move.after().open()) {
+                touch(move.after().budget(), account -> account.opened(move.after()));
+            }
+        }
+        posting.entries().forEach(this::posted);
+    }
+
+    private void posted(Entry entry) {
+        touch(
+                entry.budget(),
+                account -> {
+                    if (!unfolded.contains(entry.budget()) && !account.posted(entry)) {
+                        unfolded.add(entry.budget());
+                    }
+                });
+    }
+
+    private void touch(String budget, Consumer<Account> what) {
+        Account account = accounts.get(budget);
+        if (account != null) {
+            what.accept(account);
+            changed.add(budget);
+        }
+    }
+
+    @Override
+    public @Nullable Instant nextDue() {
+        return accounts.values().stream()
+                .map(Account::nextStep)
+                .filter(Objects::nonNull)
+                .min(Instant::compareTo)
+                .orElse(null);
+    }
+
+    @Override
+    public Map<String, Instant> due(Instant now) {
+        return fold(now);
+    }
+
+    /** Accounts that a step, a late entry or another rule has made wrong are made anew. */
+    private Map<String, Instant> fold(Instant now) {
+        var folded = new HashMap<String, Instant>();
+        accounts.forEach((name, account) -> {
+            Instant step = account.nextStep();
+            if (unfolded.contains(name) || (step != null && !step.isAfter(now))) {
+                Opened first = periods.firstOf(account.budget());
+                account.fold(
+                        first.period(),
+                        first.countedFrom(),
+                        (from, to) -> usage.used(name, from, to),
+                        now);
+                folded.put(name, account.base());
+            }
+        });
+        unfolded.clear();
+        changed.addAll(folded.keySet());
+        return folded;
+    }
+
+    @Override
+    public void upToDate(Instant now) {
+        // Stays that were posted up to a step have brought entries before it.
+        Map<String, Instant> folded = fold(now);
+        changed.addAll(folded.keySet());
+        if (changed.isEmpty() && states.keySet().equals(accounts.keySet())) {
+            return;
+        }
+        var next = new TreeMap<>(states);
+        next.keySet().retainAll(accounts.keySet());
+        Instant second = now.truncatedTo(ChronoUnit.SECONDS);
+        for (String name : changed) {
+            Account account = accounts.get(name);
+            if (account != null) {
+                next.put(name, account.state(second));
+            }
+        }
+        changed.clear();
+        states = Map.copyOf(next);
+        listeners.forEach(listener -> listener.accept(states));
+    }
+
+    private Instant now() {
+        return clock.instant().truncatedTo(ChronoUnit.SECONDS);
+    }
+}

@@ -1,0 +1,134 @@
+package io.gpusharing.timekeeper.budget;
+
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.gpusharing.budget.GpuBudgetStatus;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/**
+ * Writes {@code GpuBudget.status}, by server-side apply: at once when the standing or what is
+ * granted changes, at most once in an interval when only the rate does, and now and then while time
+ * is used, so that people see it grow.
+ */
+@Component
+class StatusPublisher extends Alarm {
+
+    private static final Logger log = LoggerFactory.getLogger(StatusPublisher.class);
+    private static final String FIELD_MANAGER = "gpusharing-timekeeper";
+    private static final Duration RETRY = Duration.ofSeconds(1);
+
+    private final KubernetesClient client;
+    private final Budgets budgets;
+    private final BudgetWatch watch;
+    private final BudgetProperties properties;
+    private final Map<String, Published> published = new HashMap<>();
+
+    StatusPublisher(
+            KubernetesClient client,
+            Budgets budgets,
+            BudgetWatch watch,
+            BudgetProperties properties,
+            Clock clock) {
+        super("status-publisher", clock);
+        this.client = client;
+        this.budgets = budgets;
+        this.watch = watch;
+        this.properties = properties;
+        budgets.listen(states -> ring());
+    }
+
+    /**
+     * What was written.
+     *
+     * @param standing word of the standing at that instant
+     */
+    private record Published(BudgetState state, String standing, Instant at) {}
+
+    @Override
+    @Nullable Instant work(Instant now) {
+        Map<String, BudgetState> states = budgets.states();
+        published.keySet().retainAll(states.keySet());
+        Instant next = null;
+        for (BudgetState state : states.values()) {
+            Instant due = due(state, now);
+            if (due != null && !due.isAfter(now)) {
+                due = write(state, now) ? due(state, now) : now.plus(RETRY);
+            }
+            next = sooner(next, due);
+        }
+        return next;
+    }
+
+    /** When the status of a budget has to be written; null if the one that stands is good. */
+    private @Nullable Instant due(BudgetState state, Instant now) {
+        Published before = published.get(state.name());
+        if (before == null) {
+            return now;
+        }
+        boolean urgent =
+                before.state().generation() != state.generation()
+                        || !before.state().uid().equals(state.uid())
+                        || !before.state().period().equals(state.period())
+                        || !before.state().conflicts().equals(state.conflicts())
+                        || !before.standing().equals(state.standing(now).word());
+        if (urgent) {
+            return now;
+        }
+        if (!before.state().at(state.asOf()).equals(state.at(before.state().asOf()))) {
+            return before.at().plus(properties.statusInterval());
+        }
+        Instant exhausted = state.exhaustedSince() == null ? state.exhaustedAt() : null;
+        Instant refresh = state.rate() > 0 ? before.at().plus(properties.statusRefresh()) : null;
+        return sooner(exhausted, refresh);
+    }
+
+    private boolean write(BudgetState state, Instant now) {
+        Budget present = watch.present(state.name());
+        if (present == null) {
+            return true;
+        }
+        GpuBudgetStatus status = StatusDocument.of(state, now, present.published());
+        try {
+            apply(state.name(), status);
+            published.put(state.name(), new Published(state, state.standing(now).word(), now));
+            return true;
+        } catch (KubernetesClientException e) {
+            log.atWarn()
+                    .addKeyValue("budget", state.name())
+                    .addKeyValue("code", e.getCode())
+                    .addKeyValue("problem", e.getMessage())
+                    .log("cannot write status, trying again");
+            return false;
+        }
+    }
+
+    private void apply(String name, GpuBudgetStatus status) {
+        var object = new GenericKubernetesResource();
+        object.setApiVersion(GpuBudget.API_VERSION);
+        object.setKind(GpuBudget.KIND);
+        object.setMetadata(new ObjectMetaBuilder().withName(name).build());
+        object.setAdditionalProperty("status", status);
+        client.genericKubernetesResources(GpuBudget.API_VERSION, GpuBudget.KIND)
+                .withName(name)
+                .subresource("status")
+                .patch(
+                        new PatchContext.Builder()
+                                .withPatchType(PatchType.SERVER_SIDE_APPLY)
+                                .withFieldManager(FIELD_MANAGER)
+                                .withForce(true)
+                                .build(),
+                        object);
+    }
+}

@@ -1,0 +1,320 @@
+package io.gpusharing.timekeeper.ledger;
+
+import io.gpusharing.request.BoundShare;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.timekeeper.cluster.ClusterView;
+import io.gpusharing.timekeeper.ledger.News.Changed;
+import io.gpusharing.timekeeper.ledger.News.Listed;
+import io.gpusharing.timekeeper.ledger.News.Passed;
+import io.gpusharing.timekeeper.ledger.News.Removed;
+import io.gpusharing.timekeeper.ledger.News.Task;
+import io.gpusharing.timekeeper.metering.PodFacts;
+import io.gpusharing.timekeeper.metering.Stay;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+
+/**
+ * The stays of all pods that are there, as they are committed. It belongs to the bookkeeper's
+ * thread.
+ */
+@Component
+class Book {
+
+    private final Ledger ledger;
+    private final Tariffs tariffs;
+    private final ClusterView view;
+    private final RequestGrammars grammars;
+    private final LedgerProperties properties;
+    private final Clock clock;
+
+    private final Map<UUID, PodStay> stays = new HashMap<>();
+
+    /** Pods that vanished while nobody watched, and when they were there last. */
+    private final Map<UUID, Instant> awaited = new HashMap<>();
+
+    private Ledger.@Nullable State state;
+    private @Nullable Instant awaitedUntil;
+    private Instant hourPosted = Instant.MIN;
+    private Instant seen = Instant.MIN;
+
+    Book(
+            Ledger ledger,
+            Tariffs tariffs,
+            ClusterView view,
+            RequestGrammars grammars,
+            LedgerProperties properties,
+            Clock clock) {
+        this.ledger = ledger;
+        this.tariffs = tariffs;
+        this.view = view;
+        this.grammars = grammars;
+        this.properties = properties;
+        this.clock = clock;
+    }
+
+    /** Whole seconds, as the API server counts: so that no charge is ever rounded. */
+    Instant now() {
+        return clock.instant().truncatedTo(ChronoUnit.SECONDS);
+    }
+
+    /** When time alone brings a posting. */
+    @Nullable Instant nextDue() {
+        Instant hour = Entry.hourAfter(clock.instant().minus(properties.hourCloses()));
+        return Stream.of(hour.plus(properties.hourCloses()), awaitedUntil, tariffs.nextDue())
+                .filter(Objects::nonNull)
+                .min(Instant::compareTo)
+                .orElse(null);
+    }
+
+    /** Memory may be wrong: all of it is read again before the next posting. */
+    void forget() {
+        state = null;
+    }
+
+    /** Posts what the news mean, taking away what is kept, and then what is due. */
+    void keep(Deque<News> pending) {
+        restore();
+        while (!pending.isEmpty()) {
+            if (pending.getFirst() instanceof Task(Runnable work)) {
+                work.run();
+                tariffs.restored(open());
+                repriceAll();
+                pending.removeFirst();
+            } else {
+                List<News> batch =
+                        pending.stream().takeWhile(news -> !(news instanceof Task)).toList();
+                keep(batch);
+                batch.forEach(news -> pending.removeFirst());
+            }
+        }
+        postDue();
+    }
+
+    private void restore() {
+        if (state != null) {
+            return;
+        }
+        Ledger.State read = ledger.open(now());
+        stays.clear();
+        ledger.openStays().forEach(stay -> stays.put(stay.uid(), stay));
+        seen = read.seenUntil() == null ? read.meteringStart() : read.seenUntil();
+        tariffs.restored(open());
+        state = read;
+    }
+
+    private void keep(List<News> batch) {
+        remember(batch);
+        Draft draft = draft();
+        var gone = new ArrayList<UUID>();
+        String position = null;
+        Instant at = null;
+        for (News news : batch) {
+            switch (news) {
+                case Listed listed -> {
+                    listed.pods().forEach(pod -> observe(draft, pod));
+                    missing(draft, listed);
+                    // While resuming, the news up to here are still to come.
+                    position = listed.resuming() ? position : listed.position();
+                    at = listed.at();
+                }
+                case Changed changed -> {
+                    observe(draft, changed.pod());
+                    position = changed.position();
+                    at = changed.at();
+                }
+                case Removed removed -> {
+                    PodFacts pod = removed.pod();
+                    hold(draft, pod, Stay.ofRemoved(pod, seconds(removed.at())));
+                    gone.add(pod.uid());
+                    position = removed.position();
+                    at = removed.at();
+                }
+                case Passed passed -> {
+                    position = passed.position();
+                    at = passed.at();
+                }
+                case Task task -> throw new IllegalArgumentException("No news: " + task);
+            }
+        }
+        commit(draft.posting(position, at == null ? null : seconds(at)));
+        gone.forEach(stays::remove);
+        awaited.keySet().removeAll(gone);
+    }
+
+    /** Stays of pods that memory does not hold, because they are new or had ended before. */
+    private void remember(List<News> batch) {
+        Set<UUID> unknown =
+                batch.stream()
+                        .flatMap(Book::pods)
+                        .map(PodFacts::uid)
+                        .filter(uid -> !stays.containsKey(uid))
+                        .collect(Collectors.toSet());
+        if (!unknown.isEmpty()) {
+            ledger.stays(unknown).forEach(stay -> stays.put(stay.uid(), stay));
+        }
+    }
+
+    private static Stream<PodFacts> pods(News news) {
+        return switch (news) {
+            case Listed listed -> listed.pods().stream();
+            case Changed changed -> Stream.of(changed.pod());
+            case Removed removed -> Stream.of(removed.pod());
+            case Passed passed -> Stream.empty();
+            case Task task -> Stream.empty();
+        };
+    }
+
+    private void observe(Draft draft, PodFacts pod) {
+        hold(draft, pod, Stay.of(pod));
+    }
+
+    private void hold(Draft draft, PodFacts pod, Stay told) {
+        switch (told) {
+            case Stay.None none -> {}
+            case Stay.Open open -> {
+                PodStay stay = draft.stay(pod.uid());
+                if (stay == null) {
+                    begin(draft, pod, open.from());
+                } else if (!stay.open()) {
+                    draft.reopen(stay);
+                }
+            }
+            case Stay.Ended ended -> {
+                PodStay stay = draft.stay(pod.uid());
+                if (stay == null) {
+                    stay = begin(draft, pod, ended.from());
+                }
+                if (stay != null) {
+                    end(draft, stay, ended, null);
+                }
+            }
+        }
+    }
+
+    /** Null for a pod that carries our label but asks for no GPU. */
+    private @Nullable PodStay begin(Draft draft, PodFacts pod, Instant from) {
+        String node = Objects.requireNonNull(pod.placement().node());
+        NodeFacts facts = view.node(node).orElse(NodeFacts.UNKNOWN);
+        BoundShare held =
+                grammars.grammarOf(pod.request())
+                        .map(grammar -> grammar.shareOn(pod.request(), facts))
+                        .orElse(null);
+        return held == null ? null : draft.begin(pod, node, from, held, facts);
+    }
+
+    private void end(Draft draft, PodStay stay, Stay.Ended ended, @Nullable Instant bound) {
+        PodStay committed = stays.get(stay.uid());
+        boolean beyond = committed != null && committed.chargedUntil().isAfter(ended.to());
+        draft.end(
+                stay,
+                ended,
+                bound,
+                beyond ? ledger.entriesBeyond(stay.uid(), ended.to()) : List.of());
+    }
+
+    /** Open stays whose pods are gone: their ends may still be told, or are estimated. */
+    private void missing(Draft draft, Listed listed) {
+        Set<UUID> present = listed.pods().stream().map(PodFacts::uid).collect(Collectors.toSet());
+        Map<UUID, Instant> missing =
+                stays.values().stream()
+                        .filter(PodStay::open)
+                        .map(PodStay::uid)
+                        .filter(uid -> !present.contains(uid))
+                        .collect(Collectors.toMap(Function.identity(), uid -> seen));
+        if (listed.resuming()) {
+            awaited.putAll(missing);
+            awaitedUntil = listed.at().plus(properties.resumeGrace());
+        } else {
+            missing.putAll(awaited);
+            missing.forEach((uid, known) -> vanish(draft, uid, known, seconds(listed.at())));
+            awaited.clear();
+        }
+    }
+
+    private void vanish(Draft draft, UUID uid, Instant lastKnown, Instant bound) {
+        PodStay stay = draft.stay(uid);
+        if (stay != null && stay.open()) {
+            end(draft, stay, new Stay.Ended(stay.from(), lastKnown, true), bound);
+        }
+    }
+
+    private void postDue() {
+        Instant now = clock.instant();
+        Draft draft = draft();
+        Instant hour = now.minus(properties.hourCloses()).truncatedTo(ChronoUnit.HOURS);
+        if (hour.isAfter(hourPosted)) {
+            open().forEach(stay -> draft.postUntil(stay, hour));
+        }
+        Map<String, Instant> cuts = tariffs.due(now);
+        if (!cuts.isEmpty()) {
+            for (PodStay stay : open()) {
+                Instant cut = cuts.get(stay.budget());
+                if (cut != null) {
+                    draft.postUntil(draft.now(stay), cut);
+                }
+            }
+        }
+        boolean given = awaitedUntil != null && now.isAfter(awaitedUntil);
+        if (given) {
+            awaited.forEach((uid, known) -> vanish(draft, uid, known, seconds(now)));
+        }
+        commit(draft.posting(null, null));
+        tariffs.upToDate(now);
+        hourPosted = hour;
+        if (given) {
+            awaited.clear();
+            awaitedUntil = null;
+        }
+    }
+
+    /** After budgets have changed: who pays otherwise, or another rate, from then on. */
+    private void repriceAll() {
+        Draft draft = draft();
+        for (PodStay stay : open()) {
+            Tariff tariff = tariffs.of(stay.namespace());
+            NodeFacts node = view.node(stay.node()).orElse(NodeFacts.UNKNOWN);
+            long rate = tariff.rule().rate(new BoundShare(stay.share(), stay.shareKnown()), node);
+            if (!tariff.budget().equals(stay.budget()) || rate != stay.rate()) {
+                draft.reprice(stay, tariff.budget(), rate, tariff.since());
+            }
+        }
+        commit(draft.posting(null, null));
+    }
+
+    private void commit(Posting posting) {
+        if (posting.isEmpty()) {
+            return;
+        }
+        ledger.post(posting);
+        posting.moves().forEach(move -> stays.put(move.after().uid(), move.after()));
+        seen = posting.seen() == null ? seen : posting.seen();
+        tariffs.posted(posting);
+    }
+
+    private Draft draft() {
+        return new Draft(stays::get, tariffs, Objects.requireNonNull(state).meteringStart());
+    }
+
+    private List<PodStay> open() {
+        return stays.values().stream().filter(PodStay::open).toList();
+    }
+
+    private static Instant seconds(Instant instant) {
+        return instant.truncatedTo(ChronoUnit.SECONDS);
+    }
+}

@@ -1,0 +1,161 @@
+package io.gpusharing.timekeeper.ledger;
+
+import io.gpusharing.timekeeper.cluster.PodFollower;
+import io.gpusharing.timekeeper.ledger.News.Changed;
+import io.gpusharing.timekeeper.ledger.News.Listed;
+import io.gpusharing.timekeeper.ledger.News.Passed;
+import io.gpusharing.timekeeper.ledger.News.Removed;
+import io.gpusharing.timekeeper.ledger.News.Task;
+import io.gpusharing.timekeeper.metering.PodFacts;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.stereotype.Component;
+
+/**
+ * The one thread that keeps the ledger. It takes the news as they come, posts what they mean, and
+ * posts what time alone brings: full hours, and cuts of budgets. A posting that fails is drawn up
+ * again from the rows until it succeeds, so nothing is lost while the database is away.
+ */
+@Component
+public class Bookkeeper implements PodFollower, SmartLifecycle {
+
+    private static final Logger log = LoggerFactory.getLogger(Bookkeeper.class);
+    private static final int BATCH = 500;
+    private static final Duration LONGEST_NAP = Duration.ofSeconds(10);
+
+    private final Ledger ledger;
+    private final Book book;
+    private final LedgerProperties properties;
+    private final Clock clock;
+    private final LinkedBlockingQueue<News> news = new LinkedBlockingQueue<>();
+    private final CountDownLatch ready = new CountDownLatch(1);
+    private final Thread thread = Thread.ofPlatform().name("bookkeeper").unstarted(this::run);
+    private volatile boolean running;
+
+    Bookkeeper(Ledger ledger, Book book, LedgerProperties properties, Clock clock) {
+        this.ledger = ledger;
+        this.book = book;
+        this.properties = properties;
+        this.clock = clock;
+    }
+
+    @Override
+    public Optional<String> position() {
+        return Optional.ofNullable(ledger.open(book.now()).position());
+    }
+
+    @Override
+    public void listed(List<PodFacts> pods, String position, boolean resuming) {
+        news.add(new Listed(pods, position, resuming, clock.instant()));
+    }
+
+    @Override
+    public void changed(PodFacts pod, String position) {
+        news.add(new Changed(pod, position, clock.instant()));
+    }
+
+    @Override
+    public void removed(PodFacts pod, String position) {
+        news.add(new Removed(pod, position, clock.instant()));
+    }
+
+    @Override
+    public void passed(String position) {
+        news.add(new Passed(position, clock.instant()));
+    }
+
+    /** Does something between two postings, in the ledger's thread. */
+    public void between(Runnable work) {
+        news.add(new Task(work));
+    }
+
+    /** Lets postings begin: those who are asked for tariffs know them now. */
+    public void begin() {
+        ready.countDown();
+    }
+
+    @Override
+    public void start() {
+        running = true;
+        thread.start();
+    }
+
+    @Override
+    public void stop() {
+        running = false;
+        thread.interrupt();
+        try {
+            thread.join(Duration.ofSeconds(20));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    /** Before those that feed it start, and stopped after them. */
+    @Override
+    public int getPhase() {
+        return -1000;
+    }
+
+    private void run() {
+        try {
+            ready.await();
+            while (running) {
+                keep(take());
+            }
+        } catch (InterruptedException e) {
+            log.debug("told to stop");
+        }
+    }
+
+    private Deque<News> take() throws InterruptedException {
+        Instant due = book.nextDue();
+        Duration wait = due == null ? LONGEST_NAP : Duration.between(clock.instant(), due);
+        Duration nap = wait.compareTo(LONGEST_NAP) < 0 ? wait : LONGEST_NAP;
+        // Rounded up, lest it wakes too early; a nap of nothing still takes what is there.
+        News first = news.poll(Math.max(0, nap.toMillis() + 1), TimeUnit.MILLISECONDS);
+        var batch = new ArrayDeque<News>();
+        if (first != null) {
+            batch.add(first);
+            news.drainTo(batch, BATCH - 1);
+        }
+        return batch;
+    }
+
+    private void keep(Deque<News> batch) throws InterruptedException {
+        boolean failing = false;
+        while (true) {
+            try {
+                book.keep(batch);
+                if (failing) {
+                    log.info("posting again");
+                }
+                return;
+            } catch (RuntimeException e) {
+                // Whatever went wrong, the rows are the truth and the news are still in hand.
+                book.forget();
+                if (!failing) {
+                    log.atWarn().setCause(e).log("posting failed, trying again");
+                    failing = true;
+                }
+                TimeUnit.NANOSECONDS.sleep(properties.databaseRetry().toNanos());
+            }
+        }
+    }
+}

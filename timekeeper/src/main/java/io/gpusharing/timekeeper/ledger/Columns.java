@@ -1,0 +1,79 @@
+package io.gpusharing.timekeeper.ledger;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.support.SqlArrayValue;
+
+/** Turns a list of rows into one array per column, for {@code unnest}. */
+final class Columns<T> {
+
+    private final List<T> rows;
+    private final List<Object> parameters = new ArrayList<>();
+
+    private Columns(List<T> rows) {
+        this.rows = rows;
+    }
+
+    static <T> Columns<T> of(List<T> rows) {
+        return new Columns<>(rows);
+    }
+
+    static SqlArrayValue uuids(Collection<UUID> values) {
+        return new SqlArrayValue("uuid", values.toArray());
+    }
+
+    static SqlArrayValue instants(Collection<Instant> values) {
+        return new SqlArrayValue("timestamptz", values.stream().map(Instant::toString).toArray());
+    }
+
+    /** A parameter that is the same for all rows. */
+    Columns<T> constant(Object value) {
+        parameters.add(value);
+        return this;
+    }
+
+    Columns<T> uuid(Function<T, UUID> column) {
+        return add("uuid", column);
+    }
+
+    Columns<T> text(Function<T, @Nullable String> column) {
+        return add("text", column);
+    }
+
+    Columns<T> number(ToLongFunction<T> column) {
+        return add("int8", column::applyAsLong);
+    }
+
+    Columns<T> flag(Function<T, Boolean> column) {
+        return add("bool", column);
+    }
+
+    /** As text in UTC: the driver would write a timestamp in the JVM's own zone. */
+    Columns<T> instant(Function<T, @Nullable Instant> column) {
+        return add(
+                "timestamptz",
+                row -> {
+                    Instant instant = column.apply(row);
+                    return instant == null ? null : instant.toString();
+                });
+    }
+
+    List<Object> parameters() {
+        return parameters;
+    }
+
+    private Columns<T> add(String type, Function<T, ? extends @Nullable Object> column) {
+        Object[] values = new Object[rows.size()];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = column.apply(rows.get(i));
+        }
+        parameters.add(new SqlArrayValue(type, values));
+        return this;
+    }
+}

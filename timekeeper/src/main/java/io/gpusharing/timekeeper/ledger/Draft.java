@@ -1,0 +1,209 @@
+package io.gpusharing.timekeeper.ledger;
+
+import io.gpusharing.request.BoundShare;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.timekeeper.ledger.Posting.Correction;
+import io.gpusharing.timekeeper.ledger.Posting.Move;
+import io.gpusharing.timekeeper.metering.PodFacts;
+import io.gpusharing.timekeeper.metering.Stay.Ended;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A posting being drawn up: what one batch of news changes in the stays, and the entries that
+ * follow. Nothing outside is touched until the posting is committed.
+ */
+final class Draft {
+
+    private final Function<UUID, @Nullable PodStay> book;
+    private final Tariffs tariffs;
+    private final Instant meteringStart;
+    private final Map<UUID, PodStay> changed = new LinkedHashMap<>();
+    private final List<Entry> charges = new ArrayList<>();
+    private final List<Correction> corrections = new ArrayList<>();
+
+    /**
+     * @param book the stays as they are committed
+     * @param meteringStart nothing before is charged
+     */
+    Draft(Function<UUID, @Nullable PodStay> book, Tariffs tariffs, Instant meteringStart) {
+        this.book = book;
+        this.tariffs = tariffs;
+        this.meteringStart = meteringStart;
+    }
+
+    @Nullable PodStay stay(UUID uid) {
+        PodStay drafted = changed.get(uid);
+        return drafted != null ? drafted : book.apply(uid);
+    }
+
+    /** A pod holds its share from {@code from} on; the share is frozen here. */
+    PodStay begin(PodFacts pod, String node, Instant from, BoundShare held, NodeFacts facts) {
+        Instant start = from.isBefore(meteringStart) ? meteringStart : from;
+        List<Tariff> history = history(pod.namespace(), start);
+        Tariff first = history.getFirst();
+        PodStay stay =
+                new PodStay(
+                        pod.uid(),
+                        pod.namespace(),
+                        pod.name(),
+                        pod.owner(),
+                        node,
+                        first.budget(),
+                        first.rule().rate(held, facts),
+                        held.share(),
+                        held.memoryKnown(),
+                        start,
+                        start,
+                        start,
+                        null,
+                        false,
+                        null);
+        for (Tariff next : history.subList(1, history.size())) {
+            stay = post(stay, next.since());
+            stay = stay.on(next.budget(), next.rule().rate(held, facts));
+        }
+        return put(stay);
+    }
+
+    /** The terms change: up to {@code at} the old ones are posted. */
+    void reprice(PodStay stay, String budget, long rate, Instant at) {
+        put(post(stay, at).on(budget, rate));
+    }
+
+    /** The pod was taken for gone and is there. */
+    void reopen(PodStay stay) {
+        put(stay.reopened());
+    }
+
+    /** The stay as it is in this draft. */
+    PodStay now(PodStay stay) {
+        PodStay drafted = changed.get(stay.uid());
+        return drafted == null ? stay : drafted;
+    }
+
+    /** What an open stay has cost up to an instant becomes entries. */
+    void postUntil(PodStay stay, Instant to) {
+        if (stay.postedUntil().isBefore(to)) {
+            put(post(stay, to));
+        }
+    }
+
+    /**
+     * The stay has ended, or its end turns out to be another.
+     *
+     * @param bound upper bound of an estimated end
+     * @param posted all entries of the pod that reach beyond the end, as far as they are committed
+     */
+    void end(PodStay stay, Ended end, @Nullable Instant bound, Collection<Entry> posted) {
+        Instant to = end.to().isBefore(stay.from()) ? stay.from() : end.to();
+        boolean known = to.equals(stay.until()) && end.estimated() == stay.estimated();
+        if (known) {
+            return;
+        }
+        PodStay settled = stay.reopened();
+        if (to.isBefore(stay.postedUntil())) {
+            takeBack(stay.uid(), to, posted);
+            settled = settled.posted(to);
+        } else {
+            settled = post(settled, to);
+        }
+        put(settled.ended(to, end.estimated(), bound));
+    }
+
+    Posting posting(@Nullable String position, @Nullable Instant seen) {
+        List<Move> moves =
+                changed.values().stream()
+                        .map(after -> new Move(book.apply(after.uid()), after))
+                        .toList();
+        return new Posting(moves, charges, corrections, position, seen);
+    }
+
+    private PodStay put(PodStay stay) {
+        changed.put(stay.uid(), stay);
+        return stay;
+    }
+
+    private PodStay post(PodStay stay, Instant to) {
+        Instant from = stay.postedUntil();
+        while (from.isBefore(to)) {
+            Instant cut = cut(stay, from, to);
+            if (stay.rate() > 0) {
+                Entry entry =
+                        new Entry(
+                                stay.uid(),
+                                stay.namespace(),
+                                stay.budget(),
+                                from,
+                                cut,
+                                stay.rate());
+                if (from.isBefore(stay.chargedUntil())) {
+                    corrections.add(new Correction(entry, "the pod was still there"));
+                } else {
+                    charges.add(entry);
+                }
+            }
+            from = cut;
+        }
+        return stay.posted(from);
+    }
+
+    private Instant cut(PodStay stay, Instant from, Instant to) {
+        Instant cut = earlier(to, Entry.hourAfter(from));
+        Instant ofBudget = tariffs.cutAfter(stay.budget(), from);
+        if (ofBudget != null) {
+            cut = earlier(cut, ofBudget);
+        }
+        return from.isBefore(stay.chargedUntil()) ? earlier(cut, stay.chargedUntil()) : cut;
+    }
+
+    private static Instant earlier(Instant one, Instant other) {
+        return one.isBefore(other) ? one : other;
+    }
+
+    /** Every entry beyond the end, also one that is itself a correction, gets its opposite. */
+    private void takeBack(UUID pod, Instant end, Collection<Entry> committed) {
+        List<Entry> posted =
+                Stream.of(
+                                committed.stream(),
+                                charges.stream(),
+                                corrections.stream().map(Correction::entry))
+                        .flatMap(Function.identity())
+                        .toList();
+        for (Entry entry : posted) {
+            if (entry.pod().equals(pod) && entry.to().isAfter(end)) {
+                Instant from = entry.from().isBefore(end) ? end : entry.from();
+                corrections.add(
+                        new Correction(
+                                new Entry(
+                                        entry.pod(),
+                                        entry.namespace(),
+                                        entry.budget(),
+                                        from,
+                                        entry.to(),
+                                        -entry.rate()),
+                                "the pod had ended at " + end));
+            }
+        }
+    }
+
+    /** Who paid from {@code from} on, oldest first. */
+    private List<Tariff> history(String namespace, Instant from) {
+        var history = new ArrayList<Tariff>();
+        Tariff tariff = tariffs.of(namespace);
+        history.add(tariff);
+        while (tariff.since().isAfter(from)) {
+            tariff = tariff.previous();
+            history.addFirst(tariff);
+        }
+        return history;
+    }
+}

@@ -1,0 +1,40 @@
+package io.gpusharing.timekeeper.ledger;
+
+import io.gpusharing.budget.GpuTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.UUID;
+
+/**
+ * What one pod is charged for [from, to), a span within one hour of the clock and one period. A
+ * correction is the difference that a later truth makes, with a negative rate where too much was
+ * charged.
+ *
+ * @param budget who pays; {@link Tariff#NOBODY} if no budget names the namespace
+ * @param rate micro-GPUs
+ */
+public record Entry(
+        UUID pod, String namespace, String budget, Instant from, Instant to, long rate) {
+
+    public Entry {
+        if (!from.isBefore(to)) {
+            throw new IllegalArgumentException("An entry has a length: " + from + ", " + to);
+        }
+    }
+
+    /** Its GPU time. */
+    public GpuTime amount() {
+        GpuTime size = GpuTime.accrued(Math.abs(rate), from, to);
+        return rate < 0 ? GpuTime.ZERO.minus(size) : size;
+    }
+
+    /** The hour of the clock in UTC that it lies in. */
+    Instant hour() {
+        return from.truncatedTo(ChronoUnit.HOURS);
+    }
+
+    static Instant hourAfter(Instant instant) {
+        return instant.truncatedTo(ChronoUnit.HOURS).plus(Duration.ofHours(1));
+    }
+}

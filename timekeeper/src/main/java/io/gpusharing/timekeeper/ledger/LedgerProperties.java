@@ -1,0 +1,20 @@
+package io.gpusharing.timekeeper.ledger;
+
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * How the ledger is kept.
+ *
+ * @param hourCloses how long after a full hour the hour of running pods is posted, so that ends
+ *     that are told late need no correction
+ * @param databaseRetry how long to wait before a posting is tried again
+ * @param resumeGrace how long after a restart the API server may take to tell what happened
+ *     meanwhile, before a vanished pod's end is estimated
+ */
+@ConfigurationProperties("gpusharing.ledger")
+public record LedgerProperties(
+        @DefaultValue("30s") Duration hourCloses,
+        @DefaultValue("1s") Duration databaseRetry,
+        @DefaultValue("10s") Duration resumeGrace) {}

@@ -1,0 +1,22 @@
+package io.gpusharing.timekeeper.ledger;
+
+import io.gpusharing.timekeeper.metering.PodFacts;
+import java.time.Instant;
+import java.util.List;
+
+/** What the bookkeeper is told. */
+sealed interface News {
+
+    /** All pods there are; see {@link io.gpusharing.timekeeper.cluster.PodFeed#listed}. */
+    record Listed(List<PodFacts> pods, String position, boolean resuming, Instant at)
+            implements News {}
+
+    record Changed(PodFacts pod, String position, Instant at) implements News {}
+
+    record Removed(PodFacts pod, String position, Instant at) implements News {}
+
+    record Passed(String position, Instant at) implements News {}
+
+    /** Something that has to happen between two postings, because it changes what they read. */
+    record Task(Runnable work) implements News {}
+}

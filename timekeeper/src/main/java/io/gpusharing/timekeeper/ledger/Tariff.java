@@ -1,0 +1,31 @@
+package io.gpusharing.timekeeper.ledger;
+
+import io.gpusharing.timekeeper.metering.RateRule;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who pays for a namespace, and how the rate is found.
+ *
+ * @param budget name of the budget
+ * @param rule how a share becomes a rate
+ * @param since first instant at which this holds
+ * @param before what held until then; null for nobody
+ */
+public record Tariff(String budget, RateRule rule, Instant since, @Nullable Tariff before) {
+
+    /** The budget of namespaces that no budget names: their use is known, and nobody's. */
+    public static final String NOBODY = "";
+
+    /** Nobody pays. */
+    public static final Tariff FREE = new Tariff(NOBODY, RateRule.DEFAULT, Instant.MIN, null);
+
+    /** Whether both charge the same. */
+    public boolean sameTerms(Tariff other) {
+        return budget.equals(other.budget) && rule.equals(other.rule);
+    }
+
+    Tariff previous() {
+        return before == null ? FREE : before;
+    }
+}

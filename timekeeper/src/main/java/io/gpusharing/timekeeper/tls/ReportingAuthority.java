@@ -1,0 +1,145 @@
+package io.gpusharing.timekeeper.tls;
+
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
+import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.api.model.SecretBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.tls.CertificateAuthority;
+import io.gpusharing.tls.Pem;
+import java.net.HttpURLConnection;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.Base64;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/**
+ * The reporting CA. Whoever of webhook and timekeeper starts first makes it; the others take what
+ * is there. Its key is for the timekeeper alone, its certificate for everybody.
+ */
+@Component
+class ReportingAuthority {
+
+    private static final Logger log = LoggerFactory.getLogger(ReportingAuthority.class);
+    private static final String CERTIFICATE = "tls.crt";
+    private static final String KEY = "tls.key";
+    private static final String PUBLISHED = "ca.crt";
+
+    private final KubernetesClient client;
+    private final String namespace;
+    private final TlsProperties properties;
+
+    ReportingAuthority(
+            KubernetesClient client, ClusterProperties cluster, TlsProperties properties) {
+        this.client = client;
+        this.namespace = cluster.namespace();
+        this.properties = properties;
+    }
+
+    /**
+     * The CA that stands in the cluster, made now if there is none; its certificate is published
+     * again if that is missing or another.
+     *
+     * @throws KubernetesClientException if the API server cannot be asked or forbids it
+     * @throws IllegalArgumentException if the Secret holds something else
+     */
+    CertificateAuthority read(Instant now) {
+        Secret secret =
+                client.secrets().inNamespace(namespace).withName(properties.authority()).get();
+        if (secret == null) {
+            secret = create(now);
+        }
+        CertificateAuthority authority =
+                new CertificateAuthority(
+                        Pem.certificates(decoded(secret, CERTIFICATE)).getFirst(),
+                        Pem.privateKey(decoded(secret, KEY)));
+        publish(Pem.of(authority.certificate()));
+        return authority;
+    }
+
+    private Secret create(Instant now) {
+        CertificateAuthority authority =
+                CertificateAuthority.create(
+                        "gpusharing reporting", now, properties.authorityValidity());
+        Secret secret =
+                new SecretBuilder()
+                        .withNewMetadata()
+                        .withName(properties.authority())
+                        .withNamespace(namespace)
+                        .endMetadata()
+                        .withType("kubernetes.io/tls")
+                        .addToStringData(CERTIFICATE, Pem.of(authority.certificate()))
+                        .addToStringData(KEY, Pem.of(authority.key()))
+                        .build();
+        try {
+            Secret created = client.resource(secret).create();
+            log.atInfo().addKeyValue("secret", properties.authority()).log("made the reporting CA");
+            return created;
+        } catch (KubernetesClientException e) {
+            if (e.getCode() == HttpURLConnection.HTTP_CONFLICT) {
+                return client.secrets()
+                        .inNamespace(namespace)
+                        .withName(properties.authority())
+                        .require();
+            }
+            throw e;
+        }
+    }
+
+    private void publish(String certificate) {
+        ConfigMap present =
+                client.configMaps().inNamespace(namespace).withName(properties.authority()).get();
+        ConfigMap wanted =
+                new ConfigMapBuilder()
+                        .withNewMetadata()
+                        .withName(properties.authority())
+                        .withNamespace(namespace)
+                        .endMetadata()
+                        .addToData(PUBLISHED, certificate)
+                        .build();
+        if (present == null) {
+            create(wanted);
+        } else if (!contains(present, certificate)) {
+            ConfigMap mended =
+                    new ConfigMapBuilder(present).withData(Map.of(PUBLISHED, certificate)).build();
+            client.resource(mended).update();
+            log.atInfo()
+                    .addKeyValue("configMap", properties.authority())
+                    .log("published the CA anew");
+        }
+    }
+
+    private void create(ConfigMap wanted) {
+        try {
+            client.resource(wanted).create();
+        } catch (KubernetesClientException e) {
+            if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
+                throw e;
+            }
+        }
+    }
+
+    /** A successor may be published beside it already. */
+    private static boolean contains(ConfigMap published, String certificate) {
+        return published.getData() != null
+                && published.getData().getOrDefault(PUBLISHED, "").contains(certificate.strip());
+    }
+
+    private static String decoded(Secret secret, String key) {
+        String value = secret.getData() == null ? null : secret.getData().get(key);
+        if (value == null) {
+            throw new IllegalArgumentException(
+                    "Secret "
+                            + secret.getMetadata().getName()
+                            + " has no "
+                            + key
+                            + "; delete it, and a new CA is made");
+        }
+        return new String(Base64.getDecoder().decode(value), StandardCharsets.US_ASCII);
+    }
+}
