@@ -1,0 +1,55 @@
+package io.gpusharing.timekeeper.usage;
+
+import io.gpusharing.timekeeper.usage.UsageReport.Basis;
+import io.gpusharing.timekeeper.usage.UsageReport.Meter;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.UUID;
+
+/**
+ * How far the counters of one run have come, for one pod on one GPU. Merging takes the larger of
+ * each counter, so reports can come in any order and more than once.
+ *
+ * @param sequence the latest report that told
+ * @param lastAt when any report told last, by our clock
+ */
+record Counters(
+        Key key,
+        Basis basis,
+        String basisReason,
+        long gpuMicroseconds,
+        long memoryByteSeconds,
+        long coveredMicroseconds,
+        long uncoveredMicroseconds,
+        long sequence,
+        Instant lastAt) {
+
+    /** Whose counters these are. */
+    record Key(UUID pod, UUID run, Meter meter, String device) implements Comparable<Key> {
+
+        private static final Comparator<Key> ORDER =
+                Comparator.comparing(Key::pod)
+                        .thenComparing(Key::run)
+                        .thenComparing(Key::meter)
+                        .thenComparing(Key::device);
+
+        @Override
+        public int compareTo(Key other) {
+            return ORDER.compare(this, other);
+        }
+    }
+
+    Counters merge(Counters other) {
+        Counters latest = other.sequence > sequence ? other : this;
+        return new Counters(
+                key,
+                latest.basis,
+                latest.basisReason,
+                Math.max(gpuMicroseconds, other.gpuMicroseconds),
+                Math.max(memoryByteSeconds, other.memoryByteSeconds),
+                Math.max(coveredMicroseconds, other.coveredMicroseconds),
+                Math.max(uncoveredMicroseconds, other.uncoveredMicroseconds),
+                latest.sequence,
+                lastAt.isAfter(other.lastAt) ? lastAt : other.lastAt);
+    }
+}

@@ -1,0 +1,147 @@
+package io.gpusharing.timekeeper.usage;
+
+import io.gpusharing.timekeeper.usage.Outcome.Refusal;
+import io.gpusharing.timekeeper.usage.Outcome.Refused;
+import io.gpusharing.timekeeper.usage.UsageReport.Basis;
+import io.gpusharing.timekeeper.usage.UsageReport.Meter;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Folds reports into counters. Pure: what is stored and what came in, out comes what to store.
+ *
+ * <p>Nobody can have used more than time allows: of each GPU no more than has passed since the pod
+ * was bound, over all runs of a meter together, and of all of them no more than that for each GPU
+ * the pod holds. A report beyond that is refused whole, and nothing is clamped.
+ */
+final class Intake {
+
+    /** No GPU has so much memory: 1 TiB. */
+    private static final long MOST_MEMORY = 1L << 40;
+
+    private final Duration tolerance;
+    private final Duration agentFresh;
+    private final Map<UUID, Map<Counters.Key, Counters>> known = new HashMap<>();
+    private final Map<Counters.Key, Counters> changed = new TreeMap<>();
+
+    /**
+     * @param stored all counters of all pods that the batch tells of
+     * @param tolerance how far clocks and roundings may differ
+     * @param agentFresh how long after its last report an agent still covers a pod
+     */
+    Intake(Collection<Counters> stored, Duration tolerance, Duration agentFresh) {
+        this.tolerance = tolerance;
+        this.agentFresh = agentFresh;
+        stored.forEach(this::learn);
+    }
+
+    /** Takes the report, or says why not; then nothing of it is taken. */
+    Optional<Refused> take(Delivery delivery) {
+        List<Counters> told = delivery.counters().toList();
+        for (Counters counters : told) {
+            String wrong = impossible(counters);
+            if (wrong != null) {
+                return refuse(counters.key(), wrong);
+            }
+        }
+        for (ReportingPod pod : delivery.pods().values()) {
+            String wrong = impossible(pod, delivery, told);
+            if (wrong != null) {
+                return Optional.of(
+                        new Refused(Refusal.IMPOSSIBLE_AMOUNT, "pod " + pod.uid() + ": " + wrong));
+            }
+        }
+        for (Counters counters : told) {
+            changed.put(counters.key(), learn(counters));
+        }
+        return Optional.empty();
+    }
+
+    /** What has to be written, in the order of its keys. */
+    Collection<Counters> changed() {
+        return changed.values();
+    }
+
+    /** Whether a node agent measures the pod now, so that its sidecar need not. */
+    boolean coveredByAgent(UUID pod, Instant now) {
+        return of(pod).values().stream()
+                .filter(it -> it.key().meter() == Meter.Agent)
+                .filter(it -> it.basis() != Basis.Allocation)
+                .anyMatch(it -> it.lastAt().plus(agentFresh).isAfter(now));
+    }
+
+    private @Nullable String impossible(Counters told) {
+        if (told.gpuMicroseconds() > told.coveredMicroseconds() + micros(tolerance)) {
+            return "it was busy for longer than was measured";
+        }
+        if (told.basis() == Basis.Allocation && told.gpuMicroseconds() > 0) {
+            return "busy time is told, and that nothing was measured";
+        }
+        return null;
+    }
+
+    private @Nullable String impossible(ReportingPod pod, Delivery delivery, List<Counters> told) {
+        Map<Counters.Key, Counters> after = new HashMap<>(of(pod.uid()));
+        told.stream()
+                .filter(it -> it.key().pod().equals(pod.uid()))
+                .forEach(it -> after.merge(it.key(), it, Counters::merge));
+        Duration alive = Duration.between(pod.since(), delivery.at());
+        long most = alive.isNegative() ? micros(tolerance) : micros(alive) + micros(tolerance);
+
+        Map<String, Long> wall = new HashMap<>();
+        long busy = 0;
+        for (Counters counters : after.values()) {
+            if (counters.key().meter() != delivery.report().meter()) {
+                continue;
+            }
+            long lived = sum(counters.coveredMicroseconds(), counters.uncoveredMicroseconds());
+            if (wall.merge(counters.key().device(), lived, Intake::sum) > most) {
+                return "%s was watched for longer than the pod is bound"
+                        .formatted(counters.key().device());
+            }
+            if (counters.memoryByteSeconds() / MOST_MEMORY > most / 1_000_000) {
+                return "%s has no such memory".formatted(counters.key().device());
+            }
+            busy = sum(busy, counters.gpuMicroseconds());
+        }
+        return busy / Math.max(1, pod.gpus()) > most
+                ? "%d GPUs cannot have been busy for so long".formatted(pod.gpus())
+                : null;
+    }
+
+    private Counters learn(Counters counters) {
+        Counters merged =
+                known.computeIfAbsent(counters.key().pod(), pod -> new HashMap<>())
+                        .merge(counters.key(), counters, Counters::merge);
+        return merged;
+    }
+
+    private Map<Counters.Key, Counters> of(UUID pod) {
+        return known.getOrDefault(pod, Map.of());
+    }
+
+    private static Optional<Refused> refuse(Counters.Key key, String wrong) {
+        return Optional.of(
+                new Refused(
+                        Refusal.IMPOSSIBLE_AMOUNT,
+                        "pod %s, %s: %s".formatted(key.pod(), key.device(), wrong)));
+    }
+
+    private static long micros(Duration duration) {
+        return duration.toNanos() / 1_000;
+    }
+
+    /** A sum of hostile numbers that cannot wrap. */
+    private static long sum(long one, long other) {
+        long sum = one + other;
+        return sum < 0 ? Long.MAX_VALUE : sum;
+    }
+}

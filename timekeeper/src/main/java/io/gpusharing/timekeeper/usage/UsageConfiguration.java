@@ -1,0 +1,55 @@
+package io.gpusharing.timekeeper.usage;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Clock;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+@Configuration(proxyBeanMethods = false)
+class UsageConfiguration {
+
+    @Bean
+    Doorkeeper doorkeeper(ClusterProperties cluster) {
+        return new Doorkeeper(cluster.namespace() + "/gpusharing-node-agent");
+    }
+
+    @Bean
+    ReporterTokens reporterTokens(KubernetesClient client, Clock clock) {
+        return new ReporterTokens(new ClusterKeys(client::raw), new TokenReviews(client), clock);
+    }
+
+    @Bean
+    ReportBook reportBook(
+            ClusterProperties cluster,
+            JdbcTemplate jdbc,
+            PlatformTransactionManager transactions,
+            UsageProperties properties) {
+        return new ReportBook(
+                cluster.id(), jdbc, new TransactionTemplate(transactions), properties);
+    }
+
+    @Bean
+    GroupCommit usageCommits(ReportBook book, UsageProperties properties, MeterRegistry registry) {
+        GroupCommit commits =
+                new GroupCommit(
+                        book::post,
+                        properties.maxBatch(),
+                        properties.maxWaiting(),
+                        properties.patience());
+        Gauge.builder("gpusharing.usage.waiting", commits, GroupCommit::waiting)
+                .description("Usage reports that wait for their transaction")
+                .register(registry);
+        return commits;
+    }
+
+    @Bean
+    UsageMetrics usageMetrics(MeterRegistry registry) {
+        return new UsageMetrics(registry);
+    }
+}

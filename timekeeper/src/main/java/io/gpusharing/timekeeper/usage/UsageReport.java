@@ -1,0 +1,119 @@
+package io.gpusharing.timekeeper.usage;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Comparator;
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * One usage report, as it comes over the wire. Counters are cumulative since the run began and
+ * never fall.
+ *
+ * @param run names the run of counters; a new one begins at zero
+ * @param sequence grows with each report of a run
+ * @param unattributed busy time of GPUs that belongs to no pod; node agents only
+ */
+record UsageReport(
+        UUID run, long sequence, Meter meter, List<PodUse> pods, List<Unattributed> unattributed) {
+
+    /** Who measures. */
+    enum Meter {
+        Sidecar,
+        Agent
+    }
+
+    /** How a number was found, best first. */
+    enum Basis {
+        /** Exact, per process. */
+        Process,
+        /** The whole of a GPU that is the pod's alone. */
+        Device,
+        /** A GPU's use, split over those who share it. */
+        DeviceSplit,
+        /** Not measured. */
+        Allocation
+    }
+
+    /** What one pod did since the run began. */
+    record PodUse(UUID uid, List<DeviceUse> devices) {}
+
+    /**
+     * What one pod did on one GPU since the run began.
+     *
+     * @param basisReason why no better basis; empty for the best
+     * @param gpuMicroseconds busy time, in microseconds of the whole GPU
+     * @param memoryByteSeconds device memory held, times how long
+     * @param coveredMicroseconds wall time that was measured
+     * @param uncoveredMicroseconds wall time that was not
+     */
+    record DeviceUse(
+            String uuid,
+            Basis basis,
+            String basisReason,
+            long gpuMicroseconds,
+            long memoryByteSeconds,
+            long coveredMicroseconds,
+            long uncoveredMicroseconds) {}
+
+    /** Busy time of a GPU that belongs to no pod. */
+    record Unattributed(String uuid, long gpuMicroseconds) {}
+
+    /** 128 bits, equal for equal content, whatever order pods and devices are told in. */
+    UUID digest() {
+        MessageDigest sha = sha256();
+        add(sha, meter.name());
+        pods.stream()
+                .sorted(Comparator.comparing(PodUse::uid))
+                .forEach(pod -> {
+                    add(sha, pod.uid().toString());
+                    pod.devices().stream()
+                            .sorted(Comparator.comparing(DeviceUse::uuid))
+                            .forEach(device -> add(sha, device));
+                });
+        unattributed.stream()
+                .sorted(Comparator.comparing(Unattributed::uuid))
+                .forEach(device -> {
+                    add(sha, device.uuid());
+                    add(sha, device.gpuMicroseconds());
+                });
+        ByteBuffer half = ByteBuffer.wrap(sha.digest());
+        return new UUID(half.getLong(), half.getLong());
+    }
+
+    private static void add(MessageDigest sha, DeviceUse device) {
+        add(sha, device.uuid());
+        add(sha, device.basis().name());
+        add(sha, device.basisReason());
+        add(
+                sha,
+                device.gpuMicroseconds(),
+                device.memoryByteSeconds(),
+                device.coveredMicroseconds(),
+                device.uncoveredMicroseconds());
+    }
+
+    private static void add(MessageDigest sha, String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        add(sha, bytes.length);
+        sha.update(bytes);
+    }
+
+    private static void add(MessageDigest sha, long... numbers) {
+        ByteBuffer buffer = ByteBuffer.allocate(Long.BYTES * numbers.length);
+        for (long number : numbers) {
+            buffer.putLong(number);
+        }
+        sha.update(buffer.array());
+    }
+
+    private static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("Every Java runtime has SHA-256", e);
+        }
+    }
+}

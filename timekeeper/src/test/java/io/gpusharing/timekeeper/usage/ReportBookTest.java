@@ -1,0 +1,245 @@
+package io.gpusharing.timekeeper.usage;
+
+import static io.gpusharing.timekeeper.usage.Reports.GPU;
+import static io.gpusharing.timekeeper.usage.Reports.NOON;
+import static io.gpusharing.timekeeper.usage.Reports.PROPERTIES;
+import static io.gpusharing.timekeeper.usage.Reports.agent;
+import static io.gpusharing.timekeeper.usage.Reports.agentOn;
+import static io.gpusharing.timekeeper.usage.Reports.pod;
+import static io.gpusharing.timekeeper.usage.Reports.sent;
+import static io.gpusharing.timekeeper.usage.Reports.sidecar;
+import static io.gpusharing.timekeeper.usage.Reports.use;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.timekeeper.usage.Outcome.Accepted;
+import io.gpusharing.timekeeper.usage.Outcome.Duplicate;
+import io.gpusharing.timekeeper.usage.Outcome.Refusal;
+import io.gpusharing.timekeeper.usage.Outcome.Refused;
+import io.gpusharing.timekeeper.usage.UsageReport.PodUse;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.dao.ConcurrencyFailureException;
+
+class ReportBookTest {
+
+    private static final Duration A_MINUTE = Duration.ofMinutes(1);
+
+    private final UUID uid = UUID.randomUUID();
+    private final UUID run = UUID.randomUUID();
+    private final ReportBook book = book("c1");
+
+    private static ReportBook book(String cluster) {
+        return new ReportBook(cluster, TestDatabase.jdbc(), TestDatabase.transaction(), PROPERTIES);
+    }
+
+    private Outcome post(UsageReport report) {
+        return book.post(List.of(sent(report, pod(uid), A_MINUTE))).getFirst();
+    }
+
+    private static long busy(UUID pod) {
+        Long sum =
+                TestDatabase.jdbc()
+                        .queryForObject(
+                                "select coalesce(sum(gpu_us), 0)::bigint from usage_counter where pod_uid = ?",
+                                Long.class,
+                                pod);
+        return sum == null ? 0 : sum;
+    }
+
+    static LongStream seeds() {
+        return LongStream.rangeClosed(1, 20);
+    }
+
+    @Test
+    void storesWhatItAcknowledges() {
+        assertThat(post(sidecar(run, 1, uid, use(10, 30)))).isEqualTo(new Accepted(false));
+
+        assertThat(busy(uid)).isEqualTo(10_000_000);
+    }
+
+    @Test
+    void recognisesAReportThatComesTwice() {
+        post(sidecar(run, 1, uid, use(10, 30)));
+
+        assertThat(post(sidecar(run, 1, uid, use(10, 30)))).isEqualTo(new Duplicate(false));
+        assertThat(busy(uid)).isEqualTo(10_000_000);
+    }
+
+    @Test
+    void recognisesItAlsoWithinOneBatch() {
+        Delivery delivery = sent(sidecar(run, 1, uid, use(10, 30)), pod(uid), A_MINUTE);
+
+        assertThat(book.post(List.of(delivery, delivery)))
+                .containsExactly(new Accepted(false), new Duplicate(false));
+    }
+
+    @Test
+    void refusesTheSameSequenceWithAnotherContent() {
+        post(sidecar(run, 1, uid, use(10, 30)));
+
+        Outcome outcome = post(sidecar(run, 1, uid, use(11, 30)));
+
+        assertThat(((Refused) outcome).refusal()).isEqualTo(Refusal.CONFLICT);
+        assertThat(busy(uid)).isEqualTo(10_000_000);
+    }
+
+    @Test
+    void nobodyCanUseUpTheRunOfAnother() {
+        UUID thief = UUID.randomUUID();
+        book.post(List.of(sent(sidecar(run, 1, thief, use(1, 30)), pod(thief), A_MINUTE)));
+
+        assertThat(post(sidecar(run, 1, uid, use(10, 30)))).isEqualTo(new Accepted(false));
+        assertThat(busy(uid)).isEqualTo(10_000_000);
+    }
+
+    @Test
+    void oneForgedReportDoesNotHoldUpTheOthers() {
+        UUID other = UUID.randomUUID();
+
+        List<Outcome> outcomes =
+                book.post(
+                        List.of(
+                                sent(sidecar(run, 1, uid, use(1e6, 1e6)), pod(uid), A_MINUTE),
+                                sent(sidecar(run, 1, other, use(10, 30)), pod(other), A_MINUTE)));
+
+        assertThat(outcomes.getFirst()).isInstanceOf(Refused.class);
+        assertThat(outcomes.getLast()).isInstanceOf(Accepted.class);
+        assertThat(busy(uid)).isZero();
+    }
+
+    @Test
+    void remembersTheForgersAllowanceAcrossBatches() {
+        post(sidecar(run, 1, uid, use(50, 60)));
+
+        Outcome outcome = post(sidecar(UUID.randomUUID(), 1, uid, use(50, 60)));
+
+        assertThat(((Refused) outcome).refusal()).isEqualTo(Refusal.IMPOSSIBLE_AMOUNT);
+    }
+
+    @Test
+    void tellsASidecarToRestWhileAnAgentMeasuresItsPod() {
+        Reporter agent = agentOn("n1");
+        UsageReport report = agent(UUID.randomUUID(), 7, new PodUse(uid, List.of(use(12, 40))));
+        book.post(
+                List.of(
+                        new Delivery(
+                                agent,
+                                report,
+                                report.digest(),
+                                Map.of(uid, pod(uid)),
+                                NOON.plus(A_MINUTE))));
+
+        assertThat(post(sidecar(run, 1, uid, use(10, 30)))).isEqualTo(new Accepted(true));
+        assertThat(
+                        book.post(
+                                List.of(
+                                        sent(
+                                                sidecar(run, 2, uid, use(10, 30)),
+                                                pod(uid),
+                                                A_MINUTE.plusMinutes(1)))))
+                .containsExactly(new Accepted(false));
+    }
+
+    @Test
+    void keepsWhatBelongsToNoPod() {
+        UUID agentRun = UUID.randomUUID();
+        UsageReport report = agent(agentRun, 9);
+        book.post(List.of(new Delivery(agentOn("n9"), report, report.digest(), Map.of(), NOON)));
+
+        assertThat(
+                        TestDatabase.jdbc()
+                                .queryForObject(
+                                        "select gpu_us from usage_unattributed where run = ? and device = ?",
+                                        Long.class,
+                                        agentRun,
+                                        GPU))
+                .isEqualTo(9);
+    }
+
+    @Test
+    void forgetsOldReportsButNotTheirCounters() {
+        ReportBook old = book("forgetful");
+        old.post(List.of(sent(sidecar(run, 1, uid, use(10, 30)), pod(uid), A_MINUTE)));
+
+        assertThat(old.forgetReportsBefore(NOON.plusSeconds(3600))).isOne();
+        assertThat(old.post(List.of(sent(sidecar(run, 1, uid, use(10, 30)), pod(uid), A_MINUTE))))
+                .containsExactly(new Accepted(false));
+        assertThat(busy(uid)).isEqualTo(10_000_000);
+    }
+
+    @ParameterizedTest(name = "seed {0}")
+    @MethodSource("seeds")
+    void anyOrderRepetitionAndConcurrencyGivesTheSameSums(long seed) throws Exception {
+        Random random = new Random(seed);
+        List<UUID> pods = List.of(new UUID(seed, 1), new UUID(seed, 2), new UUID(seed, 3));
+        String cluster = "seed-" + seed + "-" + UUID.randomUUID();
+        var deliveries = new ArrayList<Delivery>();
+        long expected = 0;
+        for (UUID pod : pods) {
+            for (int r = 0; r < 2; r++) {
+                UUID someRun = UUID.randomUUID();
+                long busy = 0;
+                for (int sequence = 1; sequence <= 6; sequence++) {
+                    busy += random.nextInt(5);
+                    deliveries.add(
+                            sent(
+                                    sidecar(
+                                            someRun,
+                                            sequence,
+                                            pod,
+                                            use((double) busy, sequence * 5.0)),
+                                    pod(pod),
+                                    A_MINUTE));
+                }
+                expected += busy * 1_000_000;
+            }
+        }
+        deliveries.addAll(deliveries.subList(0, random.nextInt(deliveries.size())));
+        Collections.shuffle(deliveries, random);
+
+        // Two replicas, each with batches of its own, on one database.
+        try (var replicas = Executors.newFixedThreadPool(2)) {
+            var work = new ArrayList<Callable<Void>>();
+            for (int from = 0; from < deliveries.size(); ) {
+                int to = Math.min(deliveries.size(), from + 1 + random.nextInt(8));
+                List<Delivery> batch = List.copyOf(deliveries.subList(from, to));
+                work.add(() -> postUntilTaken(book(cluster), batch));
+                from = to;
+            }
+            for (Future<Void> done : replicas.invokeAll(work)) {
+                done.get();
+            }
+        }
+
+        Long sum =
+                TestDatabase.jdbc()
+                        .queryForObject(
+                                "select sum(gpu_us)::bigint from usage_counter where cluster = ?",
+                                Long.class,
+                                cluster);
+        assertThat(sum).isEqualTo(expected);
+    }
+
+    private static Void postUntilTaken(ReportBook book, List<Delivery> batch) {
+        while (true) {
+            try {
+                assertThat(book.post(batch)).noneMatch(Refused.class::isInstance);
+                return null;
+            } catch (ConcurrencyFailureException e) {
+                // As the timekeeper does: the same batch again.
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package io.gpusharing.timekeeper.usage;
+
+import io.gpusharing.timekeeper.usage.UsageReport.Basis;
+import io.gpusharing.timekeeper.usage.UsageReport.DeviceUse;
+import io.gpusharing.timekeeper.usage.UsageReport.Meter;
+import io.gpusharing.timekeeper.usage.UsageReport.PodUse;
+import io.gpusharing.timekeeper.usage.UsageReport.Unattributed;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+/** Reports as meters write them. */
+final class Reports {
+
+    static final Instant NOON = Instant.parse("2026-03-02T12:00:00Z");
+    static final String GPU = "GPU-1f2e3d4c-0000-0000-0000-000000000000";
+    static final UsageProperties PROPERTIES =
+            new UsageProperties(
+                    org.springframework.util.unit.DataSize.ofKilobytes(64),
+                    5_000,
+                    10_000,
+                    Duration.ofSeconds(5),
+                    Duration.ofSeconds(5),
+                    Duration.ofSeconds(10),
+                    Duration.ofMinutes(1),
+                    Duration.ofHours(1));
+
+    private Reports() {}
+
+    /** A pod that was bound at noon and holds a part of one GPU. */
+    static ReportingPod pod(UUID uid) {
+        return new ReportingPod(uid, "n1", NOON, 1, false);
+    }
+
+    static Reporter sidecarOf(UUID pod) {
+        return new Reporter("team-a/default", "team-a", "pod", pod, "n1");
+    }
+
+    static Reporter agentOn(String node) {
+        return new Reporter(
+                "gpusharing-system/gpusharing-node-agent",
+                "gpusharing-system",
+                "agent-" + node,
+                UUID.nameUUIDFromBytes(node.getBytes(java.nio.charset.StandardCharsets.UTF_8)),
+                node);
+    }
+
+    static UsageReport sidecar(UUID run, long sequence, UUID pod, DeviceUse... devices) {
+        return new UsageReport(
+                run,
+                sequence,
+                Meter.Sidecar,
+                List.of(new PodUse(pod, List.of(devices))),
+                List.of());
+    }
+
+    static UsageReport agent(UUID run, long sequence, PodUse... pods) {
+        return new UsageReport(
+                run,
+                sequence,
+                Meter.Agent,
+                List.of(pods),
+                List.of(new Unattributed(GPU, sequence)));
+    }
+
+    /** A GPU that was busy for so many of so many seconds. */
+    static DeviceUse use(double busy, double covered) {
+        return use(GPU, busy, covered);
+    }
+
+    static DeviceUse use(String gpu, double busy, double covered) {
+        return new DeviceUse(
+                gpu,
+                Basis.Process,
+                "",
+                (long) (busy * 1_000_000),
+                (long) (busy * 1_000_000_000),
+                (long) (covered * 1_000_000),
+                0);
+    }
+
+    /** The report as it comes at a time after noon. */
+    static Delivery sent(UsageReport report, ReportingPod pod, Duration afterNoon) {
+        return new Delivery(
+                sidecarOf(pod.uid()),
+                report,
+                report.digest(),
+                Map.of(pod.uid(), pod),
+                NOON.plus(afterNoon));
+    }
+}
