@@ -1,0 +1,243 @@
+package io.gpusharing.webhook.admission;
+
+import io.gpusharing.budget.GpuBudgetSpec;
+import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
+import io.gpusharing.budget.GpuBudgetStatus;
+import io.gpusharing.budget.PublishedBudget;
+import io.gpusharing.request.GpuShare;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.webhook.injection.Sidecar;
+import io.gpusharing.webhook.injection.SidecarProperties;
+import io.gpusharing.webhook.injection.SidecarProperties.Mode;
+import io.gpusharing.webhook.review.ReviewReader;
+import io.gpusharing.webhook.standing.Budgets;
+import io.gpusharing.webhook.standing.PriorityClasses;
+import io.gpusharing.webhook.standing.Surroundings;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Everything between the bytes of a question and of its answer, put together without Spring. */
+final class Installation {
+
+    static final Instant NOW = Instant.parse("2026-03-10T12:00:00Z");
+
+    private static final PriorityClasses CLASSES =
+            new PriorityClasses(
+                    Map.of(
+                            "gpu-in-budget",
+                            0,
+                            "gpu-over-budget",
+                            -100,
+                            "batch-low",
+                            -1000,
+                            "urgent",
+                            1000),
+                    null);
+
+    private Surroundings surroundings =
+            new Surroundings(Budgets.NONE, CLASSES, List.of(), "the reporting CA", NOW);
+    private PolicyProperties policy =
+            new PolicyProperties(
+                    Reaction.Refuse,
+                    Reaction.Refuse,
+                    Reaction.Refuse,
+                    Reaction.Warn,
+                    Reaction.Warn);
+    private ClassProperties classes =
+            new ClassProperties("gpu-in-budget", "gpu-over-budget", Set.of());
+    private SidecarProperties sidecar = sidecar(Mode.PerPod);
+
+    static SidecarProperties sidecar(Mode mode) {
+        return new SidecarProperties(
+                mode,
+                "gpusharing/sidecar:1",
+                "IfNotPresent",
+                List.of(),
+                "https://timekeeper",
+                65532,
+                Map.of("cpu", "5m", "memory", "48Mi"),
+                Map.of("cpu", "100m", "memory", "64Mi"),
+                Map.of());
+    }
+
+    Installation sidecars(SidecarProperties properties) {
+        this.sidecar = properties;
+        return this;
+    }
+
+    Installation policy(PolicyProperties properties) {
+        this.policy = properties;
+        return this;
+    }
+
+    Installation allowedClasses(String... allowed) {
+        this.classes = new ClassProperties("gpu-in-budget", "gpu-over-budget", Set.of(allowed));
+        return this;
+    }
+
+    Installation classes(PriorityClasses found) {
+        surroundings =
+                new Surroundings(
+                        surroundings.budgets(),
+                        found,
+                        surroundings.nodes(),
+                        surroundings.reportingCa(),
+                        surroundings.now());
+        return this;
+    }
+
+    Installation nodes(NodeFacts... nodes) {
+        surroundings =
+                new Surroundings(
+                        surroundings.budgets(),
+                        surroundings.classes(),
+                        List.of(nodes),
+                        surroundings.reportingCa(),
+                        surroundings.now());
+        return this;
+    }
+
+    Installation reportingCa(@Nullable String pem) {
+        surroundings =
+                new Surroundings(
+                        surroundings.budgets(),
+                        surroundings.classes(),
+                        surroundings.nodes(),
+                        pem,
+                        surroundings.now());
+        return this;
+    }
+
+    Installation at(Instant now) {
+        surroundings =
+                new Surroundings(
+                        surroundings.budgets(),
+                        surroundings.classes(),
+                        surroundings.nodes(),
+                        surroundings.reportingCa(),
+                        now);
+        return this;
+    }
+
+    /** Namespace {@code team-a} has a budget of so many minutes, of which none are used. */
+    Installation budget(String gpuMinutes, OnExhausted onExhausted) {
+        return budget(spec(gpuMinutes, onExhausted), null);
+    }
+
+    /** Namespace {@code team-a} holds one GPU and has time for so many seconds more. */
+    Installation budgetThatEndsIn(int seconds) {
+        long left = seconds * GpuShare.WHOLE;
+        String asOf = NOW.toString();
+        return budget(
+                spec("10", OnExhausted.LowerPriority),
+                JsonMapper.shared()
+                        .readValue(
+                                """
+                                {"asOf": "%s", "remaining": %d, "rate": 1000000,
+                                 "period": {"start": "2026-03-01T00:00:00Z", "end": "2026-04-01T00:00:00Z"},
+                                 "lots": [{"source": "allowance", "remaining": %d,
+                                           "from": "2026-03-01T00:00:00Z", "until": "2026-04-01T00:00:00Z"}]}
+                                """
+                                        .formatted(asOf, left, left),
+                                GpuBudgetStatus.class));
+    }
+
+    private Installation budget(GpuBudgetSpec spec, @Nullable GpuBudgetStatus status) {
+        surroundings =
+                new Surroundings(
+                        new Budgets(
+                                List.of(
+                                        new PublishedBudget(
+                                                "a", NOW.minusSeconds(60), spec, status))),
+                        surroundings.classes(),
+                        surroundings.nodes(),
+                        surroundings.reportingCa(),
+                        surroundings.now());
+        return this;
+    }
+
+    private static GpuBudgetSpec spec(String gpuMinutes, OnExhausted onExhausted) {
+        return JsonMapper.shared()
+                .readValue(
+                        """
+                        {"namespaces": ["team-a"], "gpuMinutes": "%s", "onExhausted": "%s"}
+                        """
+                                .formatted(gpuMinutes, onExhausted),
+                        GpuBudgetSpec.class);
+    }
+
+    Installation overBudget(OnExhausted onExhausted) {
+        return budget("0", onExhausted);
+    }
+
+    /** A new pod of namespace {@code team-a}, as its author writes it. */
+    Answered create(ObjectNode pod) {
+        return received(Manifests.asReceived(pod));
+    }
+
+    /** A new pod, exactly as given. */
+    Answered received(JsonNode pod) {
+        return ask(Question.Mutate, review("CREATE", "", "Pod", pod, null));
+    }
+
+    /** A workload, new or changed. */
+    Answered workload(String group, JsonNode object, @Nullable JsonNode before) {
+        return ask(
+                Question.Validate,
+                review(
+                        before == null ? "CREATE" : "UPDATE",
+                        group,
+                        object.path("kind").asString(),
+                        object,
+                        before));
+    }
+
+    Answered ask(Question question, ObjectNode review) {
+        return new Answered(
+                answer(question, JsonMapper.shared().writeValueAsBytes(review)),
+                review.path("request").path("object"));
+    }
+
+    byte[] answer(Question question, byte[] review) {
+        return admission().answer(question, review);
+    }
+
+    Admission admission() {
+        var grammars = new RequestGrammars(List.of(new VcudaGrammar()));
+        return new Admission(
+                new ReviewReader(grammars::reads),
+                new PodAdmission(grammars, policy, classes, new Sidecar(sidecar)),
+                new TemplateAdmission(grammars),
+                () -> surroundings,
+                (question, review, decision) -> {});
+    }
+
+    static ObjectNode review(
+            String operation,
+            String group,
+            String kind,
+            JsonNode object,
+            @Nullable JsonNode oldObject) {
+        ObjectNode review = JsonMapper.shared().createObjectNode();
+        review.put("kind", "AdmissionReview").put("apiVersion", "admission.k8s.io/v1");
+        ObjectNode request = review.putObject("request");
+        request.put("uid", "7d1c4f6e-3f2b-4f43-9f1c-2f1b7a3f9a11");
+        request.putObject("kind").put("group", group).put("version", "v1").put("kind", kind);
+        request.put("name", object.path("metadata").path("name").asString(""));
+        request.put("namespace", "team-a");
+        request.put("operation", operation);
+        request.putObject("userInfo").put("username", "jane").putArray("groups").add("people");
+        request.set("object", object);
+        request.set("oldObject", oldObject);
+        request.put("dryRun", false);
+        return review;
+    }
+}

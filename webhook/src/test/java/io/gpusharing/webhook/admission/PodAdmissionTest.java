@@ -1,0 +1,427 @@
+package io.gpusharing.webhook.admission;
+
+import static io.gpusharing.webhook.admission.Manifests.halfAGpu;
+import static io.gpusharing.webhook.admission.Manifests.yaml;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
+import io.gpusharing.request.Violation;
+import io.gpusharing.testing.Fixture;
+import io.gpusharing.testing.YamlFixtures;
+import io.gpusharing.webhook.injection.SidecarProperties.Mode;
+import io.gpusharing.webhook.standing.PriorityClasses;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+class PodAdmissionTest {
+
+    private final Installation installation = new Installation();
+
+    @ParameterizedTest(name = "{0}")
+    @YamlFixtures("vcuda/invalid-*")
+    void everyIllegalRequestOfTheTableIsRefusedWithEveryViolation(Fixture pod) {
+        Answered answer = installation.received(manifest(pod));
+
+        assertThat(answer.allowed()).isFalse();
+        assertThat(answer.code()).isEqualTo(422);
+        assertThat(answer.message())
+                .contains(pod.violations().stream().map(Violation::message).toList());
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @YamlFixtures("vcuda/valid-*")
+    void everyLegalRequestOfTheTableIsCompleted(Fixture pod) {
+        Answered answer = installation.received(manifest(pod));
+
+        assertThat(answer.allowed()).isTrue();
+        assertThat(
+                        answer.patched()
+                                .path("metadata")
+                                .path("labels")
+                                .path("gpusharing.io/metered")
+                                .asString())
+                .isEqualTo("true");
+        assertThat(answer.initContainers()).first().isEqualTo("gpusharing-sidecar");
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @YamlFixtures("vcuda/unrelated-*")
+    void podsWithoutGpusAreLeftAlone(Fixture pod) {
+        Answered answer = installation.received(manifest(pod));
+
+        assertThat(answer.allowed()).isTrue();
+        assertThat(answer.operations()).isEmpty();
+    }
+
+    @Test
+    void aCompletedPodSaysWhatWasJudgedAndWhereItStood() {
+        Answered answer = installation.budget("10", OnExhausted.LowerPriority).create(halfAGpu());
+
+        assertThat(answer.annotation("gpusharing.io/budget")).isEqualTo("a");
+        assertThat(answer.annotation("gpusharing.io/standing")).isEqualTo("InBudget");
+        assertThat(answer.annotation("gpusharing.io/standing-as-of"))
+                .isEqualTo("2026-03-10T12:00:00Z");
+        assertThat(answer.annotation("gpusharing.io/request"))
+                .isEqualTo("cuda/tencent.com/vcuda-core=50,cuda/tencent.com/vcuda-memory=15");
+        assertThat(answer.annotation("gpusharing.io/sidecar")).isEqualTo("gpusharing-sidecar");
+        assertThat(answer.annotation("tencent.com/vcuda-core-limit")).isEqualTo("50");
+        assertThat(answer.audit("standing")).isEqualTo("InBudget");
+    }
+
+    @Test
+    void aPodWithoutAClassGetsTheInBudgetClass() {
+        Answered answer = installation.create(halfAGpu());
+
+        assertThat(answer.priorityClass()).isEqualTo("gpu-in-budget");
+        assertThat(answer.patched().path("spec").has("priority")).isFalse();
+        assertThat(answer.patched().path("spec").has("preemptionPolicy")).isFalse();
+    }
+
+    @Test
+    void inBudgetAUsersClassIsKept() {
+        Answered answer =
+                installation
+                        .budget("10", OnExhausted.LowerPriority)
+                        .create(withClass(halfAGpu(), "urgent", 1000));
+
+        assertThat(answer.priorityClass()).isEqualTo("urgent");
+        assertThat(answer.patched().path("spec").path("priority").asInt()).isEqualTo(1000);
+    }
+
+    @Test
+    void overBudgetAUsersClassIsLoweredAndTheUserIsTold() {
+        Answered answer =
+                installation
+                        .overBudget(OnExhausted.LowerPriority)
+                        .create(withClass(halfAGpu(), "urgent", 1000));
+
+        assertThat(answer.priorityClass()).isEqualTo("gpu-over-budget");
+        assertThat(answer.patched().path("spec").has("priority")).isFalse();
+        assertThat(answer.warnings()).singleElement().asString().contains("budget a is used up");
+    }
+
+    @Test
+    void overBudgetAClassThatIsLowerStillIsKept() {
+        Answered answer =
+                installation
+                        .overBudget(OnExhausted.LowerPriority)
+                        .create(withClass(halfAGpu(), "batch-low", -1000));
+
+        assertThat(answer.priorityClass()).isEqualTo("batch-low");
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"LowerPriority", "Reclaim"})
+    void overBudgetAPodStillRunsMeteredAtLowPriority(OnExhausted onExhausted) {
+        Answered answer = installation.overBudget(onExhausted).create(halfAGpu());
+
+        assertThat(answer.allowed()).isTrue();
+        assertThat(answer.priorityClass()).isEqualTo("gpu-over-budget");
+        assertThat(answer.annotation("gpusharing.io/standing")).isEqualTo("OverBudget");
+        assertThat(answer.initContainers()).containsExactly("gpusharing-sidecar");
+    }
+
+    @Test
+    void aBudgetThatOnlyObservesLowersNothing() {
+        Answered answer = installation.overBudget(OnExhausted.Observe).create(halfAGpu());
+
+        assertThat(answer.priorityClass()).isEqualTo("gpu-in-budget");
+        assertThat(answer.annotation("gpusharing.io/standing")).isEqualTo("OverBudget");
+    }
+
+    @Test
+    void aBudgetThatRefusesDeniesNewGpuPods() {
+        Answered answer = installation.overBudget(OnExhausted.Refuse).create(halfAGpu());
+
+        assertThat(answer.allowed()).isFalse();
+        assertThat(answer.code()).isEqualTo(403);
+        assertThat(answer.message()).contains("budget a of namespace team-a is used up");
+    }
+
+    @Test
+    void theClustersDefaultClassIsNobodysChoice() {
+        Answered answer =
+                installation
+                        .classes(new PriorityClasses(Map.of("standard", -5), "standard"))
+                        .create(withClass(halfAGpu(), "standard", -5));
+
+        assertThat(answer.priorityClass()).isEqualTo("gpu-in-budget");
+    }
+
+    @Test
+    void aDefaultClassThatOutranksOursIsNotTakenAway() {
+        Answered answer =
+                installation
+                        .classes(new PriorityClasses(Map.of("standard", 500), "standard"))
+                        .create(withClass(halfAGpu(), "standard", 500));
+
+        assertThat(answer.priorityClass()).isEqualTo("standard");
+    }
+
+    @Test
+    void aClassThatTheSiteDoesNotAllowIsRefusedWithTheList() {
+        Answered answer =
+                installation
+                        .allowedClasses("research", "teaching")
+                        .create(withClass(halfAGpu(), "urgent", 1000));
+
+        assertThat(answer.code()).isEqualTo(403);
+        assertThat(answer.message()).contains("urgent").contains("[research, teaching]");
+    }
+
+    @Test
+    void forgedKeysAreRefusedByName() {
+        ObjectNode pod = halfAGpu();
+        pod.withObject("/metadata/annotations").put("gpusharing.io/standing", "InBudget");
+        pod.withObject("/metadata/labels").put("gpusharing.io/metered", "false");
+
+        Answered answer = installation.overBudget(OnExhausted.LowerPriority).create(pod);
+
+        assertThat(answer.code()).isEqualTo(403);
+        assertThat(answer.message())
+                .contains("gpusharing.io/standing")
+                .contains("gpusharing.io/metered");
+    }
+
+    @Test
+    void whereForgedKeysOnlyWarnTheyAreOverwritten() {
+        ObjectNode pod = halfAGpu();
+        pod.withObject("/metadata/annotations")
+                .put("gpusharing.io/standing", "InBudget")
+                .put("gpusharing.io/budget", "somebody-elses");
+
+        Answered answer =
+                installation
+                        .policy(
+                                new PolicyProperties(
+                                        Reaction.Warn,
+                                        Reaction.Refuse,
+                                        Reaction.Refuse,
+                                        Reaction.Warn,
+                                        Reaction.Warn))
+                        .create(pod);
+
+        assertThat(answer.annotation("gpusharing.io/standing")).isEqualTo("Unlimited");
+        assertThat(
+                        answer.patched()
+                                .path("metadata")
+                                .path("annotations")
+                                .has("gpusharing.io/budget"))
+                .isFalse();
+        assertThat(answer.warnings()).hasSize(1);
+    }
+
+    @Test
+    void aNodeChosenByHandAndAPrivilegedFractionAreRefusedTogether() {
+        ObjectNode pod = halfAGpu();
+        pod.withObject("/spec").put("nodeName", "node-1");
+        ((ObjectNode) pod.at("/spec/containers/0"))
+                .putObject("securityContext")
+                .put("privileged", true);
+
+        Answered answer = installation.create(pod);
+
+        assertThat(answer.code()).isEqualTo(403);
+        assertThat(answer.message())
+                .startsWith("2 problems: (1) spec.nodeName is node-1")
+                .contains("(2) container \"cuda\": privileged");
+    }
+
+    @Test
+    void aPrivilegedWholeGpuIsNoWayAround() {
+        ObjectNode pod =
+                yaml(
+                        """
+                        metadata: {name: whole}
+                        spec:
+                          containers:
+                          - name: cuda
+                            securityContext: {privileged: true}
+                            resources: {limits: {tencent.com/vcuda-core: 200}}
+                        """);
+
+        assertThat(installation.create(pod).allowed()).isTrue();
+    }
+
+    @Test
+    void handMadeAccessToDevicesIsWarnedOf() {
+        ObjectNode pod =
+                yaml(
+                        """
+                        metadata: {name: tricks, annotations: {cdi.k8s.io/gpu: nvidia.com/gpu=0}}
+                        spec:
+                          containers:
+                          - name: cuda
+                            env: [{name: NVIDIA_VISIBLE_DEVICES, value: all}]
+                            resources: {limits: {tencent.com/vcuda-core: 100}}
+                          volumes:
+                          - {name: dev, hostPath: {path: /dev/nvidia0}}
+                          - {name: data, hostPath: {path: /data}}
+                        """);
+
+        Answered answer = installation.create(pod);
+
+        assertThat(answer.allowed()).isTrue();
+        assertThat(answer.warnings()).hasSize(3).allMatch(warning -> warning.length() <= 120);
+    }
+
+    @Test
+    void aMirrorPodOfANodeIsLeftAloneAndTheAnnotationAloneIsNoWayAround() {
+        ObjectNode pod = halfAGpu();
+        pod.withObject("/metadata/annotations").put("kubernetes.io/config.mirror", "x");
+        ObjectNode byNode =
+                Installation.review("CREATE", "", "Pod", Manifests.asReceived(pod), null);
+        byNode.withObject("/request/userInfo").putArray("groups").add("system:nodes");
+
+        assertThat(installation.ask(Question.Mutate, byNode).operations()).isEmpty();
+        assertThat(installation.create(pod).operations()).isNotEmpty();
+    }
+
+    @Test
+    void aWindowsPodIsStampedAndGetsNoLinuxContainer() {
+        ObjectNode pod = halfAGpu();
+        pod.withObject("/spec/os").put("name", "windows");
+
+        Answered answer = installation.create(pod);
+
+        assertThat(answer.annotation("gpusharing.io/request")).isNotEmpty();
+        assertThat(answer.initContainers()).isEmpty();
+    }
+
+    @Test
+    void updatesDeletionsAndOtherKindsAreLeftAlone() {
+        ObjectNode pod = Manifests.asReceived(halfAGpu());
+
+        assertThat(
+                        installation
+                                .ask(
+                                        Question.Mutate,
+                                        Installation.review("UPDATE", "", "Pod", pod, pod))
+                                .operations())
+                .isEmpty();
+        assertThat(
+                        installation
+                                .ask(
+                                        Question.Mutate,
+                                        Installation.review("CREATE", "apps", "Pod", pod, null))
+                                .operations())
+                .isEmpty();
+        assertThat(
+                        installation
+                                .ask(
+                                        Question.Mutate,
+                                        Installation.review("CREATE", "", "Secret", pod, null))
+                                .allowed())
+                .isTrue();
+    }
+
+    @Test
+    void aUsersCeilingIsNeverOverwritten() {
+        ObjectNode pod = halfAGpu();
+        pod.withObject("/metadata/annotations").put("tencent.com/vcuda-core-limit", "80");
+
+        assertThat(installation.create(pod).annotation("tencent.com/vcuda-core-limit"))
+                .isEqualTo("80");
+    }
+
+    @Test
+    void completingACompletedPodChangesNothing() {
+        Answered first = installation.budget("10", OnExhausted.LowerPriority).create(halfAGpu());
+        var completed = (ObjectNode) first.patched();
+        completed.withObject("/spec").put("priority", 0).put("preemptionPolicy", "Never");
+
+        Answered second = installation.at(Installation.NOW.plusSeconds(3)).received(completed);
+
+        assertThat(second.allowed()).isTrue();
+        assertThat(second.operations()).isEmpty();
+    }
+
+    @Test
+    void aBudgetThatEndsWithinOneRequestDoesNotChangeTheAnswer() {
+        installation.budgetThatEndsIn(1);
+        Answered first = installation.create(halfAGpu());
+
+        installation.at(Installation.NOW.plusSeconds(3));
+        Answered second = installation.received(first.patched());
+        Answered another = installation.create(halfAGpu());
+
+        assertThat(second.allowed()).isTrue();
+        assertThat(second.operations()).isEmpty();
+        assertThat(another.priorityClass()).isEqualTo("gpu-over-budget");
+    }
+
+    @Test
+    void aFreshStampThatClaimsABetterStandingIsForged() {
+        Answered first = installation.budget("10", OnExhausted.LowerPriority).create(halfAGpu());
+
+        Answered second =
+                installation
+                        .overBudget(OnExhausted.LowerPriority)
+                        .at(Installation.NOW.plusSeconds(3))
+                        .received(first.patched());
+
+        assertThat(second.code()).isEqualTo(403);
+    }
+
+    @Test
+    void aCopyOfAnOldPodIsNotTakenForOurOwn() {
+        Answered first = installation.budget("10", OnExhausted.LowerPriority).create(halfAGpu());
+
+        Answered copy =
+                installation.at(Installation.NOW.plusSeconds(600)).received(first.patched());
+
+        assertThat(copy.code()).isEqualTo(403);
+        assertThat(copy.message()).contains("gpusharing.io/standing-as-of").contains("remove");
+    }
+
+    @Test
+    void withoutTheReportingCaPodsStartUnmeteredFromInsideInsteadOfNotAtAll() {
+        Answered answer = installation.reportingCa(null).create(halfAGpu());
+
+        assertThat(answer.allowed()).isTrue();
+        assertThat(answer.initContainers()).isEmpty();
+        assertThat(answer.annotation("gpusharing.io/sidecar")).isEmpty();
+    }
+
+    @Test
+    void aSiteMayDoWithoutTheContainer() {
+        Answered answer = installation.sidecars(Installation.sidecar(Mode.None)).create(halfAGpu());
+
+        assertThat(answer.initContainers()).isEmpty();
+        assertThat(answer.annotation("gpusharing.io/standing")).isEqualTo("Unlimited");
+    }
+
+    @Test
+    void aPodNearTheSizeLimitGetsNoContainerButIsStillStamped() {
+        ObjectNode pod = halfAGpu();
+        pod.withObject("/metadata/annotations").put("big", "x".repeat(1_433_000));
+
+        Answered answer = installation.create(pod);
+
+        assertThat(answer.initContainers()).isEmpty();
+        assertThat(answer.annotation("gpusharing.io/request")).isNotEmpty();
+        assertThat(answer.warnings()).singleElement().asString().contains("too large");
+    }
+
+    @Test
+    void anAnswerRepeatsTheUid() {
+        assertThat(installation.create(halfAGpu()).uid())
+                .isEqualTo("7d1c4f6e-3f2b-4f43-9f1c-2f1b7a3f9a11");
+    }
+
+    private static ObjectNode withClass(ObjectNode pod, String name, int value) {
+        pod.withObject("/spec")
+                .put("priorityClassName", name)
+                .put("priority", value)
+                .put("preemptionPolicy", "PreemptLowerPriority");
+        return pod;
+    }
+
+    private static ObjectNode manifest(Fixture fixture) {
+        return (ObjectNode) JsonMapper.shared().valueToTree(fixture.manifest());
+    }
+}
