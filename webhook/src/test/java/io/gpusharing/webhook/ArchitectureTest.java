@@ -1,0 +1,78 @@
+package io.gpusharing.webhook;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+/** The walls of the house, as far as the webhook stands between them. */
+@AnalyzeClasses(packages = "io.gpusharing", importOptions = DoNotIncludeTests.class)
+class ArchitectureTest {
+
+    private static final DescribedPredicate<JavaClass> EDGE =
+            DescribedPredicate.describe(
+                    "the edge (configuration, servlet, watches, health)",
+                    each ->
+                            each.getSimpleName()
+                                            .matches(
+                                                    ".*(Configuration|Properties|Mode|Application|Servlet|Watch|Indicator|Analyzer)")
+                                    || each.getPackageName().endsWith(".tls"));
+
+    @ArchTest
+    static final ArchRule theWebhookKnowsCommonOnly =
+            noClasses()
+                    .that()
+                    .resideInAPackage("io.gpusharing.webhook..")
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage("io.gpusharing.timekeeper..", "io.gpusharing.sidecar..");
+
+    @ArchTest
+    static final ArchRule theMiddleKnowsNoSpringAndNoServlet =
+            noClasses()
+                    .that()
+                    .resideInAPackage("io.gpusharing.webhook..")
+                    .and(DescribedPredicate.not(EDGE))
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage("org.springframework..", "jakarta.servlet..");
+
+    @ArchTest
+    static final ArchRule whatIsReadDecidedAndAddedKnowsNoCluster =
+            noClasses()
+                    .that()
+                    .resideInAnyPackage(
+                            "io.gpusharing.webhook.review..", "io.gpusharing.webhook.injection..")
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage("io.fabric8..", "java.net..");
+
+    @ArchTest
+    static final ArchRule theMiddleHasNoClock =
+            noClasses()
+                    .that()
+                    .resideInAPackage("io.gpusharing.webhook..")
+                    .should()
+                    .callMethod(java.time.Instant.class, "now")
+                    .orShould()
+                    .callMethod(System.class, "currentTimeMillis");
+
+    @ArchTest
+    static final ArchRule featuresDoNotGoInCircles =
+            slices().matching("io.gpusharing.webhook.(*)..").should().beFreeOfCycles();
+
+    @ArchTest
+    static final ArchRule namesSayWhatAClassIs =
+            classes()
+                    .that()
+                    .resideInAPackage("io.gpusharing.webhook..")
+                    .should()
+                    .haveNameNotMatching(
+                            ".*(Manager|Helper|Util|Utils|Service|Handler|Processor|Impl)");
+}

@@ -1,0 +1,51 @@
+package io.gpusharing.webhook.standing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.budget.GpuBudgetSpec;
+import io.gpusharing.budget.PublishedBudget;
+import io.gpusharing.budget.Standing.Unlimited;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
+
+class BudgetsTest {
+
+    private static final Instant NOW = Instant.parse("2026-03-10T12:00:00Z");
+
+    @Test
+    void ofTwoBudgetsThatNameOneNamespaceTheOlderKeepsIt() {
+        var budgets =
+                new Budgets(List.of(budget("a-young", NOW), budget("z-old", NOW.minusSeconds(1))));
+
+        assertThat(budgets.standingOf("shared", NOW).budget()).isEqualTo("z-old");
+    }
+
+    @Test
+    void ofTwoMadeInTheSameSecondTheFirstByNameKeepsIt() {
+        var budgets = new Budgets(List.of(budget("b", NOW), budget("a", NOW)));
+
+        assertThat(budgets.standingOf("shared", NOW).budget()).isEqualTo("a");
+    }
+
+    @Test
+    void aNamespaceThatNobodyNamesIsUnlimited() {
+        NamespaceStanding standing = Budgets.NONE.standingOf("free", NOW);
+
+        assertThat(standing.standing()).isEqualTo(new Unlimited());
+        assertThat(standing.lowersPriority()).isFalse();
+        assertThat(standing.refuses()).isFalse();
+    }
+
+    private static PublishedBudget budget(String name, Instant created) {
+        return new PublishedBudget(
+                name,
+                created,
+                JsonMapper.shared()
+                        .readValue(
+                                "{\"namespaces\": [\"shared\"], \"gpuMinutes\": \"10\"}",
+                                GpuBudgetSpec.class),
+                null);
+    }
+}
