@@ -91,16 +91,21 @@ enum MigGpu {
     /**
      * What a profile means on each GPU that offers it; empty if none does.
      *
-     * @param profile for instance {@code 1g.10gb}; what follows the memory ({@code .me}, {@code
-     *     +gfx}, {@code -me}) adds or takes away engines and changes no slice
+     * @param profile for instance {@code 1g.10gb}; what follows the memory adds or takes away
+     *     engines and changes no slice ({@code +me}, which is {@code .me} in resources and {@code
+     *     me} in labels, {@code +gfx}, {@code -me})
      */
     static List<Reading> readings(String profile) {
-        int end = profile.indexOf("gb");
-        boolean plain = end < 0 || end + 2 == profile.length();
-        if (!plain && ".+-".indexOf(profile.charAt(end + 2)) < 0) {
-            return List.of();
+        int end = profile.indexOf("gb") + 2;
+        if (end < 2 || end == profile.length()) {
+            return READINGS.getOrDefault(profile, List.of());
         }
-        return READINGS.getOrDefault(plain ? profile : profile.substring(0, end + 2), List.of());
+        String engines = profile.substring(end);
+        boolean known =
+                ".+-".indexOf(engines.charAt(0)) >= 0
+                        || engines.startsWith("me")
+                        || engines.startsWith("gfx");
+        return known ? READINGS.getOrDefault(profile.substring(0, end), List.of()) : List.of();
     }
 
     /** Whether the product's name says that it is this GPU. */

@@ -14,7 +14,11 @@ import java.util.Set;
  */
 record MigProfile(MigSlice slice, Set<NodeFact> missing) {
 
-    private static final MigProfile UNKNOWN =
+    /** A GPU that is not divided. */
+    static final MigProfile WHOLE_GPU = new MigProfile(MigSlice.WHOLE_GPU, Set.of());
+
+    /** Some part of a GPU, nobody knows which; counts as all of it. */
+    static final MigProfile UNKNOWN =
             new MigProfile(MigSlice.WHOLE_GPU, Set.of(NodeFact.MIG_PROFILE));
 
     /**

@@ -121,7 +121,9 @@ public final class NvidiaGrammar extends CountingGrammar {
         }
         int mig = product.indexOf("-MIG-");
         if (mig < 0) {
-            return new MigProfile(MigSlice.WHOLE_GPU, Set.of());
+            // Only MIG instances have slices; their product's name was too long for a label.
+            boolean instance = node.labels().containsKey(base + ".slices.gi");
+            return instance ? MigProfile.UNKNOWN : MigProfile.WHOLE_GPU;
         }
         String profile = product.substring(mig + "-MIG-".length()).replace("-SHARED", "");
         // Strategy single: the memory label is the instance's own here, not the GPU's.
@@ -129,12 +131,13 @@ public final class NvidiaGrammar extends CountingGrammar {
     }
 
     /**
-     * Among how many one unit's device is divided; empty if the node does not tell. Without a new
-     * name for the replicas, the product's name says whether there are any.
+     * Among how many one unit's device is divided; empty if the node does not tell. Where the
+     * plugin renames the replicas, the old name is a whole device. A product's name may be too long
+     * for a label together with its suffix, so a missing -SHARED proves nothing.
      */
     private static OptionalLong replicas(
             String base, boolean renamed, String product, NodeFacts node) {
-        if (!renamed && !product.isEmpty() && !product.endsWith("-SHARED")) {
+        if (!renamed && node.capacity().containsKey(base + SHARED)) {
             return OptionalLong.of(1);
         }
         OptionalLong told = node.number(base + ".replicas");
