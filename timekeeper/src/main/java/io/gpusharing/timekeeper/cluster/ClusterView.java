@@ -41,7 +41,7 @@ public class ClusterView {
     }
 
     /** Whether the pods have ever been listed. */
-    boolean listed() {
+    public boolean listed() {
         return listed;
     }
 

@@ -17,7 +17,7 @@ import org.springframework.stereotype.Component;
  * minute in the background; a report never waits for it.
  */
 @Component
-class PublishedAuthority implements ReportingAuthority {
+class PublishedAuthority implements TrustBundle {
 
     private static final Logger log = LoggerFactory.getLogger(PublishedAuthority.class);
     private static final String NAME = "gpusharing-reporting-ca";
@@ -37,7 +37,7 @@ class PublishedAuthority implements ReportingAuthority {
     }
 
     @Override
-    public String bundle() {
+    public String pem() {
         Instant now = clock.instant();
         Instant due = next.get();
         if (!now.isBefore(due) && next.compareAndSet(due, now.plus(EVERY))) {

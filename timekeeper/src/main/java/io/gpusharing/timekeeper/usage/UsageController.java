@@ -27,7 +27,7 @@ class UsageController {
     private final Doorkeeper doorkeeper;
     private final Pods pods;
     private final GroupCommit commits;
-    private final ReportingAuthority authority;
+    private final TrustBundle authority;
     private final UsageMetrics metrics;
     private final UsageProperties properties;
     private final Clock clock;
@@ -36,7 +36,7 @@ class UsageController {
             Doorkeeper doorkeeper,
             Pods pods,
             GroupCommit commits,
-            ReportingAuthority authority,
+            TrustBundle authority,
             UsageMetrics metrics,
             UsageProperties properties,
             Clock clock) {
@@ -105,7 +105,7 @@ class UsageController {
                                 "mode",
                                 heartbeat ? "Heartbeat" : "Full",
                                 "ca",
-                                authority.bundle()));
+                                authority.pem()));
     }
 
     private ResponseEntity<?> problem(int status, String detail) {

@@ -32,7 +32,7 @@ class WatchedPods implements Pods {
 
     @Override
     public boolean known() {
-        return !view.pods().isEmpty();
+        return view.listed();
     }
 
     private ReportingPod reporting(PodFacts pod) {

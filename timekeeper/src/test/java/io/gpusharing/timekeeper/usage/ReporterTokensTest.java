@@ -186,7 +186,8 @@ class ReporterTokensTest {
             cluster.reachable = false;
             reviewed = Optional.of(reporter);
 
-            assertThat(tokens.reporter(cluster.sign(claims(pod, NOON).build()))).isEqualTo(reporter);
+            assertThat(tokens.reporter(cluster.sign(claims(pod, NOON).build())))
+                    .isEqualTo(reporter);
         }
 
         @Test

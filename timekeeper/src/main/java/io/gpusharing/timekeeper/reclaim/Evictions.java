@@ -1,0 +1,176 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import io.fabric8.kubernetes.api.model.DeleteOptionsBuilder;
+import io.fabric8.kubernetes.api.model.EventBuilder;
+import io.fabric8.kubernetes.api.model.MicroTime;
+import io.fabric8.kubernetes.api.model.policy.v1.Eviction;
+import io.fabric8.kubernetes.api.model.policy.v1.EvictionBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.timekeeper.reclaim.Decision.Evict;
+import io.gpusharing.timekeeper.reclaim.Decision.Victim;
+import io.gpusharing.timekeeper.reclaim.Receipts.Result;
+import java.net.HttpURLConnection;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Carries a plan out by the Eviction API, which honours PodDisruptionBudgets, and tells everybody
+ * whom it concerns. First all victims are tried without effect: a plan of which one victim must
+ * stay would cost the others their work for nothing.
+ */
+class Evictions {
+
+    private static final Logger log = LoggerFactory.getLogger(Evictions.class);
+    private static final String COMPONENT = "gpusharing-timekeeper";
+    private static final int TOO_MANY_REQUESTS = 429;
+    private static final DateTimeFormatter MICROS =
+            DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'").withZone(ZoneOffset.UTC);
+
+    private final KubernetesClient client;
+    private final Duration maxGrace;
+
+    Evictions(KubernetesClient client, Duration maxGrace) {
+        this.client = client;
+        this.maxGrace = maxGrace;
+    }
+
+    /** What the API server said to one eviction. */
+    record Answer(Result result, String detail) {}
+
+    /** By the victim's UID, in the plan's order until one is refused. */
+    Map<String, Answer> carryOut(Evict plan, Instant now) {
+        Map<String, Answer> tried = new HashMap<>();
+        for (Victim victim : plan.victims()) {
+            Answer answer = evict(victim, true);
+            tried.put(victim.pod().uid(), answer);
+            if (answer.result() == Result.Refused) {
+                plan.victims()
+                        .forEach(it ->
+                                tried.put(
+                                        it.pod().uid(),
+                                        new Answer(
+                                                Result.Refused,
+                                                "%s may not go: %s"
+                                                        .formatted(
+                                                                victim.pod(), answer.detail()))));
+                return tried;
+            }
+        }
+        Map<String, Answer> answers = new HashMap<>();
+        for (Victim victim : plan.victims()) {
+            Answer answer = evict(victim, false);
+            answers.put(victim.pod().uid(), answer);
+            log.atInfo()
+                    .addKeyValue("victim", victim.pod())
+                    .addKeyValue("budget", victim.budget())
+                    .addKeyValue("waiter", plan.waiter().pod())
+                    .addKeyValue("node", plan.node())
+                    .addKeyValue("result", answer.result())
+                    .log("reclaimed");
+            if (answer.result() == Result.Evicted) {
+                tell(
+                        victim.pod(),
+                        "Warning",
+                        "Reclaimed",
+                        "Evicted to make room on %s for %s, which is in budget: %s"
+                                .formatted(plan.node(), plan.waiter().pod(), victim.why()),
+                        now);
+            }
+        }
+        if (answers.values().stream().anyMatch(it -> it.result() == Result.Evicted)) {
+            tell(
+                    plan.waiter().pod(),
+                    "Normal",
+                    "RoomMade",
+                    "%d pod(s) of budgets that are used up were evicted from %s"
+                            .formatted(plan.victims().size(), plan.node()),
+                    now);
+        }
+        return answers;
+    }
+
+    private Answer evict(Victim victim, boolean dryRun) {
+        PodRef pod = victim.pod();
+        var options =
+                new DeleteOptionsBuilder()
+                        // Another pod of the same name is not the one that was chosen.
+                        .withNewPreconditions()
+                        .withUid(pod.uid())
+                        .endPreconditions();
+        if (victim.grace().compareTo(maxGrace) > 0) {
+            options.withGracePeriodSeconds(maxGrace.toSeconds());
+        }
+        if (dryRun) {
+            options.withDryRun("All");
+        }
+        Eviction eviction =
+                new EvictionBuilder()
+                        .withNewMetadata()
+                        .withNamespace(pod.namespace())
+                        .withName(pod.name())
+                        .endMetadata()
+                        .withDeleteOptions(options.build())
+                        .build();
+        try {
+            boolean done =
+                    client.pods().inNamespace(pod.namespace()).withName(pod.name()).evict(eviction);
+            return done
+                    ? new Answer(Result.Evicted, "")
+                    : new Answer(Result.Refused, "a PodDisruptionBudget does not let it go now");
+        } catch (KubernetesClientException e) {
+            return switch (e.getCode()) {
+                // 409: the precondition failed, the pod of that name is another one.
+                case HttpURLConnection.HTTP_NOT_FOUND, HttpURLConnection.HTTP_CONFLICT ->
+                        new Answer(Result.Gone, "it was gone already");
+                case TOO_MANY_REQUESTS, HttpURLConnection.HTTP_FORBIDDEN ->
+                        new Answer(Result.Refused, String.valueOf(e.getMessage()));
+                default -> throw e;
+            };
+        }
+    }
+
+    private void tell(PodRef pod, String type, String reason, String message, Instant now) {
+        String second = now.truncatedTo(ChronoUnit.SECONDS).toString();
+        var event =
+                new EventBuilder()
+                        .withNewMetadata()
+                        .withName("%s.%x".formatted(pod.name(), now.toEpochMilli()))
+                        .withNamespace(pod.namespace())
+                        .endMetadata()
+                        .withNewInvolvedObject()
+                        .withApiVersion("v1")
+                        .withKind("Pod")
+                        .withNamespace(pod.namespace())
+                        .withName(pod.name())
+                        .withUid(pod.uid())
+                        .endInvolvedObject()
+                        .withType(type)
+                        .withReason(reason)
+                        .withMessage(message)
+                        .withAction("Reclaim")
+                        .withFirstTimestamp(second)
+                        .withLastTimestamp(second)
+                        .withEventTime(new MicroTime(MICROS.format(now)))
+                        .withCount(1)
+                        .withNewSource()
+                        .withComponent(COMPONENT)
+                        .endSource()
+                        .withReportingComponent(COMPONENT)
+                        .withReportingInstance(COMPONENT)
+                        .build();
+        try {
+            client.resource(event).create();
+        } catch (KubernetesClientException e) {
+            // The receipt tells it, too.
+            log.atWarn().addKeyValue("pod", pod).setCause(e).log("cannot tell of the eviction");
+        }
+    }
+}

@@ -1,0 +1,260 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import io.fabric8.kubernetes.api.model.Affinity;
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerPort;
+import io.fabric8.kubernetes.api.model.NodeSelectorTerm;
+import io.fabric8.kubernetes.api.model.OwnerReference;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodCondition;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.gpusharing.Names;
+import io.gpusharing.request.BoundShare;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.timekeeper.cluster.PodReader;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Reads waiters and holders from pods as the API server stores them. Pure. */
+final class PodTranslation {
+
+    /** Classes above belong to the cluster itself. */
+    private static final int HIGHEST_USER_PRIORITY = 1_000_000_000;
+
+    private static final Duration DEFAULT_GRACE = Duration.ofSeconds(30);
+    private static final Set<String> NODE_OWNERS = Set.of("DaemonSet", "Node");
+    private static final Set<String> TERMINAL = Set.of("Succeeded", "Failed");
+
+    private final RequestGrammars grammars;
+    private final PodReader reader;
+    private final String gangLabel;
+
+    /**
+     * @param gangLabel label whose value names a gang; empty for none
+     */
+    PodTranslation(RequestGrammars grammars, String gangLabel) {
+        this.grammars = grammars;
+        this.reader = new PodReader(grammars::reads);
+        this.gangLabel = gangLabel;
+    }
+
+    /** Whether it has a claim on a node, and none to be bound any more. */
+    static boolean holds(Pod pod) {
+        return place(pod) != null && !TERMINAL.contains(phase(pod));
+    }
+
+    /** Whether the scheduler has said that it cannot place it. */
+    static boolean waits(Pod pod) {
+        return pod.getSpec().getNodeName() == null
+                && pod.getMetadata().getDeletionTimestamp() == null
+                && unschedulable(pod).isPresent();
+    }
+
+    Waiter waiter(Pod pod) {
+        PodSpec spec = pod.getSpec();
+        PodCondition condition = unschedulable(pod).orElseThrow();
+        return new Waiter(
+                ref(pod),
+                Instant.parse(condition.getLastTransitionTime()),
+                pod.getStatus().getNominatedNodeName(),
+                !spec.getSchedulingGates().isEmpty(),
+                priority(spec),
+                !"Never".equals(spec.getPreemptionPolicy()),
+                PodAmounts.of(spec),
+                VcudaPlacement.asks(spec.getContainers()),
+                controller(pod).map(OwnerReference::getUid).orElse(pod.getMetadata().getUid()),
+                wishes(spec),
+                unjudged(spec, Objects.requireNonNullElse(condition.getMessage(), "")));
+    }
+
+    /**
+     * @param namespaceAnnotations by namespace
+     * @param guards PodDisruptionBudgets that select the pod
+     * @param node what is known of the pod's node
+     */
+    Holder holder(
+            Pod pod,
+            Function<String, Map<String, String>> namespaceAnnotations,
+            Set<String> guards,
+            NodeFacts node) {
+        PodSpec spec = pod.getSpec();
+        PodRequest request = reader.read(pod).request();
+        long share =
+                grammars.grammarOf(request)
+                        .map(grammar -> grammar.shareOn(request, node))
+                        .map(BoundShare::share)
+                        .map(it -> Math.max(it.compute(), it.memory()))
+                        .orElse(0L);
+        return new Holder(
+                ref(pod),
+                Objects.requireNonNull(place(pod)),
+                since(pod),
+                priority(spec),
+                PodAmounts.of(spec),
+                share,
+                // A pod that is only nominated holds no GPU yet, just room.
+                spec.getNodeName() == null
+                        ? List.of()
+                        : VcudaPlacement.holds(spec.getContainers(), annotations(pod)),
+                gang(pod),
+                pod.getMetadata().getDeletionTimestamp() != null,
+                exemption(pod, namespaceAnnotations.apply(pod.getMetadata().getNamespace())),
+                guards,
+                spec.getTerminationGracePeriodSeconds() == null
+                        ? DEFAULT_GRACE
+                        : Duration.ofSeconds(spec.getTerminationGracePeriodSeconds()));
+    }
+
+    private static @Nullable String exemption(Pod pod, Map<String, String> namespaceAnnotations) {
+        Map<String, String> labels =
+                Objects.requireNonNullElse(pod.getMetadata().getLabels(), Map.of());
+        if ("true".equals(annotations(pod).get(Names.DO_NOT_RECLAIM_ANNOTATION))) {
+            return "it is annotated " + Names.DO_NOT_RECLAIM_ANNOTATION;
+        }
+        if ("true".equals(namespaceAnnotations.get(Names.DO_NOT_RECLAIM_ANNOTATION))) {
+            return "its namespace is annotated " + Names.DO_NOT_RECLAIM_ANNOTATION;
+        }
+        if (!"true".equals(labels.get(Names.METERED_LABEL))) {
+            return "it is not metered";
+        }
+        if (pod.getSpec().getNodeName() == null) {
+            return "it does not run yet";
+        }
+        if (priority(pod.getSpec()) > HIGHEST_USER_PRIORITY) {
+            return "its class belongs to the cluster";
+        }
+        return controller(pod)
+                .map(OwnerReference::getKind)
+                .filter(NODE_OWNERS::contains)
+                .map(kind -> "a %s would put it back at once".formatted(kind))
+                .orElse(null);
+    }
+
+    /** What decides about its place and cannot be seen from here. */
+    private static @Nullable String unjudged(PodSpec spec, String message) {
+        if (dependsOnPods(spec.getAffinity()) || message.contains("anti-affinity")) {
+            return "its place depends on other pods (affinity)";
+        }
+        if (spec.getTopologySpreadConstraints().stream()
+                .anyMatch(it -> "DoNotSchedule".equals(it.getWhenUnsatisfiable()))) {
+            return "its place depends on other pods (topology spread)";
+        }
+        if (!spec.getResourceClaims().isEmpty()) {
+            return "it has resource claims";
+        }
+        if (Stream.concat(spec.getContainers().stream(), spec.getInitContainers().stream())
+                .map(Container::getPorts)
+                .flatMap(List::stream)
+                .map(ContainerPort::getHostPort)
+                .anyMatch(port -> port != null && port > 0)) {
+            return "it wants ports of its node";
+        }
+        return message.contains("volume") || message.contains("persistentvolumeclaim")
+                ? "the scheduler has objections because of a volume"
+                : null;
+    }
+
+    private static boolean dependsOnPods(@Nullable Affinity affinity) {
+        if (affinity == null) {
+            return false;
+        }
+        var near = affinity.getPodAffinity();
+        var far = affinity.getPodAntiAffinity();
+        return (near != null && !near.getRequiredDuringSchedulingIgnoredDuringExecution().isEmpty())
+                || (far != null
+                        && !far.getRequiredDuringSchedulingIgnoredDuringExecution().isEmpty());
+    }
+
+    private static NodeWishes wishes(PodSpec spec) {
+        List<NodeSelectorTerm> terms =
+                Optional.ofNullable(spec.getAffinity())
+                        .map(Affinity::getNodeAffinity)
+                        .map(it -> it.getRequiredDuringSchedulingIgnoredDuringExecution())
+                        .map(it -> it.getNodeSelectorTerms())
+                        .orElse(List.of());
+        return new NodeWishes(
+                Objects.requireNonNullElse(spec.getNodeSelector(), Map.of()),
+                terms,
+                spec.getTolerations());
+    }
+
+    private String gang(Pod pod) {
+        String label =
+                gangLabel.isEmpty() || pod.getMetadata().getLabels() == null
+                        ? null
+                        : pod.getMetadata().getLabels().get(gangLabel);
+        if (label != null) {
+            return pod.getMetadata().getNamespace() + "/" + label;
+        }
+        return controller(pod)
+                .filter(owner -> owner.getKind().equals("Job"))
+                .map(OwnerReference::getUid)
+                .orElse(pod.getMetadata().getUid());
+    }
+
+    private static Instant since(Pod pod) {
+        return conditions(pod)
+                .filter(it -> it.getType().equals("PodScheduled") && it.getStatus().equals("True"))
+                .map(PodCondition::getLastTransitionTime)
+                .findFirst()
+                .or(() -> Optional.of(pod.getMetadata().getCreationTimestamp()))
+                .map(Instant::parse)
+                .orElseThrow();
+    }
+
+    private static Optional<PodCondition> unschedulable(Pod pod) {
+        return conditions(pod)
+                .filter(it -> it.getType().equals("PodScheduled"))
+                .filter(it -> it.getStatus().equals("False"))
+                .filter(it -> "Unschedulable".equals(it.getReason()))
+                .findFirst();
+    }
+
+    private static Stream<PodCondition> conditions(Pod pod) {
+        return pod.getStatus() == null ? Stream.of() : pod.getStatus().getConditions().stream();
+    }
+
+    private static @Nullable String place(Pod pod) {
+        String node = pod.getSpec().getNodeName();
+        return node != null || pod.getStatus() == null
+                ? node
+                : pod.getStatus().getNominatedNodeName();
+    }
+
+    private static String phase(Pod pod) {
+        return pod.getStatus() == null
+                ? ""
+                : Objects.requireNonNullElse(pod.getStatus().getPhase(), "");
+    }
+
+    private static int priority(PodSpec spec) {
+        return spec.getPriority() == null ? 0 : spec.getPriority();
+    }
+
+    private static Map<String, String> annotations(Pod pod) {
+        return Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.of());
+    }
+
+    private static Optional<OwnerReference> controller(Pod pod) {
+        return pod.getMetadata().getOwnerReferences().stream()
+                .filter(owner -> Boolean.TRUE.equals(owner.getController()))
+                .findFirst();
+    }
+
+    private static PodRef ref(Pod pod) {
+        return new PodRef(
+                pod.getMetadata().getUid(),
+                pod.getMetadata().getNamespace(),
+                pod.getMetadata().getName());
+    }
+}

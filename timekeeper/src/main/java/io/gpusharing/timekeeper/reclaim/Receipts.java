@@ -1,0 +1,206 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import io.gpusharing.timekeeper.reclaim.Decision.Evict;
+import io.gpusharing.timekeeper.reclaim.Decision.Victim;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.transaction.support.TransactionTemplate;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Who was evicted for whom, why, at what cost, and whether it helped. */
+class Receipts {
+
+    private static final String PAST =
+            """
+            select waiter_uid, attempt, decided_at, settles_at, waiter_namespace, waiter_name,
+                   waiter_workload, waiter_budget, victim_budget, node, coalesce(helped, false) as helped
+              from reclaim_receipt
+             where cluster = :cluster and decided_at > :since
+             order by decided_at
+            """;
+
+    private static final String ATTEMPTS =
+            """
+            select coalesce(max(attempt), 0) from reclaim_receipt
+             where cluster = :cluster and waiter_uid = :waiter
+            """;
+
+    // Two timekeepers that plan the same at once collide on the attempt, and one of them gives way.
+    private static final String PLAN =
+            """
+            insert into reclaim_receipt
+                   (cluster, waiter_uid, attempt, victim_uid, decided_at, settles_at,
+                    waiter_namespace, waiter_name, waiter_workload, waiter_budget, waiter_since,
+                    victim_namespace, victim_name, victim_budget, victim_gang, victim_node, node,
+                    reason, cost, considered)
+            values (:cluster, :waiter, :attempt, :victim, :at, :settles,
+                    :waiterNamespace, :waiterName, :workload, :waiterBudget, :waiterSince,
+                    :victimNamespace, :victimName, :victimBudget, :gang, :victimNode, :node,
+                    :reason, :cost, :considered::jsonb)
+            """;
+
+    private static final String RESULT =
+            """
+            update reclaim_receipt set result = :result, result_detail = :detail
+             where cluster = :cluster and waiter_uid = :waiter and attempt = :attempt
+               and victim_uid = :victim
+            """;
+
+    private static final String OPEN =
+            """
+            select waiter_uid, max(settles_at) as settles_at from reclaim_receipt
+             where cluster = :cluster and helped is null
+             group by waiter_uid
+            """;
+
+    private static final String SETTLE =
+            """
+            update reclaim_receipt set helped = :helped, settled_at = :at
+             where cluster = :cluster and waiter_uid = :waiter and helped is null
+            """;
+
+    private final String cluster;
+    private final JdbcClient jdbc;
+    private final TransactionTemplate transaction;
+    private final JsonMapper json = JsonMapper.builder().build();
+
+    Receipts(String cluster, JdbcClient jdbc, TransactionTemplate transaction) {
+        this.cluster = cluster;
+        this.jdbc = jdbc;
+        this.transaction = transaction;
+    }
+
+    /** What became of an eviction. */
+    enum Result {
+        /** The API server let it go. */
+        Evicted,
+        /** The API server did not, for instance because of a PodDisruptionBudget. */
+        Refused,
+        /** It was not there any more. */
+        Gone
+    }
+
+    /** A waiter for whom room was made, and by when it should be bound. */
+    record Open(UUID waiter, Instant settlesAt) {}
+
+    List<PastEviction> since(Instant instant) {
+        return jdbc.sql(PAST)
+                .param("cluster", cluster)
+                .param("since", Timestamp.from(instant))
+                .query((row, number) -> past(row))
+                .list();
+    }
+
+    /**
+     * Writes the plan down before anything is done.
+     *
+     * @param settlesAt by when the waiter should be bound
+     * @return the number of the attempt; empty if another timekeeper was faster
+     */
+    Optional<Integer> plan(Evict plan, String waiterBudget, Instant now, Instant settlesAt) {
+        UUID waiter = UUID.fromString(plan.waiter().pod().uid());
+        String considered = json.writeValueAsString(plan.considered());
+        try {
+            return Optional.ofNullable(
+                    transaction.execute(status -> {
+                        int attempt =
+                                jdbc.sql(ATTEMPTS)
+                                                .param("cluster", cluster)
+                                                .param("waiter", waiter)
+                                                .query(Integer.class)
+                                                .single()
+                                        + 1;
+                        for (Victim victim : plan.victims()) {
+                            insert(plan, victim, attempt, waiterBudget, now, settlesAt, considered);
+                        }
+                        return attempt;
+                    }));
+        } catch (DuplicateKeyException e) {
+            return Optional.empty();
+        }
+    }
+
+    private void insert(
+            Evict plan,
+            Victim victim,
+            int attempt,
+            String waiterBudget,
+            Instant now,
+            Instant settlesAt,
+            String considered) {
+        Waiter waiter = plan.waiter();
+        jdbc.sql(PLAN)
+                .param("cluster", cluster)
+                .param("waiter", UUID.fromString(waiter.pod().uid()))
+                .param("attempt", attempt)
+                .param("victim", UUID.fromString(victim.pod().uid()))
+                .param("at", Timestamp.from(now))
+                .param("settles", Timestamp.from(settlesAt))
+                .param("waiterNamespace", waiter.pod().namespace())
+                .param("waiterName", waiter.pod().name())
+                .param("workload", waiter.workload())
+                .param("waiterBudget", waiterBudget)
+                .param("waiterSince", Timestamp.from(waiter.since()))
+                .param("victimNamespace", victim.pod().namespace())
+                .param("victimName", victim.pod().name())
+                .param("victimBudget", victim.budget())
+                .param("gang", victim.gang())
+                .param("victimNode", victim.node())
+                .param("node", plan.node())
+                .param("reason", victim.why())
+                .param("cost", victim.cost())
+                .param("considered", considered)
+                .update();
+    }
+
+    void result(PodRef waiter, int attempt, PodRef victim, Result result, String detail) {
+        jdbc.sql(RESULT)
+                .param("result", result.name())
+                .param("detail", detail)
+                .param("cluster", cluster)
+                .param("waiter", UUID.fromString(waiter.uid()))
+                .param("attempt", attempt)
+                .param("victim", UUID.fromString(victim.uid()))
+                .update();
+    }
+
+    List<Open> open() {
+        return jdbc.sql(OPEN)
+                .param("cluster", cluster)
+                .query((row, number) ->
+                        new Open(
+                                row.getObject("waiter_uid", UUID.class),
+                                row.getTimestamp("settles_at").toInstant()))
+                .list();
+    }
+
+    void settle(UUID waiter, boolean helped, Instant at) {
+        jdbc.sql(SETTLE)
+                .param("helped", helped)
+                .param("at", Timestamp.from(at))
+                .param("cluster", cluster)
+                .param("waiter", waiter)
+                .update();
+    }
+
+    private static PastEviction past(ResultSet row) throws SQLException {
+        String waiter = row.getString("waiter_uid");
+        return new PastEviction(
+                waiter + "#" + row.getInt("attempt"),
+                row.getTimestamp("decided_at").toInstant(),
+                row.getTimestamp("settles_at").toInstant(),
+                new PodRef(waiter, row.getString("waiter_namespace"), row.getString("waiter_name")),
+                row.getString("waiter_workload"),
+                row.getString("waiter_budget"),
+                row.getString("victim_budget"),
+                row.getString("node"),
+                row.getBoolean("helped"));
+    }
+}

@@ -1,0 +1,44 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.timekeeper.budget.Budgets;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.cluster.ClusterView;
+import java.time.Clock;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+@Configuration(proxyBeanMethods = false)
+class ReclaimConfiguration {
+
+    @Bean
+    Receipts reclaimReceipts(
+            ClusterProperties cluster, JdbcClient jdbc, PlatformTransactionManager transactions) {
+        return new Receipts(cluster.id(), jdbc, new TransactionTemplate(transactions));
+    }
+
+    @Bean
+    Reclaimer reclaimer(
+            KubernetesClient client,
+            RequestGrammars grammars,
+            ClusterView view,
+            Budgets budgets,
+            Receipts receipts,
+            ReclaimProperties properties,
+            ClusterProperties cluster,
+            Clock clock) {
+        var translation = new PodTranslation(grammars, properties.gangLabel());
+        return new Reclaimer(
+                view,
+                budgets,
+                new SceneReader(client, budgets, view, translation, cluster),
+                receipts,
+                new Evictions(client, properties.maxGrace()),
+                properties,
+                clock);
+    }
+}

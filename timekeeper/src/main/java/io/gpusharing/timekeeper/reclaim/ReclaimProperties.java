@@ -1,0 +1,51 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import jakarta.validation.constraints.NotNull;
+import jakarta.validation.constraints.Positive;
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.validation.annotation.Validated;
+
+/**
+ * When and how carefully room is made for pods in budget.
+ *
+ * @param paused whether nothing is evicted at all; at run time the annotation {@code
+ *     gpusharing.io/reclaim-paused: "true"} does the same, on our own namespace for everything, on
+ *     a GpuBudget for its pods
+ * @param patience how long a pod must have been unschedulable before anything is done for it
+ * @param schedulerPatience for how long the scheduler is trusted to preempt what it can preempt
+ * @param check how often waiting pods are looked for
+ * @param settle how long after the victims' grace the waiter may take to be bound; the first pause
+ *     of the back-off, too
+ * @param maxPerMinute evictions in any minute; a gang that is larger goes alone
+ * @param noReturn for how long after an eviction of budget A for budget B nothing of B is evicted
+ *     for A
+ * @param maxGrace no victim is given longer than this to end
+ * @param gangLabel label whose value names a gang, for instance of a pod group; pods of one Job are
+ *     a gang without it; empty for none
+ */
+@Validated
+@ConfigurationProperties("gpusharing.reclaim")
+record ReclaimProperties(
+        @DefaultValue("false") boolean paused,
+        @DefaultValue("10s") Duration patience,
+        @DefaultValue("1m") Duration schedulerPatience,
+        @DefaultValue("1s") Duration check,
+        @DefaultValue("1m") Duration settle,
+        @Positive @DefaultValue("10") int maxPerMinute,
+        @DefaultValue("24h") Duration noReturn,
+        @DefaultValue("5m") Duration maxGrace,
+        @NotNull @DefaultValue("") String gangLabel) {
+
+    Rules rules(boolean pausedNow) {
+        return new Rules(
+                patience,
+                schedulerPatience,
+                settle,
+                maxPerMinute,
+                noReturn,
+                maxGrace,
+                paused || pausedNow);
+    }
+}

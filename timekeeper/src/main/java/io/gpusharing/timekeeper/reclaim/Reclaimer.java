@@ -1,0 +1,193 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
+import io.gpusharing.budget.Standing;
+import io.gpusharing.timekeeper.budget.BudgetState;
+import io.gpusharing.timekeeper.budget.Budgets;
+import io.gpusharing.timekeeper.cluster.ClusterView;
+import io.gpusharing.timekeeper.metering.PodFacts;
+import io.gpusharing.timekeeper.metering.PodFacts.Placement;
+import io.gpusharing.timekeeper.reclaim.Decision.Evict;
+import io.gpusharing.timekeeper.reclaim.Decision.Leave;
+import io.gpusharing.timekeeper.reclaim.Decision.Reason;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Looks for waiting pods again and again, and makes room where the planner says so. As long as
+ * nobody waits, or nobody could be evicted, it asks the API server nothing.
+ */
+class Reclaimer implements SmartLifecycle {
+
+    private static final Logger log = LoggerFactory.getLogger(Reclaimer.class);
+    private static final Duration LOOK_BACK = Duration.ofDays(1);
+
+    private final ClusterView view;
+    private final Budgets budgets;
+    private final SceneReader scenes;
+    private final Receipts receipts;
+    private final Evictions evictions;
+    private final ReclaimProperties properties;
+    private final Clock clock;
+    private final Map<String, Reason> told = new HashMap<>();
+    private final Thread thread;
+    private volatile boolean running;
+
+    Reclaimer(
+            ClusterView view,
+            Budgets budgets,
+            SceneReader scenes,
+            Receipts receipts,
+            Evictions evictions,
+            ReclaimProperties properties,
+            Clock clock) {
+        this.view = view;
+        this.budgets = budgets;
+        this.scenes = scenes;
+        this.receipts = receipts;
+        this.evictions = evictions;
+        this.properties = properties;
+        this.clock = clock;
+        this.thread = Thread.ofVirtual().name("reclaim").unstarted(this::run);
+    }
+
+    /** Settles what is open, and makes room for whoever waits. */
+    void check() {
+        Instant now = clock.instant();
+        settle(now);
+        if (!somebodyWaits(now) || !somebodyCouldGo(now)) {
+            told.clear();
+            return;
+        }
+        Duration back =
+                properties.noReturn().compareTo(LOOK_BACK) > 0 ? properties.noReturn() : LOOK_BACK;
+        SceneReader.Reading reading = scenes.read(now, receipts.since(now.minus(back)));
+        Planner planner = new Planner(properties.rules(reading.paused()));
+        List<Decision> decisions = planner.plan(reading.scene(), reading.nodePods());
+        for (Decision decision : decisions) {
+            switch (decision) {
+                case Evict evict -> carryOut(evict, reading.scene(), planner, now);
+                case Leave leave -> explain(leave);
+            }
+        }
+        told.keySet().retainAll(decisions.stream().map(it -> it.waiter().pod().uid()).toList());
+    }
+
+    private void carryOut(Evict plan, Scene scene, Planner planner, Instant now) {
+        List<PastEviction> planned = planner.evictions(plan, scene);
+        Optional<Integer> attempt =
+                receipts.plan(
+                        plan,
+                        scene.budgetName(plan.waiter().pod()),
+                        now,
+                        planned.getFirst().settlesAt());
+        if (attempt.isEmpty()) {
+            return;
+        }
+        Map<String, Evictions.Answer> answers = evictions.carryOut(plan, now);
+        plan.victims()
+                .forEach(victim -> {
+                    Evictions.Answer answer = answers.get(victim.pod().uid());
+                    if (answer != null) {
+                        receipts.result(
+                                plan.waiter().pod(),
+                                attempt.get(),
+                                victim.pod(),
+                                answer.result(),
+                                answer.detail());
+                    }
+                });
+        told.remove(plan.waiter().pod().uid());
+    }
+
+    /**
+     * A waiter that is bound was helped; one that is gone, or still waits after its time, was not.
+     */
+    private void settle(Instant now) {
+        for (Receipts.Open open : receipts.open()) {
+            Optional<PodFacts> waiter = view.pod(open.waiter());
+            boolean bound = waiter.isPresent() && waiter.get().placement().node() != null;
+            if (bound || (view.listed() && waiter.isEmpty()) || !now.isBefore(open.settlesAt())) {
+                receipts.settle(open.waiter(), bound, now);
+            }
+        }
+    }
+
+    private boolean somebodyWaits(Instant now) {
+        return view.pods().stream()
+                .map(PodFacts::placement)
+                .filter(it -> it.node() == null && !it.gated() && it.nominatedNode() == null)
+                .map(Placement::unschedulableSince)
+                .anyMatch(
+                        since -> since != null && !now.isBefore(since.plus(properties.patience())));
+    }
+
+    private boolean somebodyCouldGo(Instant now) {
+        return budgets.states().values().stream()
+                .filter(it -> it.rate() > 0)
+                .filter(Reclaimer::allowsEviction)
+                .anyMatch(it -> it.standing(now) instanceof Standing.OverBudget);
+    }
+
+    private static boolean allowsEviction(BudgetState state) {
+        return Set.of(OnExhausted.Reclaim, OnExhausted.Refuse).contains(state.spec().onExhausted());
+    }
+
+    /** One line when the reason changes, not one a second. */
+    private void explain(Leave leave) {
+        PodRef pod = leave.waiter().pod();
+        if (told.put(pod.uid(), leave.reason()) != leave.reason()) {
+            log.atInfo()
+                    .addKeyValue("waiter", pod)
+                    .addKeyValue("reason", leave.reason())
+                    .addKeyValue("detail", leave.detail())
+                    .log("nobody is evicted");
+        }
+    }
+
+    private void run() {
+        try {
+            while (running) {
+                Thread.sleep(properties.check());
+                checkSafely();
+            }
+        } catch (InterruptedException e) {
+            log.debug("told to stop");
+        }
+    }
+
+    /** Neither a database nor an API server that is away ends it. */
+    private void checkSafely() {
+        try {
+            check();
+        } catch (RuntimeException e) {
+            log.atWarn().setCause(e).log("cannot look for room, trying again");
+        }
+    }
+
+    @Override
+    public void start() {
+        running = true;
+        thread.start();
+    }
+
+    @Override
+    public void stop() {
+        running = false;
+        thread.interrupt();
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+}

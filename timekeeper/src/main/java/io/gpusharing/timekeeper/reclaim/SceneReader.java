@@ -1,0 +1,240 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import static java.util.stream.Collectors.toMap;
+
+import io.fabric8.kubernetes.api.model.LabelSelector;
+import io.fabric8.kubernetes.api.model.LabelSelectorRequirement;
+import io.fabric8.kubernetes.api.model.Namespace;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.Names;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.timekeeper.budget.BudgetState;
+import io.gpusharing.timekeeper.budget.Budgets;
+import io.gpusharing.timekeeper.budget.GpuBudget;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.cluster.ClusterView;
+import java.net.HttpURLConnection;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads a {@link Scene} from the API server, when there is a reason to. The timekeeper's own watch
+ * keeps too little of a pod to say where it fits, and nothing of pods without GPUs.
+ */
+final class SceneReader {
+
+    private static final Logger log = LoggerFactory.getLogger(SceneReader.class);
+    static final String PAUSED = Names.PREFIX + "reclaim-paused";
+
+    private final KubernetesClient client;
+    private final Budgets budgets;
+    private final ClusterView view;
+    private final PodTranslation translation;
+    private final String ownNamespace;
+    private boolean blindToDisruptionBudgets;
+
+    SceneReader(
+            KubernetesClient client,
+            Budgets budgets,
+            ClusterView view,
+            PodTranslation translation,
+            ClusterProperties cluster) {
+        this.client = client;
+        this.budgets = budgets;
+        this.view = view;
+        this.translation = translation;
+        this.ownNamespace = cluster.namespace();
+    }
+
+    /**
+     * What is known without all pods of each node, and how to ask for those.
+     *
+     * @param paused whether an administrator has stopped everything
+     */
+    record Reading(Scene scene, Planner.NodePods nodePods, boolean paused) {}
+
+    /**
+     * @throws KubernetesClientException if the API server cannot be asked
+     */
+    Reading read(Instant now, List<PastEviction> past) {
+        List<Pod> metered =
+                client.pods()
+                        .inAnyNamespace()
+                        .withLabel(Names.METERED_LABEL, "true")
+                        .list()
+                        .getItems();
+        List<Node> nodes = client.nodes().list().getItems();
+        Map<String, Map<String, String>> namespaces =
+                client.namespaces().list().getItems().stream()
+                        .collect(toMap(it -> it.getMetadata().getName(), SceneReader::annotations));
+        List<PodDisruptionBudget> guards = disruptionBudgets();
+        Function<Pod, Holder> holder =
+                pod ->
+                        translation.holder(
+                                pod,
+                                namespace -> namespaces.getOrDefault(namespace, Map.of()),
+                                guarding(pod, guards),
+                                facts(pod));
+        Scene scene =
+                new Scene(
+                        now,
+                        metered.stream()
+                                .filter(PodTranslation::waits)
+                                .map(translation::waiter)
+                                .toList(),
+                        nodes.stream().map(SceneReader::node).toList(),
+                        metered.stream().filter(PodTranslation::holds).map(holder).toList(),
+                        budgets(namespaces.keySet(), now),
+                        allowed(guards),
+                        past,
+                        Set.of());
+        boolean paused = "true".equals(namespaces.getOrDefault(ownNamespace, Map.of()).get(PAUSED));
+        return new Reading(scene, node -> podsOn(node, holder), paused);
+    }
+
+    private List<Holder> podsOn(String node, Function<Pod, Holder> holder) {
+        return client
+                .pods()
+                .inAnyNamespace()
+                .withField("spec.nodeName", node)
+                .list()
+                .getItems()
+                .stream()
+                .filter(PodTranslation::holds)
+                .map(holder)
+                .toList();
+    }
+
+    private static NodeView node(Node node) {
+        var spec = node.getSpec();
+        Amounts allocatable =
+                node.getStatus() == null
+                        ? Amounts.NONE
+                        : PodAmounts.amounts(node.getStatus().getAllocatable());
+        return new NodeView(
+                node.getMetadata().getName(),
+                Objects.requireNonNullElse(node.getMetadata().getLabels(), Map.of()),
+                spec == null ? List.of() : spec.getTaints(),
+                spec != null && Boolean.TRUE.equals(spec.getUnschedulable()),
+                allocatable,
+                VcudaPlacement.layout(allocatable));
+    }
+
+    private Map<String, BudgetView> budgets(Set<String> namespaces, Instant now) {
+        Set<String> paused = new HashSet<>();
+        client.resources(GpuBudget.class).list().getItems().stream()
+                .filter(it -> "true".equals(annotations(it.getMetadata()).get(PAUSED)))
+                .forEach(it -> paused.add(it.getMetadata().getName()));
+        Map<String, BudgetView> byNamespace = new HashMap<>();
+        for (String namespace : namespaces) {
+            budgets.ofNamespace(namespace)
+                    .ifPresent(state -> byNamespace.put(namespace, view(state, paused, now)));
+        }
+        return byNamespace;
+    }
+
+    private static BudgetView view(BudgetState state, Set<String> paused, Instant now) {
+        return new BudgetView(
+                state.name(),
+                state.standing(now),
+                state.spec().onExhausted(),
+                state.spec().minimumRun(),
+                paused.contains(state.name()));
+    }
+
+    /** Without the right to see them, the Eviction API still honours them. */
+    private List<PodDisruptionBudget> disruptionBudgets() {
+        try {
+            return client.policy().v1().podDisruptionBudget().inAnyNamespace().list().getItems();
+        } catch (KubernetesClientException e) {
+            if (e.getCode() != HttpURLConnection.HTTP_FORBIDDEN) {
+                throw e;
+            }
+            if (!blindToDisruptionBudgets) {
+                log.warn(
+                        "Cannot list poddisruptionbudgets.policy: the API server answered 403. Reclaim"
+                                + " learns of them only when it is refused. The service account"
+                                + " gpusharing-timekeeper needs get, list, watch on them");
+            }
+            blindToDisruptionBudgets = true;
+            return List.of();
+        }
+    }
+
+    private static Map<String, Integer> allowed(List<PodDisruptionBudget> guards) {
+        Map<String, Integer> allowed = new HashMap<>();
+        for (PodDisruptionBudget guard : guards) {
+            Integer told =
+                    guard.getStatus() == null ? null : guard.getStatus().getDisruptionsAllowed();
+            allowed.put(name(guard), told == null ? 0 : told);
+        }
+        return allowed;
+    }
+
+    private static Set<String> guarding(Pod pod, List<PodDisruptionBudget> guards) {
+        Set<String> names = new HashSet<>();
+        for (PodDisruptionBudget guard : guards) {
+            if (guard.getMetadata().getNamespace().equals(pod.getMetadata().getNamespace())
+                    && selects(guard.getSpec().getSelector(), pod)) {
+                names.add(name(guard));
+            }
+        }
+        return names;
+    }
+
+    /** No selector selects nothing, an empty one everything. */
+    private static boolean selects(@Nullable LabelSelector selector, Pod pod) {
+        if (selector == null) {
+            return false;
+        }
+        Map<String, String> labels =
+                Objects.requireNonNullElse(pod.getMetadata().getLabels(), Map.of());
+        Map<String, String> wanted =
+                Objects.requireNonNullElse(selector.getMatchLabels(), Map.of());
+        return labels.entrySet().containsAll(wanted.entrySet())
+                && selector.getMatchExpressions().stream().allMatch(it -> holds(it, labels));
+    }
+
+    private static boolean holds(LabelSelectorRequirement it, Map<String, String> labels) {
+        String found = labels.get(it.getKey());
+        return switch (it.getOperator()) {
+            case "In" -> found != null && it.getValues().contains(found);
+            case "NotIn" -> found == null || !it.getValues().contains(found);
+            case "Exists" -> found != null;
+            case "DoesNotExist" -> found == null;
+            // What is not understood may guard the pod.
+            default -> true;
+        };
+    }
+
+    private NodeFacts facts(Pod pod) {
+        String node = pod.getSpec().getNodeName();
+        return node == null ? NodeFacts.UNKNOWN : view.node(node).orElse(NodeFacts.UNKNOWN);
+    }
+
+    private static String name(PodDisruptionBudget guard) {
+        return guard.getMetadata().getNamespace() + "/" + guard.getMetadata().getName();
+    }
+
+    private static Map<String, String> annotations(Namespace namespace) {
+        return annotations(namespace.getMetadata());
+    }
+
+    private static Map<String, String> annotations(
+            io.fabric8.kubernetes.api.model.ObjectMeta meta) {
+        return Objects.requireNonNullElse(meta.getAnnotations(), Map.of());
+    }
+}
