@@ -94,7 +94,7 @@ public final class AliyunGrammar extends CountingGrammar {
             return new BoundShare(GpuShare.whole(1), false);
         }
         // More than one GPU has is never placed; what runs holds at most one.
-        long part = Math.min(GpuShare.WHOLE, units * GpuShare.WHOLE / perGpu.getAsLong());
+        long part = Math.min(GpuShare.WHOLE, GpuShare.part(units, perGpu.getAsLong()));
         return BoundShare.exact(new GpuShare(part, part));
     }
 

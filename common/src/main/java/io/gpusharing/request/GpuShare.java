@@ -27,6 +27,11 @@ public record GpuShare(long compute, long memory) {
         return new GpuShare(micros, micros);
     }
 
+    /** {@code units} of {@code of} in micro-GPUs, rounded down but never to nothing. */
+    static long part(long units, long of) {
+        return units == 0 ? 0 : Math.max(1, units * WHOLE / of);
+    }
+
     /** Both parts added. */
     public GpuShare plus(GpuShare other) {
         return new GpuShare(

@@ -149,7 +149,7 @@ public final class HamiGrammar extends CountingGrammar {
     private static long part(long mebibytes, OptionalLong perGpu) {
         return perGpu.isEmpty()
                 ? GpuShare.WHOLE
-                : Math.min(GpuShare.WHOLE, mebibytes * GpuShare.WHOLE / perGpu.getAsLong());
+                : Math.min(GpuShare.WHOLE, GpuShare.part(mebibytes, perGpu.getAsLong()));
     }
 
     private static OptionalLong mebibytesPerGpu(NodeFacts node) {

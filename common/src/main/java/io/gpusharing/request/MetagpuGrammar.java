@@ -58,7 +58,7 @@ public final class MetagpuGrammar extends CountingGrammar {
 
     @Override
     BoundShare worth(ContainerRequest container, NodeFacts node) {
-        long part = RESOURCE.units(container) * GpuShare.WHOLE / sharesPerGpu;
+        long part = GpuShare.part(RESOURCE.units(container), sharesPerGpu);
         return part == 0 ? BoundShare.NONE : BoundShare.exact(new GpuShare(part, part));
     }
 }

@@ -18,8 +18,8 @@ record MigSlice(int compute, int computeOf, int memory, int memoryOf) {
      */
     GpuShare share(long units, long replicas) {
         return new GpuShare(
-                units * compute * GpuShare.WHOLE / (computeOf * replicas),
-                units * memory * GpuShare.WHOLE / (memoryOf * replicas));
+                GpuShare.part(units * compute, computeOf * replicas),
+                GpuShare.part(units * memory, memoryOf * replicas));
     }
 
     /** The larger of each part. */

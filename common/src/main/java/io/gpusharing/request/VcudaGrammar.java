@@ -130,9 +130,7 @@ public final class VcudaGrammar extends CountingGrammar {
         }
         OptionalLong perGpu = memoryUnitsPerGpu(node);
         long memory =
-                perGpu.isPresent()
-                        ? BLOCKS.units(container) * GpuShare.WHOLE / perGpu.getAsLong()
-                        : 0;
+                perGpu.isPresent() ? GpuShare.part(BLOCKS.units(container), perGpu.getAsLong()) : 0;
         return new BoundShare(new GpuShare(core * MICROS_PER_CORE, memory), perGpu.isPresent());
     }
 
