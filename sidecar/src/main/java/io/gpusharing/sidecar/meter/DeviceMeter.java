@@ -237,7 +237,10 @@ final class DeviceMeter {
         checkAttribution(processes, device, now, wall);
         switch (basis) {
             case PROCESS -> {
-                if (reading.rowsReady) {
+                if (reading.ambiguous) {
+                    // A row that may be ours was dropped, so this stretch was not measured.
+                    uncovered(now);
+                } else if (reading.rowsReady) {
                     covered(now);
                 } else {
                     settleStalled(now);

@@ -56,6 +56,9 @@ final class DeviceReading {
     long droppedRows;
     long ambiguousRows;
 
+    /** Whether a row of this tick was dropped because two processes can be meant by it. */
+    boolean ambiguous;
+
     private final Viewpoint view;
     private long listedAt = Long.MIN_VALUE / 2;
     private long advancedAt;
@@ -162,6 +165,7 @@ final class DeviceReading {
     private void clean(long wall) {
         int kept = 0;
         sawFuture = false;
+        ambiguous = false;
         for (int i = 0; i < rows.count; i++) {
             boolean future = rows.timestamp[i] > wall + FUTURE_MICROS;
             sawFuture |= future;
@@ -198,6 +202,7 @@ final class DeviceReading {
             }
             if (twin && !sameSpace) {
                 ambiguousRows++;
+                ambiguous = true;
                 copy(--rows.count, i);
                 i--;
             }
@@ -221,9 +226,7 @@ final class DeviceReading {
     /** The rows were counted, or there was none. */
     void rowsDone(long now, long wall) {
         if (rows.count > 0) {
-            for (int i = 0; i < rows.count; i++) {
-                rowsFrom = Math.max(rowsFrom, rows.timestamp[i]);
-            }
+            rowsFrom = newest();
             advancedAt = now;
         } else if (now - advancedAt >= IDLE_AFTER_MICROS) {
             // Rows exist only for busy processes, so this silence is idleness and may be skipped.
@@ -231,6 +234,20 @@ final class DeviceReading {
             advancedAt = now;
             rowsFrom = Math.max(rowsFrom, wall - SLOWEST_SAMPLE_MICROS);
         }
+    }
+
+    /**
+     * Where the next windows begin. In a pod that is the newest row of its own, if there is one:
+     * what else the answer holds may be rubbish that pretends to be newer than the window.
+     */
+    private long newest() {
+        long all = rowsFrom;
+        long own = rowsFrom;
+        for (int i = 0; i < rows.count; i++) {
+            all = Math.max(all, rows.timestamp[i]);
+            own = owners[i] == null ? own : Math.max(own, rows.timestamp[i]);
+        }
+        return view.countsUnattributed() || own == rowsFrom ? all : own;
     }
 
     /** Reads the device's own history. */

@@ -250,18 +250,20 @@ public final class Meter {
                             ? "NVML sees no GPU in this container"
                             : Refusal.of("the number of devices", answer));
         }
+        String gone = "NVML does not list the device any more";
         List<String> found = new ArrayList<>();
         for (int index = 0; index < count; index++) {
             answer = current.deviceByIndex(index);
             if (answer.ok()) {
                 found(current, current.handle(), now, wall, found);
             } else {
-                unseen.unreachable(Refusal.of("the handle of a device", answer));
+                gone = Refusal.of("the handle of a device", answer);
+                unseen.unreachable(gone);
             }
         }
         for (DeviceMeter device : devices) {
             if (!found.contains(device.uuid) && device.isReachable()) {
-                device.unreachable("NVML does not list the device any more");
+                device.unreachable(gone);
             }
             if (!device.isReachable()) {
                 discoverAt = Math.min(discoverAt, now + LOST_DISCOVER_MICROS);
@@ -351,6 +353,20 @@ public final class Meter {
         return call != null && device.unsettledFor(now) > RING
                 ? call.symbols().getFirst() + " has not returned"
                 : null;
+    }
+
+    /** Rows that could not be true, over all devices. */
+    public long droppedRows() {
+        synchronized (lock) {
+            return devices.stream().mapToLong(device -> device.reading.droppedRows).sum();
+        }
+    }
+
+    /** Rows that two processes can have meant, over all devices. */
+    public long ambiguousRows() {
+        synchronized (lock) {
+            return devices.stream().mapToLong(device -> device.reading.ambiguousRows).sum();
+        }
     }
 
     /** The devices as they are now. Safe from any thread. */

@@ -20,7 +20,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * NVML as upcall stubs behind a symbol lookup: what a meter calls through the C ABI lands here. It
@@ -45,7 +47,7 @@ public final class FakeNvml implements SymbolLookup {
     private final List<Ring> processRings = new ArrayList<>();
     private final List<Ring> deviceRings = new ArrayList<>();
     private final Map<String, MemorySegment> stubs = new HashMap<>();
-    private final Map<String, Integer> calls = new HashMap<>();
+    private final Map<String, AtomicInteger> calls = new ConcurrentHashMap<>();
     private final CountDownLatch released = new CountDownLatch(1);
     private final boolean[] lost;
     private int initialised;
@@ -133,7 +135,8 @@ public final class FakeNvml implements SymbolLookup {
 
     /** How often a symbol was called. */
     public int calls(String symbol) {
-        return calls.getOrDefault(symbol, 0);
+        AtomicInteger count = calls.get(symbol);
+        return count == null ? 0 : count.get();
     }
 
     /** Takes a GPU off the bus, or brings it back. */
@@ -174,8 +177,12 @@ public final class FakeNvml implements SymbolLookup {
 
     /** Counts the call, and answers what the scenario injects; 0 for nothing. */
     private int enter(String symbol) {
-        int number = calls.getOrDefault(symbol, 0);
-        calls.put(symbol, number + 1);
+        AtomicInteger counter = calls.get(symbol);
+        if (counter == null) {
+            counter = new AtomicInteger();
+            calls.put(symbol, counter);
+        }
+        int number = counter.getAndIncrement();
         Integer hangs = scenario.hangsAfter.get(symbol);
         if (hangs != null && number >= hangs) {
             try {
@@ -350,9 +357,9 @@ public final class FakeNvml implements SymbolLookup {
         return answer(written);
     }
 
-    private static int answer(int written) {
+    private int answer(int written) {
         return written == 0
-                ? NvmlReturn.NOT_FOUND.code()
+                ? scenario.emptyIsSuccess ? 0 : NvmlReturn.NOT_FOUND.code()
                 : written < 0 ? NvmlReturn.INSUFFICIENT_SIZE.code() : 0;
     }
 
@@ -368,15 +375,29 @@ public final class FakeNvml implements SymbolLookup {
             }
             if (written < capacity) {
                 long pid = scenario.mps ? 4000 : pidInSamples(here.get(i));
-                long at = rows + (long) rowBytes * written;
-                int pidAt = rowBytes == 40 ? 8 : 0;
-                ALL.set(JAVA_LONG, at + 8 - pidAt, ring.stamp(i, scenario.stamp));
-                ALL.set(JAVA_INT, at + pidAt, (int) pid);
-                ALL.set(JAVA_INT, at + (rowBytes == 40 ? 12 : 16), percent);
+                write(rows, rowBytes, written, pid, percent, ring.stamp(i, scenario.stamp));
             }
             written++;
         }
+        for (int i = 0; i < scenario.rows.size() && written < capacity; i++, written++) {
+            Scenario.Row row = scenario.rows.get(i);
+            write(
+                    rows,
+                    rowBytes,
+                    written,
+                    row.pid(),
+                    (int) row.sm(),
+                    row.atMicros() + time.wallMicros());
+        }
         return written > capacity ? -written : written;
+    }
+
+    private static void write(long rows, int rowBytes, int row, long pid, int percent, long stamp) {
+        long at = rows + (long) rowBytes * row;
+        int pidAt = rowBytes == 40 ? 8 : 0;
+        ALL.set(JAVA_LONG, at + 8 - pidAt, stamp);
+        ALL.set(JAVA_INT, at + pidAt, (int) pid);
+        ALL.set(JAVA_INT, at + (rowBytes == 40 ? 12 : 16), percent);
     }
 
     private long pidInSamples(FakeProcess process) {

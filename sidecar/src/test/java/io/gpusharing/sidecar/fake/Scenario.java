@@ -15,6 +15,8 @@ import java.util.Map;
  * process busy=30% [device=0] [host=4001] [pod=17] [uid=…] [memory=4GiB]
  *         [on=1.7s off=2.3s] [from=0s] [to=60s]
  * mps                                # processes are MPS clients, samples carry the server
+ * row pid=17 sm=101 [at=-0.1s]       # a row more in each answer, at an instant relative to now
+ * empty                              # SUCCESS with no rows instead of NOT_FOUND
  * stamp newest                       # newest | own: what a row's timestamp is
  * without nvmlDeviceGetSamples       # the library lacks a symbol
  * fail nvmlDeviceGetSamples 999 [after=10] [times=3]
@@ -45,6 +47,9 @@ public final class Scenario {
     /** A GPU. {@code migUuids} are its instances; empty where MIG is off. */
     public record Device(String uuid, String name, long memoryBytes, List<String> migUuids) {}
 
+    /** A row of samples that is added to each answer. */
+    public record Row(long pid, long sm, long atMicros) {}
+
     /** A call that answers an error, from its {@code after}-th call on, so many times. */
     public record Failure(String symbol, int code, int after, int times) {}
 
@@ -52,6 +57,8 @@ public final class Scenario {
     View view = View.SHARED;
     Stamp stamp = Stamp.NEWEST;
     boolean mps;
+    boolean emptyIsSuccess;
+    final List<Row> rows = new ArrayList<>();
     final List<Device> devices = new ArrayList<>();
     final List<FakeProcess> processes = new ArrayList<>();
     final List<String> without = new ArrayList<>();
@@ -102,6 +109,15 @@ public final class Scenario {
             case "view" -> view = View.valueOf(words[1].toUpperCase(java.util.Locale.ROOT));
             case "stamp" -> stamp = Stamp.valueOf(words[1].toUpperCase(java.util.Locale.ROOT));
             case "mps" -> mps = true;
+            case "empty" -> emptyIsSuccess = true;
+            case "row" -> {
+                Map<String, String> options = options(words, 1);
+                rows.add(
+                        new Row(
+                                Long.parseLong(options.getOrDefault("pid", "17")),
+                                Long.parseLong(options.getOrDefault("sm", "50")),
+                                micros(options.getOrDefault("at", "-0.05s"))));
+            }
             case "without" -> without.add(words[1]);
             case "latency" -> latencyMicros.put(words[1], micros(words[2]));
             case "device" -> devices.add(device(words));

@@ -4,10 +4,11 @@ import io.gpusharing.sidecar.meter.TimeSource;
 import java.time.Duration;
 
 /** A clock that moves when a test says so. */
+@SuppressWarnings("NonAtomicVolatileUpdate") // One thread moves it, others only look.
 public final class VirtualTime implements TimeSource {
 
-    private long monotonic = 1_000_000_000L;
-    private long wallOffset = 1_790_000_000_000_000L;
+    private volatile long monotonic = 1_000_000_000L;
+    private volatile long wallOffset = 1_790_000_000_000_000L;
 
     /** Lets time pass. */
     public void pass(Duration length) {

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A meter of one pod on a fake NVML and a virtual clock: what tests of the meter play with. */
 final class Bench {
@@ -22,15 +23,14 @@ final class Bench {
     static final String BOOT = "b0070000-0000-0000-0000-000000000001";
 
     final VirtualTime time = new VirtualTime();
-    final Scenario scenario;
-    final FakeNvml fake;
+    Scenario scenario;
+    FakeNvml fake;
     final List<String> events = new ArrayList<>();
-    final Path proc;
+    Path proc;
     final Viewpoint view;
     Meter meter;
 
-    private Bench(
-            Scenario scenario, String request, @org.jspecify.annotations.Nullable Viewpoint view) {
+    private Bench(Scenario scenario, String request, @Nullable Viewpoint view) {
         try {
             this.scenario = scenario;
             this.fake = new FakeNvml(scenario, time);
@@ -54,8 +54,38 @@ final class Bench {
                 Scenario.parse(String.join("\n", lines)), "main/nvidia.com/gpu=" + gpus, null);
     }
 
+    /** The node's view; processes name their pods in the scenario. */
+    static Bench node(String... lines) {
+        return node(new KubeletFiles(Path.of("/nonexistent"), Path.of("/nonexistent")), lines);
+    }
+
+    static Bench node(KubeletFiles kubelet, String... lines) {
+        Scenario scenario = Scenario.parse("view host\n" + String.join("\n", lines));
+        try {
+            Path proc = Files.createTempDirectory("bench-proc");
+            NodeView view = new NodeView(FakeProc.write(proc, scenario, BOOT), kubelet);
+            Bench bench = new Bench(scenario, "", view);
+            bench.proc = proc;
+            return bench;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The process ends and starts again, maybe on another arrangement of the same machine. */
+    Bench restart(Duration away, String boot, String... lines) {
+        Memory memory = meter.remember();
+        time.pass(away);
+        if (lines.length > 0) {
+            scenario = Scenario.parse(String.join("\n", lines));
+            fake = new FakeNvml(scenario, time);
+        }
+        start(memory.goesOn(boot, time.monotonicMicros()) ? memory : null);
+        return this;
+    }
+
     /** A meter as it starts, with what an earlier one left behind. */
-    Meter start(@org.jspecify.annotations.Nullable Memory memory) {
+    Meter start(@Nullable Memory memory) {
         meter =
                 new Meter(
                         () -> new NvmlLibrary.Found(fake, "fake"),
@@ -82,8 +112,12 @@ final class Bench {
 
     /** What the pod did on one GPU. */
     DeviceUse use(String uuid) {
+        return use(POD, uuid);
+    }
+
+    DeviceUse use(String podUid, String uuid) {
         return meter.usage().pods().stream()
-                .filter(pod -> pod.uid().equals(POD))
+                .filter(pod -> pod.uid().equals(podUid))
                 .flatMap(pod -> pod.devices().stream())
                 .filter(device -> device.uuid().equals(uuid))
                 .findFirst()
@@ -94,6 +128,11 @@ final class Bench {
         return use(GPU);
     }
 
+    /** How many rows were dropped so far. */
+    long droppedRows() {
+        return meter.droppedRows();
+    }
+
     /** What a process really used. */
     long truth(int process) {
         return fake.truthMicros(scenario.processes().get(process));
@@ -101,6 +140,10 @@ final class Bench {
 
     FakeProcess process(int number) {
         return scenario.processes().get(number);
+    }
+
+    MeterEvents recorder() {
+        return new Recorder();
     }
 
     private final class Recorder implements MeterEvents {

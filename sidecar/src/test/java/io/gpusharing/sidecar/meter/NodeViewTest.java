@@ -1,0 +1,229 @@
+package io.gpusharing.sidecar.meter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.withinPercentage;
+
+import io.gpusharing.sidecar.fake.FakeProc;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The node agent: whose process is it. */
+class NodeViewTest {
+
+    static final String OTHER = "11111111-2222-3333-4444-555555555555";
+
+    private static final String DEVICE = "device " + Bench.GPU;
+    private static final String SECOND = "GPU-2f2e3d4c-0000-0000-0000-000000000000";
+
+    @TempDir Path directory;
+
+    @Test
+    void aProcessBelongsToThePodOfItsControlGroup() {
+        Bench bench =
+                Bench.node(
+                        DEVICE,
+                        "process host=100 busy=50% memory=2GiB uid=" + Bench.POD,
+                        "process host=200 busy=30% uid=" + OTHER,
+                        "process host=300 busy=10%");
+
+        bench.play(Duration.ofMinutes(10));
+
+        DeviceUse own = bench.use();
+        assertThat(own.basis()).isEqualTo(Basis.PROCESS);
+        assertThat(own.gpuMicroseconds()).isCloseTo(bench.truth(0), withinPercentage(2));
+        assertThat(own.containers())
+                .singleElement()
+                .satisfies(container -> {
+                    assertThat(container.containerId()).hasSize(64);
+                    assertThat(container.gpuMicroseconds()).isEqualTo(own.gpuMicroseconds());
+                });
+        assertThat(bench.use(OTHER, Bench.GPU).gpuMicroseconds())
+                .isCloseTo(bench.truth(1), withinPercentage(2));
+        assertThat(bench.meter.usage().unattributed())
+                .singleElement()
+                .satisfies(rest ->
+                        assertThat(rest.gpuMicroseconds())
+                                .isCloseTo(bench.truth(2), withinPercentage(3)));
+    }
+
+    @Test
+    @DisplayName("case 21: a process that is gone before anybody looked, on a shared GPU")
+    void case21_whatCannotBeResolvedIsCountedAsNobodys() throws IOException {
+        Bench bench = Bench.node(DEVICE, "process host=100 busy=100% from=10s to=10.9s");
+        delete(bench.proc.resolve("100"));
+
+        bench.play(Duration.ofSeconds(30));
+
+        assertThat(bench.meter.usage().pods()).isEmpty();
+        assertThat(bench.meter.usage().unattributed().getFirst().gpuMicroseconds())
+                .isCloseTo(900_000, withinPercentage(20));
+    }
+
+    @Test
+    @DisplayName("case 21: the same on a GPU that kubelet gave to one pod whole")
+    void case21_whatCannotBeResolvedBelongsToWhoHoldsTheGpuAlone() throws IOException {
+        KubeletFiles kubelet = kubelet("nvidia.com/gpu", Bench.GPU);
+        Bench bench = Bench.node(kubelet, DEVICE, "process host=100 busy=100% from=10s to=10.9s");
+        delete(bench.proc.resolve("100"));
+
+        bench.play(Duration.ofSeconds(30));
+
+        assertThat(bench.use().gpuMicroseconds()).isCloseTo(900_000, withinPercentage(20));
+    }
+
+    @Test
+    @DisplayName("case 22: a pid that another pod's process got soon after")
+    void case22_aReusedPidIsTheNewPods() throws IOException {
+        Bench bench =
+                Bench.node(
+                        DEVICE,
+                        "process host=100 busy=50% to=60s uid=" + Bench.POD,
+                        "process host=100 busy=50% from=65s uid=" + OTHER);
+        FakeProc.process(bench.proc, 100, Bench.POD, "100");
+        bench.play(Duration.ofSeconds(62));
+
+        FakeProc.process(bench.proc, 100, OTHER, "6500");
+        bench.play(Duration.ofSeconds(60));
+
+        assertThat(bench.use().gpuMicroseconds()).isCloseTo(bench.truth(0), withinPercentage(3));
+        assertThat(bench.use(OTHER, Bench.GPU).gpuMicroseconds())
+                .isCloseTo(bench.truth(1), withinPercentage(3));
+    }
+
+    @Test
+    @DisplayName("case 23: one process on two GPUs, and two pods on one")
+    void case23_eachGpuAndEachPodHasItsOwnCounters() {
+        Bench bench =
+                Bench.node(
+                        DEVICE,
+                        "device " + SECOND,
+                        "process device=0 host=100 busy=40% uid=" + Bench.POD,
+                        "process device=1 host=100 busy=70% uid=" + Bench.POD,
+                        "process device=1 host=200 busy=20% uid=" + OTHER);
+
+        bench.play(Duration.ofMinutes(10));
+
+        assertThat(bench.use(Bench.POD, Bench.GPU).gpuMicroseconds())
+                .isCloseTo(bench.truth(0), withinPercentage(2));
+        assertThat(bench.use(Bench.POD, SECOND).gpuMicroseconds())
+                .isCloseTo(bench.truth(1), withinPercentage(2));
+        assertThat(bench.use(OTHER, SECOND).gpuMicroseconds())
+                .isCloseTo(bench.truth(2), withinPercentage(2));
+    }
+
+    @Test
+    @DisplayName("case 23: two containers of one pod on one GPU, and eight GPUs")
+    void case23_containersOfAPodAreToldApart() throws IOException {
+        String[] lines = new String[10];
+        for (int gpu = 0; gpu < 8; gpu++) {
+            lines[gpu] = "device GPU-" + gpu;
+        }
+        lines[8] = "process device=0 host=100 busy=40% uid=" + Bench.POD;
+        lines[9] = "process device=0 host=101 busy=20% uid=" + Bench.POD;
+        Bench bench = Bench.node(lines);
+        Files.writeString(
+                bench.proc.resolve("101/cgroup"),
+                "0::/kubepods/pod" + Bench.POD + "/" + "f".repeat(64) + "\n");
+
+        bench.play(Duration.ofMinutes(10));
+
+        DeviceUse use = bench.use(Bench.POD, "GPU-0");
+        assertThat(use.containers()).hasSize(2);
+        assertThat(use.containers())
+                .filteredOn(container -> container.containerId().startsWith("f"))
+                .singleElement()
+                .satisfies(container ->
+                        assertThat(container.gpuMicroseconds())
+                                .isCloseTo(bench.truth(1), withinPercentage(2)));
+        assertThat(use.gpuMicroseconds())
+                .isCloseTo(bench.truth(0) + bench.truth(1), withinPercentage(2));
+    }
+
+    @Test
+    @DisplayName("case 38: MPS, where samples carry the server's pid")
+    void case38_underMpsTheGpuIsSplitAmongItsClients() throws IOException {
+        KubeletFiles kubelet = kubelet("tencent.com/vcuda-core", "a", "b", "c");
+        Bench bench =
+                Bench.node(
+                        kubelet,
+                        DEVICE,
+                        "mps",
+                        "process host=100 busy=60% uid=" + Bench.POD,
+                        "process host=200 busy=20% uid=" + OTHER);
+
+        bench.play(Duration.ofMinutes(10));
+
+        DeviceUse own = bench.use();
+        DeviceUse other = bench.use(OTHER, Bench.GPU);
+        assertThat(own.basis()).isEqualTo(Basis.DEVICE_SPLIT);
+        assertThat(own.basisReason()).contains("MPS");
+        assertThat(own.gpuMicroseconds() + other.gpuMicroseconds())
+                .isCloseTo(480_000_000, withinPercentage(2));
+        // Three units against the one that everybody has at least.
+        assertThat(own.gpuMicroseconds())
+                .isCloseTo(3 * other.gpuMicroseconds(), withinPercentage(1));
+    }
+
+    @Test
+    void withoutHostPidTheAgentDoesNotPretendToKnow() throws IOException {
+        Bench bench = Bench.node(DEVICE, "process host=100 busy=50% uid=" + Bench.POD);
+        delete(bench.proc.resolve("100"));
+
+        bench.play(Duration.ofMinutes(2));
+
+        assertThat(bench.meter.devices().getFirst().basis()).isNotEqualTo(Basis.PROCESS);
+    }
+
+    @Test
+    void aPodThatIsGoneStopsAndIsForgottenInTheEnd() {
+        Bench bench = Bench.node(DEVICE, "process host=100 busy=50% to=60s uid=" + Bench.POD);
+
+        bench.play(Duration.ofMinutes(3));
+        long then = bench.use().coveredMicroseconds();
+        bench.play(Duration.ofMinutes(2));
+        assertThat(bench.use().coveredMicroseconds()).isEqualTo(then);
+
+        bench.play(Duration.ofMinutes(15));
+
+        assertThat(bench.meter.usage().pods()).isEmpty();
+    }
+
+    @Test
+    void anIdlePodThatHoldsAGpuIsReportedWithNothing() throws IOException {
+        Bench bench = Bench.node(kubelet("nvidia.com/gpu", Bench.GPU), DEVICE);
+
+        bench.play(Duration.ofMinutes(1));
+
+        assertThat(bench.use().gpuMicroseconds()).isZero();
+        assertThat(bench.use().coveredMicroseconds()).isGreaterThanOrEqualTo(59_000_000);
+    }
+
+    private KubeletFiles kubelet(String resource, String... ids) throws IOException {
+        Path checkpoint = directory.resolve("checkpoint");
+        Files.writeString(
+                checkpoint,
+                """
+                {"Data":{"PodDeviceEntries":[{"PodUID":"%s","ContainerName":"main",
+                "ResourceName":"%s","DeviceIDs":{"-1":["%s"]},"AllocResp":"CgA="}],
+                "RegisteredDevices":{}},"Checksum":18446744073709551615}
+                """
+                        .formatted(Bench.POD, resource, String.join("\",\"", List.of(ids))));
+        return new KubeletFiles(checkpoint, directory.resolve("none"));
+    }
+
+    private static void delete(Path tree) throws IOException {
+        try (Stream<Path> files = Files.walk(tree)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+}
