@@ -297,8 +297,9 @@ final class DeviceMeter {
             tally.memoryBytes = 0;
             tally.listed = false;
         }
-        for (String pod : view.allocated(uuid)) {
-            tally(pod).lastPresentMicros = now;
+        List<String> allocated = view.allocated(uuid);
+        for (int i = 0; i < allocated.size(); i++) {
+            tally(allocated.get(i)).lastPresentMicros = now;
         }
         for (int i = 0; i < reading.list.count; i++) {
             Owner owner = view.owner(reading.list.pid[i], reading.list, now);

@@ -22,14 +22,16 @@ public record DriverVersion(int major, int minor, int patch) implements Comparab
         return Optional.of(new DriverVersion(parts[0], parts[1], parts.length > 2 ? parts[2] : 0));
     }
 
-    /** Whether this driver is the given one or a later one. */
+    /** Whether this driver is the given one or a later one. Asked every tick: no object is made. */
     public boolean atLeast(int major, int minor, int patch) {
-        return compareTo(new DriverVersion(major, minor, patch)) >= 0;
+        if (this.major != major) {
+            return this.major > major;
+        }
+        return this.minor == minor ? this.patch >= patch : this.minor > minor;
     }
 
     @Override
     public int compareTo(DriverVersion other) {
-        return Arrays.compare(
-                new int[] {major, minor, patch}, new int[] {other.major, other.minor, other.patch});
+        return equals(other) ? 0 : atLeast(other.major, other.minor, other.patch) ? 1 : -1;
     }
 }

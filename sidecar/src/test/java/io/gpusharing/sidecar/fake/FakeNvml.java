@@ -43,6 +43,7 @@ public final class FakeNvml implements SymbolLookup {
     private final Scenario scenario;
     private final TimeSource time;
     private final long startMicros;
+    private final long driver;
     private final List<List<FakeProcess>> processes = new ArrayList<>();
     private final List<Ring> processRings = new ArrayList<>();
     private final List<Ring> deviceRings = new ArrayList<>();
@@ -57,6 +58,7 @@ public final class FakeNvml implements SymbolLookup {
         this.scenario = scenario;
         this.time = time;
         this.startMicros = time.monotonicMicros();
+        this.driver = driver(scenario.driver);
         this.lost = new boolean[scenario.devices.size()];
         for (int i = 0; i < scenario.devices.size(); i++) {
             int device = i;
@@ -81,7 +83,7 @@ public final class FakeNvml implements SymbolLookup {
         export(NvmlCall.MIG_MAX_COUNT, "migCount", "nvmlDeviceGetMaxMigDeviceCount");
         export(NvmlCall.MIG_BY_INDEX, "migByIndex", "nvmlDeviceGetMigDeviceHandleByIndex");
         exportLists();
-        if (driver() >= version(550, 0, 0)) {
+        if (driver >= version(550, 0, 0)) {
             export(
                     NvmlCall.PROCESSES_UTILIZATION_INFO,
                     "utilizationInfo",
@@ -95,18 +97,18 @@ public final class FakeNvml implements SymbolLookup {
         String compute = "nvmlDeviceGetComputeRunningProcesses";
         String graphics = "nvmlDeviceGetGraphicsRunningProcesses";
         String mps = "nvmlDeviceGetMPSComputeRunningProcesses";
-        boolean wideV3 = driver() >= version(530, 0, 0) && driver() < version(535, 98, 0);
+        boolean wideV3 = driver >= version(530, 0, 0) && driver < version(535, 98, 0);
         export(NvmlCall.COMPUTE_PROCESSES, "compute16", compute);
         export(NvmlCall.GRAPHICS_PROCESSES, "graphics", graphics);
-        if (driver() >= version(455, 0, 0)) {
+        if (driver >= version(455, 0, 0)) {
             export(NvmlCall.COMPUTE_PROCESSES, "compute24", compute + "_v2");
             export(NvmlCall.GRAPHICS_PROCESSES, "graphics", graphics + "_v2");
         }
-        if (driver() >= version(470, 0, 0)) {
+        if (driver >= version(470, 0, 0)) {
             export(NvmlCall.MPS_PROCESSES, "mps16", mps);
             export(NvmlCall.MPS_PROCESSES, "mps24", mps + "_v2");
         }
-        if (driver() >= version(510, 0, 0)) {
+        if (driver >= version(510, 0, 0)) {
             String shape = wideV3 ? "compute32" : "compute24";
             export(NvmlCall.COMPUTE_PROCESSES, shape, compute + "_v3");
             export(NvmlCall.GRAPHICS_PROCESSES, "graphics", graphics + "_v3");
@@ -158,8 +160,8 @@ public final class FakeNvml implements SymbolLookup {
         return time.monotonicMicros() - startMicros;
     }
 
-    private long driver() {
-        String[] parts = scenario.driver.split("\\.", -1);
+    private static long driver(String text) {
+        String[] parts = text.split("\\.", -1);
         try {
             return version(
                     Integer.parseInt(parts[0]),
@@ -401,7 +403,7 @@ public final class FakeNvml implements SymbolLookup {
     }
 
     private long pidInSamples(FakeProcess process) {
-        boolean translated = driver() >= version(570, 86, 15);
+        boolean translated = driver >= version(570, 86, 15);
         return scenario.view == Scenario.View.SHARED && translated && process.podPid() != 0
                 ? process.podPid()
                 : process.hostPid();
@@ -409,14 +411,14 @@ public final class FakeNvml implements SymbolLookup {
 
     /** The pid in lists; 0 where the caller's namespace hides the process. */
     private long pidInList(FakeProcess process) {
-        if (scenario.view == Scenario.View.HOST || driver() < version(535, 113, 1)) {
+        if (scenario.view == Scenario.View.HOST || driver < version(535, 113, 1)) {
             return process.hostPid();
         }
         return scenario.view == Scenario.View.SHARED ? process.podPid() : 0;
     }
 
     private long memoryInList(FakeProcess process) {
-        boolean forgotten = driver() >= version(535, 113, 1) && driver() < version(565, 0, 0);
+        boolean forgotten = driver >= version(535, 113, 1) && driver < version(565, 0, 0);
         return scenario.view != Scenario.View.HOST && forgotten ? 0 : process.memoryBytes();
     }
 

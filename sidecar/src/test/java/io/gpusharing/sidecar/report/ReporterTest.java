@@ -1,0 +1,224 @@
+package io.gpusharing.sidecar.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.sidecar.meter.Basis;
+import io.gpusharing.sidecar.meter.DeviceUse;
+import io.gpusharing.sidecar.meter.Memory;
+import io.gpusharing.sidecar.meter.PodUse;
+import io.gpusharing.sidecar.meter.Usage;
+import io.gpusharing.sidecar.report.FakeTimekeeper.Reply;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Reports over time: nothing lost, nothing doubled, nothing taken back. */
+class ReporterTest {
+
+    private static final String OK = "{\"result\":\"Accepted\",\"mode\":\"Full\"}";
+
+    @TempDir Path directory;
+    private final FakeTimekeeper server = new FakeTimekeeper();
+    private final List<String> events = new ArrayList<>();
+    private Timekeeper timekeeper;
+    private StateFile stateFile;
+    private long busy;
+
+    @BeforeEach
+    void connect() throws Exception {
+        Path token = Files.writeString(directory.resolve("token"), "t");
+        timekeeper = new Timekeeper(URI.create(server.url()), server.ca(), token);
+        stateFile = new StateFile(directory);
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    private Reporter reporter(long sequence) {
+        return new Reporter(
+                "Sidecar",
+                "run-1",
+                sequence,
+                this::usage,
+                () -> new Memory("boot", 0, 1, List.of()),
+                timekeeper,
+                stateFile,
+                new Recorder());
+    }
+
+    private Usage usage() {
+        busy += 1_000;
+        DeviceUse use = new DeviceUse("GPU-1", Basis.PROCESS, "", busy, 0, busy, 0, 0, List.of());
+        return new Usage(List.of(new PodUse("uid-1", List.of(use))), List.of());
+    }
+
+    @Test
+    void case45_afterTenMinutesWithoutTheTimekeeperOneReportTellsAll() {
+        Reporter reporter = reporter(0);
+        server.replies.clear();
+        for (int i = 0; i < 60; i++) {
+            server.replies.add(new Reply(503, "{}"));
+        }
+        server.replies.add(new Reply(200, OK));
+
+        for (int i = 0; i < 60; i++) {
+            assertThat(reporter.report()).isInstanceOf(Answer.Unavailable.class);
+        }
+        assertThat(reporter.report()).isInstanceOf(Answer.Taken.class);
+
+        assertThat(server.received.getLast().report().toString())
+                .contains("gpuMicroseconds=" + busy)
+                .contains("sequence=61");
+        assertThat(events).containsExactly("not delivered", "delivering 61");
+        assertThat(reporter.taken()).isEqualTo(1);
+        assertThat(reporter.notTaken()).isEqualTo(60);
+    }
+
+    @Test
+    void case45_eachReportHasASequenceOfItsOwnAlsoWhenNobodyAnswered() {
+        server.replies.set(0, new Reply(503, "{}"));
+        Reporter reporter = reporter(0);
+        reporter.report();
+        reporter.report();
+
+        assertThat(server.received)
+                .extracting(received -> String.valueOf(received.report().get("sequence")))
+                .containsExactly("1", "2");
+    }
+
+    @Test
+    void countersAreOnDiskBeforeTheyGoOut() {
+        Reporter reporter = reporter(7);
+
+        reporter.report();
+
+        assertThat(stateFile.load())
+                .isInstanceOfSatisfying(
+                        StateFile.Loaded.Found.class,
+                        found -> assertThat(found.state().sequence()).isEqualTo(8));
+    }
+
+    @Test
+    void theNextAuthorityIsKeptForTheNextProcess() throws Exception {
+        try (FakeTimekeeper successor = new FakeTimekeeper()) {
+            String bundle = server.ca() + successor.ca();
+            server.replies.set(
+                    0,
+                    new Reply(
+                            200,
+                            OK.replace("}", ",\"ca\":\"" + bundle.replace("\n", "\\n") + "\"}")));
+
+            reporter(0).report();
+
+            assertThat(timekeeper.ca()).isEqualTo(bundle);
+            assertThat(stateFile.loadCa()).isEqualTo(bundle);
+            assertThat(events).contains("authority changed");
+        }
+    }
+
+    @Test
+    void anAuthorityThatIsNoneChangesNothing() {
+        server.replies.set(0, new Reply(200, OK.replace("}", ",\"ca\":\"rubbish\"}")));
+        Reporter reporter = reporter(0);
+        reporter.report();
+
+        assertThat(timekeeper.ca()).isEqualTo(server.ca());
+        assertThat(reporter.report()).isInstanceOf(Answer.Taken.class);
+    }
+
+    @Test
+    void aDiskThatCannotBeWrittenIsToldOnceAndStopsNoReport() {
+        stateFile = new StateFile(directory.resolve("missing"));
+        Reporter reporter = reporter(0);
+
+        reporter.report();
+        reporter.report();
+
+        assertThat(server.received).hasSize(2);
+        assertThat(events).containsOnlyOnce("state not saved");
+    }
+
+    @ParameterizedTest(name = "case 44: {0}")
+    @ValueSource(
+            strings = {
+                "",
+                "{",
+                "[]",
+                "{\"version\":2}",
+                "{\"version\":1,\"run\":\"r\"}",
+                "{\"version\":1,\"run\":\"r\",\"sequence\":-1,\"bootId\":\"b\",\"startedMicros\":0,"
+                        + "\"savedMicros\":0,\"devices\":[]}",
+                "\u0000\u0000\u0000"
+            })
+    void case44_aCorruptStateFileBeginsANewRun(String text) throws IOException {
+        Files.writeString(directory.resolve("meter.json"), text);
+
+        assertThat(stateFile.load()).isInstanceOf(StateFile.Loaded.Unusable.class);
+    }
+
+    @Test
+    void whatIsSavedIsReadBackAsItWas() throws IOException {
+        StateFile.State state =
+                new StateFile.State(
+                        "run \"1\"",
+                        3,
+                        new Memory(
+                                "boot",
+                                -5,
+                                6,
+                                List.of(
+                                        new Memory.Device(
+                                                "GPU-1",
+                                                7,
+                                                8,
+                                                9,
+                                                List.of(
+                                                        new Memory.Pod("a", 1, 2, 3, 4, 5),
+                                                        new Memory.Pod("b", 1, 2, 3, 4, 5))),
+                                        new Memory.Device("GPU-2", 1, 1, 1, List.of()))));
+
+        stateFile.save(state);
+
+        assertThat(stateFile.load()).isEqualTo(new StateFile.Loaded.Found(state));
+        assertThat(directory.resolve("meter.json.next")).doesNotExist();
+    }
+
+    private final class Recorder implements ReportEvents {
+
+        @Override
+        public void delivering(long sequence) {
+            events.add("delivering " + sequence);
+        }
+
+        @Override
+        public void notDelivered(String reason) {
+            events.add("not delivered");
+        }
+
+        @Override
+        public void modeChanged(Answer.Mode mode) {
+            events.add("mode " + mode);
+        }
+
+        @Override
+        public void authorityChanged() {
+            events.add("authority changed");
+        }
+
+        @Override
+        public void stateNotSaved(String reason) {
+            events.add("state not saved");
+        }
+    }
+}

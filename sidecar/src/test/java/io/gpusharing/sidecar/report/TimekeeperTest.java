@@ -1,0 +1,188 @@
+package io.gpusharing.sidecar.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.sidecar.meter.Basis;
+import io.gpusharing.sidecar.meter.DeviceUse;
+import io.gpusharing.sidecar.meter.PodUse;
+import io.gpusharing.sidecar.meter.Usage;
+import io.gpusharing.sidecar.report.Answer.Mode;
+import io.gpusharing.sidecar.report.FakeTimekeeper.Reply;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** One report over TLS. */
+class TimekeeperTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final UsageReport REPORT =
+            new UsageReport(
+                    "run-1",
+                    42,
+                    "Sidecar",
+                    new Usage(
+                            List.of(
+                                    new PodUse(
+                                            "uid-1",
+                                            List.of(
+                                                    new DeviceUse(
+                                                            "GPU-1",
+                                                            Basis.DEVICE,
+                                                            "why \"so\"\n",
+                                                            1,
+                                                            2,
+                                                            3,
+                                                            4,
+                                                            5,
+                                                            List.of())))),
+                            List.of(new Usage.Unattributed("GPU-1", 7))));
+
+    @TempDir Path directory;
+    private Path token;
+
+    @BeforeEach
+    void writeToken() throws Exception {
+        token = Files.writeString(directory.resolve("token"), "first\n");
+    }
+
+    private Timekeeper client(FakeTimekeeper server, String ca) throws Exception {
+        return new Timekeeper(URI.create(server.url() + "/"), ca, token);
+    }
+
+    @Test
+    void aReportIsWrittenAsTheReferenceSays() {
+        assertThat(REPORT.toJson())
+                .isEqualTo(
+                        "{\"run\":\"run-1\",\"sequence\":42,\"meter\":\"Sidecar\",\"pods\":[{\"uid\":"
+                                + "\"uid-1\",\"devices\":[{\"uuid\":\"GPU-1\",\"basis\":\"Device\","
+                                + "\"basisReason\":\"why \\\"so\\\"\\n\",\"gpuMicroseconds\":1,"
+                                + "\"memoryByteSeconds\":2,\"coveredMicroseconds\":3,"
+                                + "\"uncoveredMicroseconds\":4}]}],\"unattributed\":[{\"uuid\":"
+                                + "\"GPU-1\",\"gpuMicroseconds\":7}]}");
+    }
+
+    @Test
+    void aRenewedTokenIsReadBeforeTheNextReport() throws Exception {
+        try (FakeTimekeeper server = new FakeTimekeeper()) {
+            Timekeeper client = client(server, server.ca());
+            client.deliver(REPORT, PATIENCE);
+            Files.writeString(token, "second");
+            client.deliver(REPORT, PATIENCE);
+
+            assertThat(server.received)
+                    .extracting(FakeTimekeeper.Received::token)
+                    .containsExactly("Bearer first", "Bearer second");
+        }
+    }
+
+    @Test
+    void connectionsAreKeptBetweenReports() throws Exception {
+        try (FakeTimekeeper server = new FakeTimekeeper()) {
+            Timekeeper client = client(server, server.ca());
+            for (int i = 0; i < 5; i++) {
+                assertThat(client.deliver(REPORT, PATIENCE)).isInstanceOf(Answer.Taken.class);
+            }
+
+            assertThat(server.connections()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void aServerOfAnotherAuthorityGetsNothing() throws Exception {
+        try (FakeTimekeeper server = new FakeTimekeeper();
+                FakeTimekeeper other = new FakeTimekeeper()) {
+            Answer answer = client(server, other.ca()).deliver(REPORT, PATIENCE);
+
+            assertThat(answer).isInstanceOf(Answer.Unavailable.class);
+            assertThat(server.received).isEmpty();
+        }
+    }
+
+    @Test
+    void aCertificateForAnotherAddressGetsNothing() throws Exception {
+        try (FakeTimekeeper server = new FakeTimekeeper("127.0.0.2")) {
+            Answer answer = client(server, server.ca()).deliver(REPORT, PATIENCE);
+
+            assertThat(answer).isInstanceOf(Answer.Unavailable.class);
+            assertThat(server.received).isEmpty();
+        }
+    }
+
+    @Test
+    void theNextAuthorityIsTrustedOnceItWasHandedOver() throws Exception {
+        try (FakeTimekeeper server = new FakeTimekeeper();
+                FakeTimekeeper successor = new FakeTimekeeper()) {
+            Timekeeper client = client(successor, server.ca());
+            assertThat(client.deliver(REPORT, PATIENCE)).isInstanceOf(Answer.Unavailable.class);
+
+            client.trust(server.ca() + successor.ca());
+
+            assertThat(client.deliver(REPORT, PATIENCE)).isInstanceOf(Answer.Taken.class);
+        }
+    }
+
+    @Test
+    void withoutATokenNothingIsSent() throws Exception {
+        try (FakeTimekeeper server = new FakeTimekeeper()) {
+            Files.delete(token);
+
+            assertThat(client(server, server.ca()).deliver(REPORT, PATIENCE))
+                    .isInstanceOfSatisfying(
+                            Answer.Unavailable.class,
+                            answer -> assertThat(answer.reason()).contains("token"));
+            assertThat(server.received).isEmpty();
+        }
+    }
+
+    @ParameterizedTest(name = "{0} {1}")
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "200|{\"result\":\"Accepted\",\"mode\":\"Heartbeat\"}|HEARTBEAT",
+                "200|{\"result\":\"Duplicate\",\"mode\":\"Full\"}|FULL",
+                "200|{\"result\":\"Accepted\",\"mode\":\"Full\",\"unknown\":[1]}|FULL",
+            })
+    void aTakenReportTellsTheMode(int status, String body, Mode mode) throws Exception {
+        try (FakeTimekeeper server = new FakeTimekeeper()) {
+            server.replies.set(0, new Reply(status, body));
+
+            assertThat(client(server, server.ca()).deliver(REPORT, PATIENCE))
+                    .isEqualTo(new Answer.Taken(mode, null));
+        }
+    }
+
+    @ParameterizedTest(name = "defect 47: {0} {1}")
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "503|{\"detail\":\"the database is away\"}|later",
+                "500|<html>oops</html>|later",
+                "429||later",
+                "200|no JSON at all|later",
+                "200|[]|later",
+                "400|{\"detail\":\"malformed\"}|never",
+                "401|{}|never",
+                "403|{\"detail\":\"not your pod\"}|never",
+                "409|{\"detail\":\"another content\"}|never",
+                "413|<html></html>|never",
+            })
+    void defect47_noAnswerStopsTheMeter(int status, String body, String kind) throws Exception {
+        try (FakeTimekeeper server = new FakeTimekeeper()) {
+            server.replies.set(0, new Reply(status, body == null ? "" : body));
+
+            Answer answer = client(server, server.ca()).deliver(REPORT, PATIENCE);
+
+            assertThat(answer)
+                    .isInstanceOf(
+                            kind.equals("later") ? Answer.Unavailable.class : Answer.Refused.class);
+        }
+    }
+}
