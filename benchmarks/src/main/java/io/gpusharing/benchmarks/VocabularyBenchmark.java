@@ -29,7 +29,9 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What every admission asks of {@code common}: the verdict on a pod and the standing of a budget. */
+/**
+ * What every admission asks of {@code common}: the verdict on a pod and the standing of a budget.
+ */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

@@ -82,8 +82,8 @@ public record BudgetLine(
     }
 
     /**
-     * The same line as of a later instant, when exactly so much was used in between: how the ledger,
-     * which knows what was used, goes from step to step.
+     * The same line as of a later instant, when exactly so much was used in between: how the
+     * ledger, which knows what was used, goes from step to step.
      *
      * @param until not after {@link #nextStep}; a step at that very instant is taken
      * @throws IllegalArgumentException if a step lies between, or {@code until} before {@code asOf}
