@@ -11,18 +11,18 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** A real PostgreSQL with our schema, one for all tests of a run. */
-final class TestDatabase {
+public final class TestDatabase {
 
     private static final EmbeddedPostgres POSTGRES = start();
-    static final DataSource DATA_SOURCE = migrated();
+    public static final DataSource DATA_SOURCE = migrated();
 
     private TestDatabase() {}
 
-    static JdbcTemplate jdbc() {
+    public static JdbcTemplate jdbc() {
         return new JdbcTemplate(DATA_SOURCE);
     }
 
-    static TransactionTemplate transaction() {
+    public static TransactionTemplate transaction() {
         return new TransactionTemplate(new JdbcTransactionManager(DATA_SOURCE));
     }
 

@@ -44,6 +44,7 @@ class UsageHttpTest {
     private static final AtomicBoolean DATABASE_AWAY = new AtomicBoolean();
 
     private static ServletWebServerApplicationContext context;
+    private static int port;
     private static final HttpClient CLIENT = HttpClient.newHttpClient();
 
     private final UUID pod = UUID.randomUUID();
@@ -56,7 +57,8 @@ class UsageHttpTest {
     @Import({UsageController.class, UsageSecurity.class})
     static class Application {
 
-        @Bean
+        // Other tests go on with it.
+        @Bean(destroyMethod = "")
         DataSource dataSource() {
             return TestDatabase.DATA_SOURCE;
         }
@@ -137,6 +139,7 @@ class UsageHttpTest {
                                         "spring.mvc.problemdetails.enabled=true",
                                         "gpusharing.usage.max-report-size=64KB")
                                 .run();
+        port = java.util.Objects.requireNonNull(context.getWebServer()).getPort();
     }
 
     @AfterAll
@@ -161,9 +164,7 @@ class UsageHttpTest {
     private HttpResponse<String> post(String bearer, String body) throws Exception {
         HttpRequest.Builder request =
                 HttpRequest.newBuilder(
-                                URI.create(
-                                        "http://127.0.0.1:%d/api/v1/usage"
-                                                .formatted(context.getWebServer().getPort())))
+                                URI.create("http://127.0.0.1:%d/api/v1/usage".formatted(port)))
                         .header("Content-Type", "application/json")
                         .POST(BodyPublishers.ofString(body));
         if (!bearer.isEmpty()) {

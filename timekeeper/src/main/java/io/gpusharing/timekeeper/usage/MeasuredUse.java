@@ -1,0 +1,160 @@
+package io.gpusharing.timekeeper.usage;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Repository;
+
+/**
+ * What was measured, for readers. Where a node agent and a sidecar both measured a pod, the one
+ * counts that saw more of its time; adding them would count the same work twice.
+ */
+@Repository
+public class MeasuredUse {
+
+    // Runs of a meter follow each other: their counters add up. Devices work side by side: their
+    // busy time adds up, the time they were watched does not.
+    private static final String BEST =
+            """
+            with device as (
+                select pod_uid, meter, device, sum(gpu_us) as gpu_us, sum(memory_bs) as memory_bs,
+                       sum(covered_us) as covered_us, sum(uncovered_us) as uncovered_us,
+                       max(last_at) as last_at,
+                       (array_agg(basis order by last_at desc, run))[1] as basis,
+                       (array_agg(basis_reason order by last_at desc, run))[1] as basis_reason
+                  from usage_counter
+                 where cluster = :cluster and pod_uid = any (:pods::uuid[])
+                 group by pod_uid, meter, device
+            ), pod as (
+                select pod_uid, meter, sum(gpu_us)::bigint as gpu_us,
+                       sum(memory_bs)::bigint as memory_bs, max(covered_us)::bigint as covered_us,
+                       max(uncovered_us)::bigint as uncovered_us, max(last_at) as last_at,
+                       string_agg(distinct basis, ',' order by basis) as basis,
+                       string_agg(distinct nullif(basis_reason, ''), '; ') as basis_reason
+                  from device
+                 group by pod_uid, meter
+            )
+            select distinct on (pod_uid) * from pod order by pod_uid, covered_us desc, meter
+            """;
+
+    private static final String PODS_OF_BUDGETS =
+            """
+            select budget, array_agg(pod_uid) as pods from pod_stay
+             where cluster = :cluster and (held_until is null or held_until > :since)
+             group by budget
+            """;
+
+    private final JdbcClient jdbc;
+    private final String cluster;
+
+    MeasuredUse(JdbcClient jdbc, ClusterProperties properties) {
+        this.jdbc = jdbc;
+        this.cluster = properties.id();
+    }
+
+    /**
+     * What a pod really did.
+     *
+     * @param meter who measured: {@code Agent} or {@code Sidecar}
+     * @param basis how, by device, joined by commas
+     * @param basisReason why no better; absent if there is none
+     * @param measured busy time, in micro-GPU-seconds
+     * @param memoryByteSeconds device memory held
+     * @param coveredMicroseconds wall time that was measured
+     * @param uncoveredMicroseconds wall time that was not, since the meter began
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Measured(
+            String meter,
+            String basis,
+            @Nullable String basisReason,
+            long measured,
+            String measuredMinutes,
+            long memoryByteSeconds,
+            long coveredMicroseconds,
+            long uncoveredMicroseconds,
+            Instant lastReport) {
+
+        /**
+         * How much of its share the pod was busy while it was watched, in percent with one decimal.
+         *
+         * @param rate micro-GPUs it holds
+         */
+        public @Nullable String busyPercent(long rate) {
+            if (rate <= 0 || coveredMicroseconds <= 0) {
+                return null;
+            }
+            BigDecimal held =
+                    BigDecimal.valueOf(rate)
+                            .multiply(BigDecimal.valueOf(coveredMicroseconds))
+                            .movePointLeft(6);
+            return BigDecimal.valueOf(measured)
+                    .multiply(BigDecimal.valueOf(100))
+                    .divide(held, 1, RoundingMode.HALF_EVEN)
+                    .toPlainString();
+        }
+    }
+
+    /** By pod; pods that nobody has measured are not in it. */
+    public Map<UUID, Measured> of(Collection<UUID> pods) {
+        Map<UUID, Measured> found = new HashMap<>();
+        jdbc.sql(BEST)
+                .param("cluster", cluster)
+                .param("pods", pods.toArray(UUID[]::new))
+                .query(row -> {
+                    found.put(row.getObject("pod_uid", UUID.class), measured(row));
+                });
+        return found;
+    }
+
+    /**
+     * By budget, what the pods that held a share since an instant have done altogether; a pod's
+     * work before the instant is in it, for counters know no dates.
+     */
+    public Map<String, GpuTime> byBudget(Instant since) {
+        record Pods(String budget, List<UUID> uids) {}
+        List<Pods> budgets =
+                jdbc.sql(PODS_OF_BUDGETS)
+                        .param("cluster", cluster)
+                        .param("since", Timestamp.from(since))
+                        .query((row, number) ->
+                                new Pods(
+                                        row.getString("budget"),
+                                        List.of((UUID[]) row.getArray("pods").getArray())))
+                        .list();
+        Map<String, GpuTime> sums = new HashMap<>();
+        for (Pods pods : budgets) {
+            long sum = of(pods.uids()).values().stream().mapToLong(Measured::measured).sum();
+            sums.put(pods.budget(), new GpuTime(sum));
+        }
+        return sums;
+    }
+
+    private static Measured measured(ResultSet row) throws SQLException {
+        // A microsecond of a whole GPU is a micro-GPU-second.
+        GpuTime busy = new GpuTime(row.getLong("gpu_us"));
+        return new Measured(
+                row.getString("meter"),
+                row.getString("basis"),
+                row.getString("basis_reason"),
+                busy.microGpuSeconds(),
+                busy.minutes(),
+                row.getLong("memory_bs"),
+                row.getLong("covered_us"),
+                row.getLong("uncovered_us"),
+                row.getTimestamp("last_at").toInstant());
+    }
+}

@@ -1,0 +1,215 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.VcudaGrammar;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class PodTranslationTest {
+
+    private static final String WAITING =
+            """
+            apiVersion: v1
+            kind: Pod
+            metadata:
+              name: train
+              namespace: team-b
+              uid: 0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10
+              creationTimestamp: "2026-03-02T11:59:00Z"
+            spec:
+              priority: 0
+              nodeSelector: {gpu: a100}
+              initContainers:
+              - name: fetch
+                resources: {requests: {cpu: "3"}}
+              - name: gpusharing-sidecar
+                restartPolicy: Always
+                resources: {requests: {cpu: 10m}}
+              containers:
+              - name: cuda
+                resources:
+                  limits: {tencent.com/vcuda-core: "50", tencent.com/vcuda-memory: "30"}
+                  requests: {cpu: 500m, tencent.com/vcuda-core: "50", tencent.com/vcuda-memory: "30"}
+            status:
+              phase: Pending
+              conditions:
+              - type: PodScheduled
+                status: "False"
+                reason: Unschedulable
+                message: 0/2 nodes are available
+                lastTransitionTime: "2026-03-02T12:00:00Z"
+            """;
+
+    private static final String RUNNING =
+            """
+            apiVersion: v1
+            kind: Pod
+            metadata:
+              name: w-0
+              namespace: team-a
+              uid: 1c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10
+              creationTimestamp: "2026-03-02T11:59:00Z"
+              labels: {gpusharing.io/metered: "true", group: g1}
+              annotations: {tencent.com/predicate-gpu-idx-1: "1"}
+              ownerReferences:
+              - {apiVersion: batch/v1, kind: Job, name: w, uid: job-uid, controller: true}
+            spec:
+              nodeName: n1
+              priority: 0
+              terminationGracePeriodSeconds: 90
+              containers:
+              - name: log
+              - name: cuda
+                resources:
+                  limits: {tencent.com/vcuda-core: "50", tencent.com/vcuda-memory: "30"}
+                  requests: {tencent.com/vcuda-core: "50", tencent.com/vcuda-memory: "30"}
+            status:
+              phase: Running
+              conditions:
+              - type: PodScheduled
+                status: "True"
+                lastTransitionTime: "2026-03-02T12:00:00Z"
+            """;
+
+    private final PodTranslation translation =
+            new PodTranslation(new RequestGrammars(List.of(new VcudaGrammar())), "");
+
+    private static Pod pod(String yaml) {
+        return Serialization.unmarshal(yaml, Pod.class);
+    }
+
+    private Holder holder(String yaml) {
+        return translation.holder(
+                pod(yaml), namespace -> Map.of(), Set.of("team-a/pdb"), NodeFacts.UNKNOWN);
+    }
+
+    @Test
+    void readsSinceWhenAPodWaits() {
+        assertThat(PodTranslation.waits(pod(WAITING))).isTrue();
+        assertThat(translation.waiter(pod(WAITING)).since())
+                .isEqualTo(Instant.parse("2026-03-02T12:00:00Z"));
+    }
+
+    @Test
+    void countsWhatTheSchedulerCounts() {
+        Amounts requests = translation.waiter(pod(WAITING)).requests();
+
+        // The init step is larger than everything that runs later; the sidecar starts after it.
+        assertThat(requests.of("cpu")).isEqualByComparingTo(new BigDecimal("3"));
+        assertThat(requests.of("tencent.com/vcuda-core")).isEqualByComparingTo("50");
+        assertThat(requests.of("pods")).isEqualByComparingTo("1");
+    }
+
+    @Test
+    void asksForOneGpuPerFraction() {
+        assertThat(translation.waiter(pod(WAITING)).asks())
+                .containsExactly(new GpuAsk(1, 50, 30, false));
+    }
+
+    @Test
+    void aPodThatWasNotTriedYetDoesNotWait() {
+        assertThat(PodTranslation.waits(pod(WAITING.replace("Unschedulable", "SchedulingGated"))))
+                .isFalse();
+    }
+
+    @Test
+    void readsSinceWhenAndHowAPodHoldsItsShare() {
+        Holder holder = holder(RUNNING);
+
+        assertThat(holder.since()).isEqualTo(Instant.parse("2026-03-02T12:00:00Z"));
+        assertThat(holder.share()).isEqualTo(500_000);
+        assertThat(holder.gpus()).containsExactly(new GpuHold("1", 50, 30, false));
+        assertThat(holder.gang()).isEqualTo("job-uid");
+        assertThat(holder.grace()).hasSeconds(90);
+        assertThat(holder.exemption()).isNull();
+    }
+
+    @Test
+    void aLabelCanNameTheGang() {
+        PodTranslation labelled =
+                new PodTranslation(new RequestGrammars(List.of(new VcudaGrammar())), "group");
+
+        assertThat(
+                        labelled.holder(
+                                        pod(RUNNING),
+                                        namespace -> Map.of(),
+                                        Set.of(),
+                                        NodeFacts.UNKNOWN)
+                                .gang())
+                .isEqualTo("team-a/g1");
+    }
+
+    @Test
+    void withoutItsAnnotationNobodyKnowsWhichGpuItHolds() {
+        assertThat(holder(RUNNING.replace("idx-1", "idx-7")).gpus()).isNull();
+    }
+
+    @Test
+    void aPodThatHasEndedHoldsNothing() {
+        assertThat(PodTranslation.holds(pod(RUNNING.replace("Running", "Succeeded")))).isFalse();
+    }
+
+    @Nested
+    class Exempts {
+
+        @Test
+        void whatAnAdministratorAnnotated() {
+            String annotated =
+                    RUNNING.replace(
+                            "annotations: {",
+                            "annotations: {gpusharing.io/do-not-reclaim: \"true\", ");
+
+            assertThat(holder(annotated).exemption()).contains("do-not-reclaim");
+        }
+
+        @Test
+        void allPodsOfAnAnnotatedNamespace() {
+            Holder holder =
+                    translation.holder(
+                            pod(RUNNING),
+                            namespace -> Map.of("gpusharing.io/do-not-reclaim", "true"),
+                            Set.of(),
+                            NodeFacts.UNKNOWN);
+
+            assertThat(holder.exemption()).contains("namespace");
+        }
+
+        @ParameterizedTest
+        @CsvSource({
+            "kind: Job, kind: DaemonSet, DaemonSet",
+            "priority: 0, priority: 2000000000, class",
+            "metered: \"true\", metered: \"false\", metered"
+        })
+        void whatNobodyMayEvict(String usual, String special, String why) {
+            assertThat(holder(RUNNING.replace(usual, special)).exemption()).contains(why);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "0/2 nodes are available | node(s) had volume node affinity conflict | volume",
+                "priority: 0 | topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}] | spread",
+                "priority: 0 | affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: zone}]}} | affinity",
+                "priority: 0 | resourceClaims: [{name: gpu}] | claims",
+                "- name: cuda | - {name: web, ports: [{containerPort: 80, hostPort: 80}]} | ports"
+            })
+    void doesNotJudgeWhatItCannotSee(String usual, String special, String why) {
+        String text = special.startsWith("- {") ? special + "\n  " + usual : special;
+
+        assertThat(translation.waiter(pod(WAITING.replace(usual, text))).unjudged()).contains(why);
+    }
+}

@@ -1,0 +1,128 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import static io.gpusharing.timekeeper.reclaim.Cluster.NOON;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.timekeeper.reclaim.Decision.Candidate;
+import io.gpusharing.timekeeper.reclaim.Decision.Evict;
+import io.gpusharing.timekeeper.reclaim.Decision.Victim;
+import io.gpusharing.timekeeper.reclaim.Receipts.Open;
+import io.gpusharing.timekeeper.reclaim.Receipts.Result;
+import io.gpusharing.timekeeper.usage.TestDatabase;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+class ReceiptsTest {
+
+    private static final Instant SETTLES = NOON.plusSeconds(90);
+
+    private final String cluster = "receipts-" + UUID.randomUUID();
+    private final Receipts receipts =
+            new Receipts(
+                    cluster,
+                    JdbcClient.create(TestDatabase.DATA_SOURCE),
+                    TestDatabase.transaction());
+    private final PodRef victim = new PodRef(UUID.randomUUID().toString(), "team-a", "old");
+    private final PodRef waiting = new PodRef(UUID.randomUUID().toString(), "team-b", "w");
+    private final Evict plan = plan();
+
+    private Evict plan() {
+        Waiter waiter =
+                new Waiter(
+                        waiting,
+                        NOON.minusSeconds(20),
+                        null,
+                        false,
+                        0,
+                        true,
+                        Amounts.NONE,
+                        List.of(),
+                        "deployment-uid",
+                        NodeWishes.NONE,
+                        null);
+        return new Evict(
+                waiter,
+                "n1",
+                List.of(
+                        new Victim(
+                                victim,
+                                "n1",
+                                "team-a",
+                                victim.uid(),
+                                "over by 5.000 GPU-minutes",
+                                1_200_000_000L,
+                                Duration.ofSeconds(30))),
+                List.of(
+                        new Candidate(victim, "n1", "team-a", null),
+                        new Candidate(waiting, "n1", null, "no budget limits it")));
+    }
+
+    private String column(String name) {
+        return String.valueOf(
+                TestDatabase.jdbc()
+                        .queryForObject(
+                                "select " + name + "::text from reclaim_receipt where cluster = ?",
+                                String.class,
+                                cluster));
+    }
+
+    @Test
+    void thePlanIsWrittenBeforeAnythingIsDone() {
+        assertThat(receipts.plan(plan, "team-b", NOON, SETTLES)).contains(1);
+
+        assertThat(column("result")).isEqualTo("Planned");
+        assertThat(column("considered")).contains("no budget limits it");
+        assertThat(column("cost")).isEqualTo("1200000000");
+    }
+
+    @Test
+    void whatBecameOfItIsAdded() {
+        receipts.plan(plan, "team-b", NOON, SETTLES);
+        receipts.result(waiting, 1, victim, Result.Refused, "a PodDisruptionBudget");
+
+        assertThat(column("result")).isEqualTo("Refused");
+        assertThat(column("result_detail")).isEqualTo("a PodDisruptionBudget");
+    }
+
+    @Test
+    void staysOpenUntilItIsKnownWhetherItHelped() {
+        receipts.plan(plan, "team-b", NOON, SETTLES);
+        assertThat(receipts.open())
+                .containsExactly(new Open(UUID.fromString(waiting.uid()), SETTLES));
+
+        receipts.settle(UUID.fromString(waiting.uid()), true, NOON.plusSeconds(40));
+
+        assertThat(receipts.open()).isEmpty();
+        assertThat(receipts.since(NOON.minusSeconds(1)))
+                .singleElement()
+                .satisfies(it -> {
+                    assertThat(it.helped()).isTrue();
+                    assertThat(it.waiter()).isEqualTo(waiting);
+                    assertThat(it.waiterBudget()).isEqualTo("team-b");
+                    assertThat(it.victimBudget()).isEqualTo("team-a");
+                    assertThat(it.settlesAt()).isEqualTo(SETTLES);
+                });
+    }
+
+    @Test
+    void countsTheAttempts() {
+        receipts.plan(plan, "team-b", NOON, SETTLES);
+
+        assertThat(receipts.plan(plan, "team-b", NOON.plusSeconds(200), SETTLES.plusSeconds(200)))
+                .contains(2);
+        assertThat(receipts.since(NOON.minusSeconds(1)))
+                .extracting(PastEviction::plan)
+                .doesNotHaveDuplicates();
+    }
+
+    @Test
+    void looksBackOnlyAsFarAsAsked() {
+        receipts.plan(plan, "team-b", NOON, SETTLES);
+
+        assertThat(receipts.since(NOON)).isEmpty();
+    }
+}

@@ -1,0 +1,102 @@
+package io.gpusharing.timekeeper.usage;
+
+import static io.gpusharing.timekeeper.usage.Reports.NOON;
+import static io.gpusharing.timekeeper.usage.Reports.PROPERTIES;
+import static io.gpusharing.timekeeper.usage.Reports.agent;
+import static io.gpusharing.timekeeper.usage.Reports.agentOn;
+import static io.gpusharing.timekeeper.usage.Reports.pod;
+import static io.gpusharing.timekeeper.usage.Reports.sent;
+import static io.gpusharing.timekeeper.usage.Reports.sidecar;
+import static io.gpusharing.timekeeper.usage.Reports.use;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.usage.MeasuredUse.Measured;
+import io.gpusharing.timekeeper.usage.UsageReport.PodUse;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+class MeasuredUseTest {
+
+    private static final Duration AN_HOUR = Duration.ofHours(1);
+
+    private final UUID uid = UUID.randomUUID();
+    private final ReportBook book =
+            new ReportBook("measured", TestDatabase.jdbc(), TestDatabase.transaction(), PROPERTIES);
+    private final MeasuredUse measured =
+            new MeasuredUse(
+                    JdbcClient.create(TestDatabase.DATA_SOURCE),
+                    new ClusterProperties("measured", "gpusharing-system", Duration.ofSeconds(1)));
+
+    private void sidecarTells(UUID run, double busy, double covered) {
+        book.post(List.of(sent(sidecar(run, 1, uid, use(busy, covered)), pod(uid), AN_HOUR)));
+    }
+
+    private void agentTells(double busy, double covered) {
+        UsageReport report =
+                agent(UUID.randomUUID(), 1, new PodUse(uid, List.of(use(busy, covered))));
+        book.post(
+                List.of(
+                        new Delivery(
+                                agentOn("n1"),
+                                report,
+                                report.digest(),
+                                Map.of(uid, pod(uid)),
+                                NOON.plus(AN_HOUR))));
+    }
+
+    private Measured found() {
+        return java.util.Objects.requireNonNull(measured.of(List.of(uid)).get(uid));
+    }
+
+    @Test
+    void addsUpTheRunsOfAMeter() {
+        sidecarTells(UUID.randomUUID(), 30, 100);
+        sidecarTells(UUID.randomUUID(), 20, 100);
+
+        assertThat(found().measured()).isEqualTo(50_000_000);
+        assertThat(found().coveredMicroseconds()).isEqualTo(200_000_000);
+    }
+
+    @Test
+    void countsTheMeterThatSawMore() {
+        sidecarTells(UUID.randomUUID(), 30, 100);
+        agentTells(90, 300);
+
+        assertThat(found().meter()).isEqualTo("Agent");
+        assertThat(found().measured()).isEqualTo(90_000_000);
+    }
+
+    @Test
+    void countsTheSidecarWhereTheAgentCameLate() {
+        sidecarTells(UUID.randomUUID(), 30, 100);
+        agentTells(1, 10);
+
+        assertThat(found().meter()).isEqualTo("Sidecar");
+    }
+
+    @Test
+    void countsTheAgentWhereBothSawTheSame() {
+        sidecarTells(UUID.randomUUID(), 30, 100);
+        agentTells(31, 100);
+
+        assertThat(found().meter()).isEqualTo("Agent");
+    }
+
+    @Test
+    void saysHowMuchOfTheShareWasBusy() {
+        sidecarTells(UUID.randomUUID(), 30, 100);
+
+        assertThat(found().busyPercent(500_000)).isEqualTo("60.0");
+        assertThat(found().busyPercent(0)).isNull();
+    }
+
+    @Test
+    void whoWasNotMeasuredIsNotThere() {
+        assertThat(measured.of(List.of(uid))).isEmpty();
+    }
+}
