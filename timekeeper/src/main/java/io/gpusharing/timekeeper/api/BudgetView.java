@@ -3,7 +3,9 @@ package io.gpusharing.timekeeper.api;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.budget.BudgetState;
+import io.gpusharing.timekeeper.budget.NamespaceUse;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -33,10 +35,20 @@ record BudgetView(
         List<Use> namespaces) {
 
     /** What one namespace used of the period, and holds now. */
-    record Use(String name, long used, String usedMinutes, long rate) {}
+    record Use(String name, long used, String usedMinutes, long rate) {
+
+        static Use of(NamespaceUse use) {
+            return new Use(
+                    use.namespace(),
+                    use.used().microGpuSeconds(),
+                    use.used().minutes(),
+                    use.rate());
+        }
+    }
 
     static BudgetView of(BudgetState state, Instant now) {
-        Instant asOf = now.isBefore(state.asOf()) ? state.asOf() : now;
+        Instant micros = now.truncatedTo(ChronoUnit.MICROS);
+        Instant asOf = micros.isBefore(state.asOf()) ? state.asOf() : micros;
         GpuTime granted = state.granted(asOf).orElse(null);
         GpuTime remaining = state.remaining(asOf).orElse(null);
         GpuTime used = state.used(asOf);
@@ -54,16 +66,6 @@ record BudgetView(
                 granted == null ? null : granted.minutes(),
                 used.minutes(),
                 remaining == null ? null : remaining.minutes(),
-                state.namespaces().stream()
-                        .map(it -> {
-                            GpuTime ofNamespace =
-                                    it.used().plus(GpuTime.accrued(it.rate(), state.asOf(), asOf));
-                            return new Use(
-                                    it.namespace(),
-                                    ofNamespace.microGpuSeconds(),
-                                    ofNamespace.minutes(),
-                                    it.rate());
-                        })
-                        .toList());
+                state.namespacesAt(asOf).stream().map(Use::of).toList());
     }
 }

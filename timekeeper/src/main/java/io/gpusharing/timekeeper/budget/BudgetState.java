@@ -72,9 +72,11 @@ public record BudgetState(
                 : line.map(BudgetLine::exhaustedAt).orElse(null);
     }
 
-    /** The same budget as of a later instant, for readers. */
+    /** The same budget as of a later instant. */
     BudgetState at(Instant now) {
         Instant to = later(now);
+        Optional<BudgetLine> then = line.map(it -> it.at(to));
+        boolean left = then.map(it -> it.remaining().isPositive()).orElse(true);
         return new BudgetState(
                 name,
                 uid,
@@ -82,16 +84,19 @@ public record BudgetState(
                 spec,
                 to,
                 period,
-                line.map(it -> it.at(to)),
-                exhaustedSince,
-                namespaces.stream()
-                        .map(it ->
-                                new NamespaceUse(
-                                        it.namespace(),
-                                        it.used().plus(GpuTime.accrued(it.rate(), asOf, to)),
-                                        it.rate()))
-                        .toList(),
+                then,
+                left ? null : exhaustedAt(),
+                namespaces.stream().map(use -> use.at(asOf, to)).toList(),
                 conflicts);
+    }
+
+    /**
+     * What each namespace used of this period until an instant.
+     *
+     * @param now taken as {@link #asOf} if it is earlier
+     */
+    public List<NamespaceUse> namespacesAt(Instant now) {
+        return namespaces.stream().map(use -> use.at(asOf, later(now))).toList();
     }
 
     private Instant later(Instant now) {

@@ -10,6 +10,7 @@ import io.gpusharing.budget.GpuBudgetStatus;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -99,7 +100,7 @@ class StatusPublisher extends Alarm {
         if (present == null) {
             return true;
         }
-        GpuBudgetStatus status = StatusDocument.of(state, now, present.published());
+        GpuBudgetStatus status = StatusDocument.of(state, asOf(state, now), present.published());
         try {
             apply(state.name(), status);
             published.put(state.name(), new Published(state, state.standing(now).word(), now));
@@ -112,6 +113,15 @@ class StatusPublisher extends Alarm {
                     .log("cannot write status, trying again");
             return false;
         }
+    }
+
+    /** A whole second, up to which nothing is rounded, or the very instant of exhaustion. */
+    private static Instant asOf(BudgetState state, Instant now) {
+        Instant second = now.truncatedTo(ChronoUnit.SECONDS);
+        Instant exhausted = state.exhaustedAt();
+        return exhausted != null && exhausted.isAfter(second) && !exhausted.isAfter(now)
+                ? exhausted
+                : second;
     }
 
     private void apply(String name, GpuBudgetStatus status) {

@@ -1,0 +1,75 @@
+package io.gpusharing.timekeeper.budget;
+
+import io.gpusharing.budget.GpuBudgetSpec;
+import io.gpusharing.budget.GpuBudgetSpec.ChargeBy;
+import io.gpusharing.budget.GpuBudgetSpec.Debt;
+import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
+import io.gpusharing.budget.GpuBudgetSpec.PeriodSpec;
+import io.gpusharing.budget.GpuBudgetSpec.Rollover;
+import io.gpusharing.budget.GpuBudgetSpec.Share;
+import io.gpusharing.budget.PeriodRule.Unit;
+import io.gpusharing.budget.ShareRule.Formula;
+import io.gpusharing.budget.ShareRule.Reference;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.ledger.Accounts;
+import io.gpusharing.timekeeper.testing.TestDatabase;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Budgets for tests, also of other packages. */
+public final class TestBudgets {
+
+    private TestBudgets() {}
+
+    /** All accounts on a database, of no budget yet. */
+    public static Budgets on(TestDatabase database, ClusterProperties cluster, Clock clock) {
+        return new Budgets(
+                new Periods(database.jdbc(), cluster), Accounts.usage(database, cluster), clock);
+    }
+
+    /** These budgets exist now. */
+    public static void exist(Budgets budgets, List<Written> written) {
+        budgets.known(written.stream().map(Written::budget).toList());
+    }
+
+    /** What an administrator wrote. */
+    public record Written(String name, Instant created, long generation, GpuBudgetSpec spec) {
+
+        Budget budget() {
+            return new Budget(name, "uid-" + name, generation, created, spec, null);
+        }
+    }
+
+    /**
+     * A limited budget.
+     *
+     * @param minutes null for an unlimited one
+     */
+    public static Written budget(
+            String name,
+            Instant created,
+            @Nullable String minutes,
+            Unit unit,
+            String zone,
+            String rollover,
+            int debt,
+            String... namespaces) {
+        return new Written(
+                name,
+                created,
+                1,
+                new GpuBudgetSpec(
+                        List.of(namespaces),
+                        minutes,
+                        new PeriodSpec(unit, zone, "2026-01-01T00:00:00"),
+                        new Rollover(rollover),
+                        new Debt(debt),
+                        OnExhausted.LowerPriority,
+                        ChargeBy.Allocation,
+                        new Share(Formula.Max, Reference.WholeGpu, null),
+                        List.of(80, 95),
+                        "5m"));
+    }
+}

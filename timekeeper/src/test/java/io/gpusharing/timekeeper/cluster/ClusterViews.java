@@ -1,0 +1,16 @@
+package io.gpusharing.timekeeper.cluster;
+
+import io.gpusharing.timekeeper.testing.Pods;
+
+/** Views for tests of other packages. */
+public final class ClusterViews {
+
+    private ClusterViews() {}
+
+    /** Knows the node that all test pods run on. */
+    public static ClusterView withNode() {
+        var view = new ClusterView();
+        view.put(Pods.NODE, Pods.NODE_FACTS);
+        return view;
+    }
+}

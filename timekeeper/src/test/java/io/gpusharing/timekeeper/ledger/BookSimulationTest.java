@@ -1,0 +1,321 @@
+package io.gpusharing.timekeeper.ledger;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.Period;
+import io.gpusharing.budget.PeriodRule;
+import io.gpusharing.budget.PeriodRule.Unit;
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.testing.RandomSeeds;
+import io.gpusharing.timekeeper.budget.BudgetState;
+import io.gpusharing.timekeeper.budget.Budgets;
+import io.gpusharing.timekeeper.budget.TestBudgets;
+import io.gpusharing.timekeeper.budget.TestBudgets.Written;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.cluster.ClusterViews;
+import io.gpusharing.timekeeper.testing.FlakyTransactions;
+import io.gpusharing.timekeeper.testing.Pods;
+import io.gpusharing.timekeeper.testing.SteppingClock;
+import io.gpusharing.timekeeper.testing.TestDatabase;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.springframework.dao.DataAccessException;
+
+/**
+ * Days of a cluster in which pods come and go, news are late, the database fails at every point of
+ * a transaction and the process is killed. In the end the ledger must say what a pod's own life
+ * says, to the micro-GPU-second.
+ */
+class BookSimulationTest {
+
+    private static final Instant START = Instant.parse("2026-03-27T21:17:05Z");
+    private static final ClusterProperties CLUSTER =
+            new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1));
+    private static final LedgerProperties PROPERTIES =
+            new LedgerProperties(
+                    Duration.ofSeconds(30), Duration.ofSeconds(1), Duration.ofSeconds(10));
+    private static final ZoneId BERLIN = ZoneId.of("Europe/Berlin");
+
+    // Two days of them reach over the change to summer time.
+    private static final List<Written> BUDGETS =
+            List.of(
+                    TestBudgets.budget(
+                            "a", START, "40", Unit.Day, "Europe/Berlin", "10", 25, "a-1", "a-2"),
+                    TestBudgets.budget("b", START, null, Unit.Month, "UTC", "0", 25, "b"));
+
+    @ParameterizedTest
+    @RandomSeeds(6)
+    void whateverHappensTheLedgerSaysWhatThePodsLivesSay(long seed) {
+        Simulation simulation = new Simulation(seed);
+
+        simulation.live(Duration.ofHours(60));
+
+        simulation.everyPodIsChargedItsLife();
+        simulation.entriesOfAPodNeverOverlap();
+        simulation.hoursAreTheSumsOfTheirEntries();
+        simulation.budgetsAreTheFoldOfTheirDays();
+    }
+
+    /** What the API server told, in its order. */
+    private record Told(long version, Pods pod, boolean removed) {}
+
+    private static final class Simulation {
+
+        private final Random random;
+        private final SteppingClock clock = new SteppingClock(START);
+        private final TestDatabase database = TestDatabase.create();
+        private final List<Told> history = new ArrayList<>();
+        private final Map<UUID, Pods> present = new HashMap<>();
+        private final Map<UUID, Pods> lives = new HashMap<>();
+        private int told;
+        private Budgets budgets;
+        private Book book;
+
+        Simulation(long seed) {
+            random = new Random(seed);
+            budgets = TestBudgets.on(database, CLUSTER, clock);
+            book = start();
+        }
+
+        private Book start() {
+            budgets = TestBudgets.on(database, CLUSTER, clock);
+            var ledger =
+                    new Ledger(
+                            database.jdbc(),
+                            new FlakyTransactions(database, random, 0.02),
+                            CLUSTER);
+            var started =
+                    new Book(
+                            ledger,
+                            budgets,
+                            ClusterViews.withNode(),
+                            new RequestGrammars(List.of(new VcudaGrammar())),
+                            PROPERTIES,
+                            clock);
+            var news = new ArrayDeque<News>();
+            news.add(new News.Task(() -> TestBudgets.exist(budgets, BUDGETS)));
+            String position = ledger.open(started.now()).position();
+            told = position == null ? history.size() : Integer.parseInt(position);
+            news.add(
+                    new News.Listed(
+                            present.values().stream().map(Pods::facts).toList(),
+                            Integer.toString(history.size()),
+                            position != null,
+                            clock.instant()));
+            keep(started, news);
+            return started;
+        }
+
+        void live(Duration length) {
+            Instant end = START.plus(length);
+            while (clock.instant().isBefore(end)) {
+                clock.pass(Duration.ofMillis(random.nextInt(800_000)));
+                happen();
+                if (random.nextInt(3) > 0) {
+                    tell(random.nextInt(1 + history.size() - told));
+                }
+                if (random.nextInt(40) == 0) {
+                    book = start();
+                }
+            }
+            List.copyOf(present.values()).forEach(this::finish);
+            tell(history.size() - told);
+            clock.pass(Duration.ofMinutes(1));
+            keep(book, new ArrayDeque<>());
+        }
+
+        private void happen() {
+            Instant second = book.now();
+            if (present.size() < 6 || random.nextBoolean()) {
+                String namespace = List.of("a-1", "a-2", "b", "nobody").get(random.nextInt(4));
+                long core = random.nextInt(4) == 0 ? 200 : 1 + random.nextInt(99);
+                Pods pod = Pods.waiting(namespace, core, core < 100 ? 1 + random.nextInt(60) : 0);
+                write(random.nextInt(10) == 0 ? pod : pod.boundAt(second));
+            } else {
+                var all = new ArrayList<>(present.values());
+                finish(all.get(random.nextInt(all.size())));
+            }
+        }
+
+        private void finish(Pods pod) {
+            Instant second = book.now();
+            switch (random.nextInt(4)) {
+                case 0 -> remove(pod.removedAt(second));
+                case 1 -> {
+                    write(pod.finishedAt(second));
+                    remove(pod.finishedAt(second).removedAt(second));
+                }
+                case 2 -> {
+                    write(pod.lostAt(second));
+                    remove(pod.lostAt(second).removedAt(second));
+                }
+                default -> {
+                    write(pod.finishedAt(second));
+                    present.remove(pod.uid());
+                    remove(pod.finishedAt(second).removedAt(second.plusSeconds(100)));
+                }
+            }
+        }
+
+        private void write(Pods pod) {
+            present.put(pod.uid(), pod);
+            lives.put(pod.uid(), pod);
+            history.add(new Told(history.size() + 1, pod, false));
+        }
+
+        private void remove(Pods pod) {
+            present.remove(pod.uid());
+            lives.put(pod.uid(), pod);
+            history.add(new Told(history.size() + 1, pod, true));
+        }
+
+        private void tell(int count) {
+            var news = new ArrayDeque<News>();
+            for (Told event : history.subList(told, told + count)) {
+                String version = Long.toString(event.version());
+                news.add(
+                        event.removed()
+                                ? new News.Removed(event.pod().facts(), version, clock.instant())
+                                : new News.Changed(event.pod().facts(), version, clock.instant()));
+            }
+            told += count;
+            keep(book, news);
+        }
+
+        /** As the bookkeeper does it. */
+        private static void keep(Book book, ArrayDeque<News> news) {
+            while (true) {
+                try {
+                    book.keep(news);
+                    return;
+                } catch (DataAccessException | OutOfStepException e) {
+                    book.forget();
+                }
+            }
+        }
+
+        private static long rate(Pods pod) {
+            return Math.max(
+                    pod.core() * 10_000, pod.core() < 100 ? pod.memory() * 1_000_000 / 60 : 0);
+        }
+
+        private static Instant end(Pods pod) {
+            return Stream.of(pod.finished(), pod.disrupted(), pod.removal())
+                    .filter(Objects::nonNull)
+                    .findFirst()
+                    .orElseThrow();
+        }
+
+        private static GpuTime during(Pods pod, Instant from, Instant to) {
+            if (pod.scheduled() == null) {
+                return GpuTime.ZERO;
+            }
+            Instant start = pod.scheduled().isBefore(from) ? from : pod.scheduled();
+            Instant stop = end(pod).isAfter(to) ? to : end(pod);
+            return stop.isAfter(start)
+                    ? new GpuTime(rate(pod) * Duration.between(start, stop).toSeconds())
+                    : GpuTime.ZERO;
+        }
+
+        void everyPodIsChargedItsLife() {
+            var expected = new HashMap<UUID, Long>();
+            lives.values().stream()
+                    .filter(pod -> pod.scheduled() != null)
+                    .forEach(pod ->
+                            expected.put(
+                                    pod.uid(),
+                                    during(pod, Instant.MIN, Instant.MAX).microGpuSeconds()));
+            var charged = new HashMap<UUID, Long>();
+            database.jdbc()
+                    .sql(
+                            """
+                            select s.pod_uid, coalesce(sum(c.amount), 0)::bigint from pod_stay s
+                            left join pod_charge c using (cluster, pod_uid) group by s.pod_uid
+                            """)
+                    .query(row -> {
+                        charged.put(row.getObject(1, UUID.class), row.getLong(2));
+                    });
+
+            assertThat(charged).isEqualTo(expected);
+        }
+
+        void entriesOfAPodNeverOverlap() {
+            assertThat(
+                            count(
+                                    """
+                                    select count(*) from charge a join charge b using (cluster, pod_uid)
+                                    where a.charged_from < b.charged_from and b.charged_from < a.charged_to
+                                    """))
+                    .isZero();
+        }
+
+        void hoursAreTheSumsOfTheirEntries() {
+            assertThat(
+                            count(
+                                    """
+                                    select count(*) from usage_hour h full join
+                                      (select cluster, budget, namespace,
+                                              date_trunc('hour', charged_from, 'UTC') as hour, sum(amount) as amount
+                                       from pod_charge group by 1, 2, 3, 4) e using (cluster, budget, namespace, hour)
+                                    where h.amount is distinct from e.amount
+                                    """))
+                    .isZero();
+        }
+
+        private long count(String sql) {
+            return database.jdbc().sql(sql).query(Long.class).single();
+        }
+
+        /** Allowance, what rolls over and debt, day by day, by plain arithmetic. */
+        void budgetsAreTheFoldOfTheirDays() {
+            var days = new PeriodRule(Unit.Day, BERLIN, LocalDateTime.parse("2026-01-01T00:00:00"));
+            GpuTime allowance = GpuTime.ofMinutes("40");
+            GpuTime debt = GpuTime.ZERO;
+            GpuTime rolled = GpuTime.ZERO;
+            Period day = days.at(START);
+            while (!clock.instant().isBefore(end(day))) {
+                GpuTime own = allowance.minus(debt);
+                GpuTime used = usedBy("a", day);
+                GpuTime over = used.minus(own).minus(rolled);
+                GpuTime unused = own.minus(used);
+                rolled = unused.isPositive() ? unused.min(GpuTime.ofMinutes("10")) : GpuTime.ZERO;
+                debt = over.isPositive() ? over.min(allowance.percent(25)) : GpuTime.ZERO;
+                day = days.at(end(day));
+            }
+            BudgetState state = budgets.state("a").orElseThrow();
+            GpuTime used = usedBy("a", day);
+            GpuTime left = allowance.minus(debt).plus(rolled).minus(used);
+
+            assertThat(state.period()).isEqualTo(day);
+            assertThat(state.used(clock.instant())).isEqualTo(used);
+            assertThat(state.remaining(clock.instant())).contains(left);
+            assertThat(budgets.state("b").orElseThrow().used(clock.instant()))
+                    .isEqualTo(usedBy("b", new Period(Instant.MIN, Instant.MAX)));
+        }
+
+        private static Instant end(Period period) {
+            return Objects.requireNonNullElse(period.end(), Instant.MAX);
+        }
+
+        private GpuTime usedBy(String budget, Period period) {
+            return lives.values().stream()
+                    .filter(pod -> pod.namespace().startsWith(budget))
+                    .map(pod -> during(pod, period.start(), end(period)))
+                    .reduce(GpuTime.ZERO, GpuTime::plus);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package io.gpusharing.timekeeper.testing;
+
+import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.Quantity;
+import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.timekeeper.metering.PodFacts;
+import io.gpusharing.timekeeper.metering.PodFacts.Lifecycle;
+import io.gpusharing.timekeeper.metering.PodFacts.Placement;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A pod at some moment of its life, for tests.
+ *
+ * @param core hundredths of a GPU
+ * @param memory blocks of 256 MiB
+ */
+public record Pods(
+        UUID uid,
+        String namespace,
+        long core,
+        long memory,
+        @Nullable Instant scheduled,
+        boolean terminal,
+        @Nullable Instant finished,
+        boolean running,
+        @Nullable Instant disrupted,
+        @Nullable Instant removal) {
+
+    /** Where they all run: two GPUs of 60 blocks each. */
+    public static final String NODE = "gpu-1";
+
+    public static final NodeFacts NODE_FACTS =
+            new NodeFacts(
+                    Map.of(
+                            VcudaGrammar.CORE, Quantity.of(200),
+                            VcudaGrammar.MEMORY, Quantity.of(120)),
+                    Map.of());
+
+    private static final Instant CREATED = Instant.EPOCH;
+
+    /** Waits to be scheduled. */
+    public static Pods waiting(String namespace, long core, long memory) {
+        return new Pods(
+                UUID.randomUUID(), namespace, core, memory, null, false, null, false, null, null);
+    }
+
+    public Pods boundAt(Instant at) {
+        return new Pods(uid, namespace, core, memory, at, false, null, true, null, null);
+    }
+
+    public Pods finishedAt(Instant at) {
+        return new Pods(
+                uid, namespace, core, memory, scheduled, true, at, false, disrupted, removal);
+    }
+
+    /** Its node is lost: nobody says when its containers ended. */
+    public Pods lostAt(Instant at) {
+        return new Pods(uid, namespace, core, memory, scheduled, true, null, true, at, removal);
+    }
+
+    public Pods removedAt(Instant at) {
+        return new Pods(
+                uid, namespace, core, memory, scheduled, terminal, finished, running, disrupted,
+                at);
+    }
+
+    public PodFacts facts() {
+        var amounts =
+                Map.of(
+                        VcudaGrammar.CORE, Quantity.of(core),
+                        VcudaGrammar.MEMORY, Quantity.of(memory));
+        return new PodFacts(
+                uid,
+                namespace,
+                "pod-" + uid,
+                null,
+                new PodRequest(List.of(new ContainerRequest("cuda", Kind.App, amounts, amounts))),
+                Map.of(),
+                new Placement(scheduled == null ? null : NODE, null, null, 0, false, null),
+                new Lifecycle(
+                        CREATED, scheduled, scheduled, terminal, finished, running, disrupted, null,
+                        removal));
+    }
+}

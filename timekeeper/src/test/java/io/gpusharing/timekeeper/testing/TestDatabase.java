@@ -1,0 +1,106 @@
+package io.gpusharing.timekeeper.testing;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+import org.flywaydb.core.Flyway;
+import org.postgresql.ds.PGSimpleDataSource;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.testcontainers.DockerClientFactory;
+import org.testcontainers.postgresql.PostgreSQLContainer;
+
+/**
+ * A real PostgreSQL 18 with our schema: a container where a Docker daemon answers, the embedded one
+ * elsewhere. One server for all tests of a run, one database for each that asks.
+ */
+public final class TestDatabase {
+
+    private static final AtomicInteger COUNT = new AtomicInteger();
+
+    private final DataSource dataSource;
+
+    private TestDatabase(DataSource dataSource) {
+        this.dataSource = dataSource;
+    }
+
+    /** A new database with the schema and nothing in it. */
+    public static TestDatabase create() {
+        String name = "test_" + COUNT.incrementAndGet();
+        try (Connection connection = Server.INSTANCE.connect("postgres").getConnection()) {
+            connection.createStatement().execute("create database " + name);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+        var dataSource = new HikariDataSource();
+        dataSource.setDataSource(Server.INSTANCE.connect(name));
+        dataSource.setMaximumPoolSize(2);
+        Flyway.configure().dataSource(dataSource).load().migrate();
+        return new TestDatabase(dataSource);
+    }
+
+    public DataSource dataSource() {
+        return dataSource;
+    }
+
+    public JdbcClient jdbc() {
+        return JdbcClient.create(dataSource);
+    }
+
+    public PlatformTransactionManager transactions() {
+        return new DataSourceTransactionManager(dataSource);
+    }
+
+    /** Where the server is. */
+    private record Server(String host, int port, String user, String password) {
+
+        static final Server INSTANCE = start();
+
+        private static Server start() {
+            Server server = dockerAnswers() ? container() : embedded();
+            System.out.printf(
+                    "tests use PostgreSQL on port %d, %s%n",
+                    server.port, dockerAnswers() ? "in a container" : "embedded");
+            return server;
+        }
+
+        private static boolean dockerAnswers() {
+            return DockerClientFactory.instance().isDockerAvailable();
+        }
+
+        private static Server container() {
+            var container = new PostgreSQLContainer("postgres:18");
+            container.start();
+            return new Server(
+                    container.getHost(),
+                    container.getMappedPort(5432),
+                    container.getUsername(),
+                    container.getPassword());
+        }
+
+        private static Server embedded() {
+            try {
+                EmbeddedPostgres postgres = EmbeddedPostgres.start();
+                return new Server("127.0.0.1", postgres.getPort(), "postgres", "");
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        DataSource connect(String database) {
+            var source = new PGSimpleDataSource();
+            source.setServerNames(new String[] {host});
+            source.setPortNumbers(new int[] {port});
+            source.setDatabaseName(database);
+            source.setUser(user);
+            source.setPassword(password);
+            return source;
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/** Fakes that behave, and a real PostgreSQL. */
+@NullMarked
+package io.gpusharing.timekeeper.testing;
+
+import org.jspecify.annotations.NullMarked;
