@@ -98,10 +98,41 @@ create table budget_period (
     period_start timestamptz not null,
     period_end   timestamptz,
     counted_from timestamptz not null,
+    rolled_over  bigint      not null default 0 check (rolled_over >= 0),
+    debt         bigint      not null default 0 check (debt >= 0),
+    written_off  bigint      not null default 0 check (written_off >= 0),
     opened_at    timestamptz not null default now(),
     primary key (cluster, budget, period_start)
 );
 comment on column budget_period.counted_from is 'its start, or the creation of the budget in its first period';
+comment on column budget_period.rolled_over is 'what was left of the last allowance and may still be used';
+comment on column budget_period.debt is 'what the last period overran and this one pays';
+comment on column budget_period.written_off is 'what the last period overran above the cap';
+
+-- GPU time on top. It can end early, when its object is deleted; it is never changed otherwise.
+create table budget_grant (
+    cluster    text        not null references cluster,
+    uid        text        not null,
+    name       text        not null,
+    budget     text        not null,
+    amount     bigint      not null check (amount > 0),
+    reason     text        not null,
+    author     text,
+    valid_from timestamptz not null,
+    expires    timestamptz,
+    ended      timestamptz,
+    primary key (cluster, uid)
+);
+
+-- What was left of a grant when a period was opened.
+create table grant_carried (
+    cluster      text        not null,
+    budget       text        not null,
+    period_start timestamptz not null,
+    grant_uid    text        not null,
+    remaining    bigint      not null check (remaining >= 0),
+    primary key (cluster, budget, period_start, grant_uid)
+);
 
 -- What is told once: a threshold, an exhaustion. The row is written before it is told.
 create table announcement (

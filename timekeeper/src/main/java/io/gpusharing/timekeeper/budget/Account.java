@@ -5,6 +5,7 @@ import io.gpusharing.budget.GpuBudgetStatus;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Lot;
 import io.gpusharing.budget.Period;
+import io.gpusharing.budget.PeriodRule;
 import io.gpusharing.budget.Terms;
 import io.gpusharing.timekeeper.budget.Assignment.Conflict;
 import io.gpusharing.timekeeper.ledger.Entry;
@@ -12,6 +13,7 @@ import io.gpusharing.timekeeper.ledger.PodStay;
 import java.math.BigInteger;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -27,6 +29,9 @@ final class Account {
     /** What was used in [from, to), by namespace; {@code to} is null for all there is. */
     interface Usage {
         Map<String, GpuTime> used(Instant from, @Nullable Instant to);
+
+        /** What was posted since an instant for spans before another. */
+        Map<String, GpuTime> late(Instant before, Instant since);
     }
 
     private Budget budget;
@@ -41,13 +46,12 @@ final class Account {
     private final Map<String, Use> uses = new TreeMap<>();
 
     /**
-     * @param period the period that was opened for it
-     * @param countedFrom first instant that counts
+     * @param opening the last period that was opened for it
      */
-    Account(Budget budget, Period period, Instant countedFrom) {
+    Account(Budget budget, Opening opening) {
         this.budget = budget;
-        this.period = period;
-        this.base = countedFrom;
+        this.period = opening.period();
+        this.base = opening.countedFrom();
     }
 
     Budget budget() {
@@ -62,34 +66,98 @@ final class Account {
     /**
      * Folds the ledger anew, from the opening of a period to the last step before {@code now}.
      *
-     * @param opened the period as it was opened
-     * @param countedFrom first instant of it that counts
+     * @param grants all that count at or after the opening
+     * @return the periods that have begun since, as they are to be opened
      */
-    void fold(Period opened, Instant countedFrom, Usage usage, Instant now) {
-        Instant periodCounts = countedFrom;
-        period = opened;
-        base = countedFrom;
-        line = budget.spec().terms().map(it -> opening(it, opened, countedFrom)).orElse(null);
+    List<Opening> fold(Opening opening, List<Grant> grants, Usage usage, Instant now) {
+        PeriodRule periods = budget.periods();
+        var begun = new ArrayList<Opening>();
+        Instant periodCounts = opening.countedFrom();
+        Map<String, GpuTime> late = usage.late(opening.countedFrom(), opening.openedAt());
+        period = opening.period();
+        base = opening.countedFrom();
+        line = budget.spec().terms().map(it -> line(it, opening, grants)).orElse(null);
         Instant step = nextStep();
         while (step != null && !step.isAfter(now)) {
-            if (line != null) {
-                line = line.after(sum(usage.used(base, step)), step);
+            GpuTime used = sum(usage.used(base, step));
+            if (base.equals(opening.countedFrom())) {
+                used = used.plus(sum(late));
             }
+            BudgetLine before = line;
+            line = before == null ? null : before.after(used, step);
             if (step.equals(period.end())) {
-                period = budget.periods().at(step);
+                period = new Period(step, periods.at(step).end());
                 periodCounts = step;
+                begun.add(opening(before, used, line, grants));
             }
             base = step;
             step = nextStep();
         }
-        postedSinceBase = sum(usage.used(base, null));
+        boolean unmoved = base.equals(opening.countedFrom());
+        postedSinceBase = sum(usage.used(base, null)).plus(unmoved ? sum(late) : GpuTime.ZERO);
         uses.values().forEach(use -> use.posted = GpuTime.ZERO);
         usage.used(periodCounts, null).forEach((name, used) -> use(name).posted = used);
+        if (periodCounts.equals(opening.countedFrom())) {
+            late.forEach((name, used) -> use(name).posted = use(name).posted.plus(used));
+        }
+        return begun;
     }
 
-    private static BudgetLine opening(Terms terms, Period opened, Instant from) {
-        Lot allowance = new Lot(Lot.ALLOWANCE, terms.allowance(), from, opened.end());
-        return new BudgetLine(from, 0, List.of(allowance), GpuTime.ZERO, terms, opened.end());
+    private BudgetLine line(Terms terms, Opening opening, List<Grant> grants) {
+        Instant from = opening.countedFrom();
+        Instant end = opening.period().end();
+        var lots = new ArrayList<Lot>();
+        lots.add(new Lot(Lot.ALLOWANCE, terms.allowance(), from, end));
+        if (opening.rolledOver().isPositive()) {
+            lots.add(new Lot(Lot.ROLLOVER, opening.rolledOver(), from, end));
+        }
+        for (Grant grant : grants) {
+            Lot lot =
+                    grant.lot(
+                            opening.carried().getOrDefault(grant.uid(), grant.amount()),
+                            budget.periods());
+            if (countsAfter(lot, from)) {
+                lots.add(lot);
+            }
+        }
+        // What is owed is used at once.
+        return new BudgetLine(from, 0, lots, GpuTime.ZERO, terms, end).after(opening.debt(), from);
+    }
+
+    private static boolean countsAfter(Lot lot, Instant instant) {
+        Instant until = lot.until();
+        return until == null || (until.isAfter(instant) && until.isAfter(lot.from()));
+    }
+
+    /** What the step into the present period brought. */
+    private Opening opening(
+            @Nullable BudgetLine before,
+            GpuTime used,
+            @Nullable BudgetLine after,
+            List<Grant> grants) {
+        GpuTime debt = GpuTime.ZERO;
+        GpuTime writtenOff = GpuTime.ZERO;
+        GpuTime rolledOver = GpuTime.ZERO;
+        var carried = new HashMap<String, GpuTime>();
+        if (before != null && after != null) {
+            Terms terms = before.terms();
+            GpuTime over = used.minus(before.remaining());
+            if (over.isPositive()) {
+                debt = over.min(terms.allowance().percent(terms.maxDebtPercent()));
+                writtenOff = over.minus(debt);
+            }
+            for (Lot lot : after.lots()) {
+                if (lot.source().equals(Lot.ROLLOVER)) {
+                    rolledOver = lot.remaining();
+                }
+                grants.stream()
+                        .filter(grant -> grant.name().equals(lot.source()))
+                        .filter(grant -> grant.from().equals(lot.from()))
+                        .forEach(grant -> carried.put(grant.uid(), lot.remaining()));
+            }
+        }
+        return new Opening(
+                period, period.start(), rolledOver, debt, writtenOff, carried, Instant.MAX);
     }
 
     /** No stay is open any more; they will be told anew. */

@@ -11,6 +11,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param unnamedNamespaces what applies to a namespace that no {@code GpuBudget} names
  * @param gpuMinutes whole-GPU minutes a month for such namespaces, each or together; needed unless
  *     they are unlimited
+ * @param periodCloses how long after its end a period's result is written down: what is told later
+ *     about it counts in the next one
  * @param statusInterval least time between two writes of one budget's status for another rate
  * @param statusRefresh how old the used time that {@code kubectl} shows may become while it grows
  */
@@ -18,6 +20,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 record BudgetProperties(
         @DefaultValue("Unlimited") UnnamedNamespaces unnamedNamespaces,
         @Nullable String gpuMinutes,
+        @DefaultValue("1h") Duration periodCloses,
         @DefaultValue("1s") Duration statusInterval,
         @DefaultValue("30s") Duration statusRefresh) {
 

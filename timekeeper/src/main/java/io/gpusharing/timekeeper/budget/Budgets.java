@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.budget;
 
-import io.gpusharing.timekeeper.budget.Periods.Opened;
+import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.ledger.Entry;
 import io.gpusharing.timekeeper.ledger.PodStay;
 import io.gpusharing.timekeeper.ledger.Posting;
@@ -35,6 +35,7 @@ public class Budgets implements Tariffs {
 
     private final Periods periods;
     private final UsageBook usage;
+    private final BudgetProperties properties;
     private final Clock clock;
     private final List<Consumer<Map<String, BudgetState>>> listeners = new CopyOnWriteArrayList<>();
 
@@ -44,9 +45,10 @@ public class Budgets implements Tariffs {
     private final Set<String> changed = new HashSet<>();
     private volatile Map<String, BudgetState> states = Map.of();
 
-    Budgets(Periods periods, UsageBook usage, Clock clock) {
+    Budgets(Periods periods, UsageBook usage, BudgetProperties properties, Clock clock) {
         this.periods = periods;
         this.usage = usage;
+        this.properties = properties;
         this.clock = clock;
     }
 
@@ -94,8 +96,7 @@ public class Budgets implements Tariffs {
     }
 
     private Account open(Budget budget) {
-        Opened first = periods.firstOf(budget);
-        Account account = new Account(budget, first.period(), first.countedFrom());
+        Account account = new Account(budget, periods.latest(budget));
         accounts.put(budget.name(), account);
         return account;
     }
@@ -199,18 +200,49 @@ public class Budgets implements Tariffs {
         accounts.forEach((name, account) -> {
             Instant step = account.nextStep();
             if (unfolded.contains(name) || (step != null && !step.isAfter(now))) {
-                Opened first = periods.firstOf(account.budget());
-                account.fold(
-                        first.period(),
-                        first.countedFrom(),
-                        (from, to) -> usage.used(name, from, to),
-                        now);
+                fold(name, account, now);
                 folded.put(name, account.base());
             }
         });
         unfolded.clear();
         changed.addAll(folded.keySet());
         return folded;
+    }
+
+    private void fold(String name, Account account, Instant now) {
+        Opening opening = periods.latest(account.budget());
+        List<Opening> begun =
+                account.fold(
+                        opening,
+                        periods.grants(name, opening.countedFrom()),
+                        new PostedUsage(usage, name),
+                        now);
+        for (Opening next : begun) {
+            if (!next.period().start().plus(properties.periodCloses()).isAfter(now)) {
+                periods.open(name, next);
+            }
+        }
+    }
+
+    /** The grants there are now have become known; those that are gone end. */
+    void granted(Collection<Grant> grants) {
+        Instant now = now();
+        grants.forEach(periods::grant);
+        periods.endAllBut(grants.stream().map(Grant::uid).toList(), now);
+        unfolded.addAll(accounts.keySet());
+    }
+
+    private record PostedUsage(UsageBook book, String budget) implements Account.Usage {
+
+        @Override
+        public Map<String, GpuTime> used(Instant from, @Nullable Instant to) {
+            return book.used(budget, from, to);
+        }
+
+        @Override
+        public Map<String, GpuTime> late(Instant before, Instant since) {
+            return book.late(budget, before, since);
+        }
     }
 
     @Override

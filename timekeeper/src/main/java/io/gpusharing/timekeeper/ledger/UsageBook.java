@@ -46,6 +46,35 @@ public class UsageBook {
         return used;
     }
 
+    /**
+     * What was posted late for spans before an instant, after the books of that time were closed.
+     *
+     * @param since when they were closed, by the database's clock
+     */
+    public Map<String, GpuTime> late(String budget, Instant before, Instant since) {
+        var late = new TreeMap<String, GpuTime>();
+        jdbc.sql(
+                        """
+                        select namespace, sum(amount) as used
+                        from (select namespace, amount from charge
+                              where cluster = :cluster and budget = :budget
+                                and charged_from < :before::timestamptz and posted_at > :since::timestamptz
+                              union all
+                              select namespace, amount from correction
+                              where cluster = :cluster and budget = :budget
+                                and charged_from < :before::timestamptz and posted_at > :since::timestamptz) late
+                        group by namespace
+                        """)
+                .param("cluster", cluster)
+                .param("budget", budget)
+                .param("before", before.toString())
+                .param("since", since.toString())
+                .query(row -> {
+                    late.put(row.getString("namespace"), new GpuTime(row.getLong("used")));
+                });
+        return late;
+    }
+
     private static void add(Map<String, GpuTime> sums, Map<String, GpuTime> more) {
         more.forEach((namespace, time) -> sums.merge(namespace, time, GpuTime::plus));
     }

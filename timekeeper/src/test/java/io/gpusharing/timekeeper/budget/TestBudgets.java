@@ -14,6 +14,7 @@ import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.ledger.Accounts;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -24,9 +25,18 @@ public final class TestBudgets {
     private TestBudgets() {}
 
     /** All accounts on a database, of no budget yet. */
-    public static Budgets on(TestDatabase database, ClusterProperties cluster, Clock clock) {
+    public static Budgets on(
+            TestDatabase database, ClusterProperties cluster, Duration periodCloses, Clock clock) {
         return new Budgets(
-                new Periods(database.jdbc(), cluster), Accounts.usage(database, cluster), clock);
+                new Periods(database.jdbc(), cluster),
+                Accounts.usage(database, cluster),
+                new BudgetProperties(
+                        BudgetProperties.UnnamedNamespaces.Unlimited,
+                        null,
+                        periodCloses,
+                        Duration.ofSeconds(1),
+                        Duration.ofSeconds(30)),
+                clock);
     }
 
     /** These budgets exist now. */

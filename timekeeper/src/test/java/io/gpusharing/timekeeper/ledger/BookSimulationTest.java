@@ -48,6 +48,10 @@ class BookSimulationTest {
     private static final LedgerProperties PROPERTIES =
             new LedgerProperties(
                     Duration.ofSeconds(30), Duration.ofSeconds(1), Duration.ofSeconds(10));
+
+    /** News may be later than any books stay open. */
+    private static final Duration NEVER_CLOSED = Duration.ofDays(100);
+
     private static final ZoneId BERLIN = ZoneId.of("Europe/Berlin");
 
     // Two days of them reach over the change to summer time.
@@ -87,12 +91,12 @@ class BookSimulationTest {
 
         Simulation(long seed) {
             random = new Random(seed);
-            budgets = TestBudgets.on(database, CLUSTER, clock);
+            budgets = TestBudgets.on(database, CLUSTER, NEVER_CLOSED, clock);
             book = start();
         }
 
         private Book start() {
-            budgets = TestBudgets.on(database, CLUSTER, clock);
+            budgets = TestBudgets.on(database, CLUSTER, NEVER_CLOSED, clock);
             var ledger =
                     new Ledger(
                             database.jdbc(),

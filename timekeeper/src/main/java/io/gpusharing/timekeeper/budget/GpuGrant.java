@@ -1,0 +1,62 @@
+package io.gpusharing.timekeeper.budget;
+
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import io.fabric8.kubernetes.client.CustomResource;
+import io.fabric8.kubernetes.model.annotation.Group;
+import io.fabric8.kubernetes.model.annotation.Kind;
+import io.fabric8.kubernetes.model.annotation.Plural;
+import io.fabric8.kubernetes.model.annotation.Version;
+import io.gpusharing.Names;
+import io.gpusharing.budget.GpuTime;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** A {@code GpuGrant} as the API server stores it. */
+@Group(GpuBudget.GROUP)
+@Version(GpuBudget.VERSION)
+@Kind("GpuGrant")
+@Plural("gpugrants")
+public class GpuGrant extends CustomResource<GpuGrant.Spec, Void> {
+
+    /** Who made it: written by admission from the request's user. */
+    static final String AUTHOR = Names.PREFIX + "author";
+
+    /**
+     * What it grants. It cannot be changed.
+     *
+     * @param notBefore first instant at which it counts; null from its creation on
+     * @param expiresAt first instant at which it does not; null for the end of the period
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Spec(
+            String budget,
+            String gpuMinutes,
+            String reason,
+            @Nullable String notBefore,
+            @Nullable String expiresAt) {}
+
+    /** It never counts before it was made. */
+    Grant grant() {
+        Instant created = Instant.parse(getMetadata().getCreationTimestamp());
+        Instant notBefore = instant(getSpec().notBefore());
+        Map<String, String> annotations =
+                Objects.requireNonNullElse(getMetadata().getAnnotations(), Map.of());
+        return new Grant(
+                getMetadata().getUid(),
+                getMetadata().getName(),
+                getSpec().budget(),
+                GpuTime.ofMinutes(getSpec().gpuMinutes()),
+                getSpec().reason(),
+                annotations.get(AUTHOR),
+                notBefore == null || notBefore.isBefore(created) ? created : notBefore,
+                instant(getSpec().expiresAt()),
+                null);
+    }
+
+    private static @Nullable Instant instant(@Nullable String time) {
+        return time == null ? null : OffsetDateTime.parse(time).toInstant();
+    }
+}

@@ -1,0 +1,42 @@
+package io.gpusharing.timekeeper.budget;
+
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.Lot;
+import io.gpusharing.budget.PeriodRule;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * GPU time on top of a budget.
+ *
+ * @param from first instant at which it counts
+ * @param expires first instant at which it does not; null for the end of the period in which it
+ *     began
+ * @param ended when its object was deleted; null while it stands
+ */
+record Grant(
+        String uid,
+        String name,
+        String budget,
+        GpuTime amount,
+        String reason,
+        @Nullable String author,
+        Instant from,
+        @Nullable Instant expires,
+        @Nullable Instant ended) {
+
+    /** Until when it counts; null for ever. */
+    @Nullable Instant until(PeriodRule periods) {
+        Instant end = expires != null ? expires : periods.at(from).end();
+        return ended != null && (end == null || ended.isBefore(end)) ? ended : end;
+    }
+
+    /**
+     * Its lot.
+     *
+     * @param remaining what is left of it
+     */
+    Lot lot(GpuTime remaining, PeriodRule periods) {
+        return new Lot(name, remaining, from, until(periods));
+    }
+}

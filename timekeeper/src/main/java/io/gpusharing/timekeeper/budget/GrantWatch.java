@@ -1,0 +1,95 @@
+package io.gpusharing.timekeeper.budget;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.gpusharing.timekeeper.ledger.Bookkeeper;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.stereotype.Component;
+
+/** Follows the {@code GpuGrant} objects. */
+@Component
+class GrantWatch implements SmartLifecycle, ResourceEventHandler<GpuGrant> {
+
+    private static final Logger log = LoggerFactory.getLogger(GrantWatch.class);
+
+    private final SharedIndexInformer<GpuGrant> informer;
+    private final Budgets budgets;
+    private final Bookkeeper bookkeeper;
+    private final Map<String, Grant> present = new ConcurrentHashMap<>();
+    private volatile boolean synced;
+    private volatile boolean running;
+
+    GrantWatch(KubernetesClient client, Budgets budgets, Bookkeeper bookkeeper) {
+        this.informer = client.resources(GpuGrant.class).runnableInformer(0);
+        this.budgets = budgets;
+        this.bookkeeper = bookkeeper;
+    }
+
+    @Override
+    public void start() {
+        running = true;
+        informer.addEventHandler(this);
+        informer.exceptionHandler((started, problem) -> complain(problem));
+        informer.start().thenRun(this::begin);
+    }
+
+    private static boolean complain(Throwable problem) {
+        log.atWarn().setCause(problem).log("cannot read gpugrants, asking again");
+        return true;
+    }
+
+    private void begin() {
+        synced = true;
+        tell();
+    }
+
+    /** Only a complete list says which grants have gone. */
+    private void tell() {
+        if (synced) {
+            Map<String, Grant> now = Map.copyOf(present);
+            bookkeeper.between(() -> budgets.granted(now.values()));
+        }
+    }
+
+    @Override
+    public void onAdd(GpuGrant object) {
+        try {
+            Grant grant = object.grant();
+            if (present.put(grant.uid(), grant) == null) {
+                tell();
+            }
+        } catch (RuntimeException e) {
+            log.atWarn()
+                    .setCause(e)
+                    .addKeyValue("grant", object.getMetadata().getName())
+                    .log("this grant cannot be read and does not count");
+        }
+    }
+
+    @Override
+    public void onUpdate(GpuGrant before, GpuGrant after) {
+        onAdd(after);
+    }
+
+    @Override
+    public void onDelete(GpuGrant object, boolean finalStateUnknown) {
+        present.remove(object.getMetadata().getUid());
+        tell();
+    }
+
+    @Override
+    public void stop() {
+        informer.close();
+        running = false;
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+}
