@@ -41,7 +41,7 @@ final class MeterProcess {
     private static final long SAVE_EVERY_MICROS = 5_000_000;
     private static final long HANGS_TOO_LONG_MICROS = 300_000_000;
     private static final long STAY_AT_LEAST_MICROS = 30_000_000;
-    private static final Duration LAST_TICK = Duration.ofMillis(500);
+    private static final Duration LAST_TICK = Duration.ofMillis(400);
     private static final Duration LAST_REPORT = Duration.ofMillis(700);
 
     private final Settings settings;

@@ -24,7 +24,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import org.bouncycastle.asn1.x500.X500Name;
@@ -36,6 +38,7 @@ import org.bouncycastle.cert.jcajce.JcaX509CertificateConverter;
 import org.bouncycastle.cert.jcajce.JcaX509v3CertificateBuilder;
 import org.bouncycastle.openssl.jcajce.JcaPEMWriter;
 import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
+import org.jspecify.annotations.Nullable;
 
 /** A timekeeper on 127.0.0.1: TLS with a CA of its own, and answers that a test chooses. */
 public final class FakeTimekeeper implements AutoCloseable {
@@ -52,6 +55,8 @@ public final class FakeTimekeeper implements AutoCloseable {
     /** All that came in. */
     public final List<Received> received = new CopyOnWriteArrayList<>();
 
+    private final AtomicInteger held = new AtomicInteger();
+    private volatile @Nullable CountDownLatch door;
     private final String caPem;
     private final HttpsServer server;
 
@@ -103,10 +108,7 @@ public final class FakeTimekeeper implements AutoCloseable {
     }
 
     private static X509Certificate certificate(
-            String name,
-            KeyPair subject,
-            KeyPair signer,
-            @org.jspecify.annotations.Nullable String address)
+            String name, KeyPair subject, KeyPair signer, @Nullable String address)
             throws Exception {
         X500Name issuer = new X500Name("CN=reporting CA");
         JcaX509v3CertificateBuilder builder =
@@ -142,6 +144,11 @@ public final class FakeTimekeeper implements AutoCloseable {
                             token == null ? "" : token,
                             Json.parseObject(body),
                             exchange.getRemoteAddress().getPort()));
+            CountDownLatch closed = door;
+            if (closed != null) {
+                held.incrementAndGet();
+                closed.await();
+            }
             Reply reply = replies.size() > 1 ? replies.removeFirst() : replies.getFirst();
             byte[] answer = reply.body().getBytes(StandardCharsets.UTF_8);
             exchange.getResponseHeaders().add("Content-Type", "application/json");
@@ -149,6 +156,27 @@ public final class FakeTimekeeper implements AutoCloseable {
             exchange.getResponseBody().write(answer);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Lets every report wait for its answer. */
+    public void hold() {
+        door = new CountDownLatch(1);
+    }
+
+    /** How many reports wait, or have waited. */
+    public int held() {
+        return held.get();
+    }
+
+    /** Answers those that wait. */
+    public void letGo() {
+        CountDownLatch closed = door;
+        door = null;
+        if (closed != null) {
+            closed.countDown();
         }
     }
 
