@@ -93,11 +93,11 @@ public final class Story {
         assertThat(refused("create", "-f", "e2e/story/one-and-a-half.yaml"))
                 .contains("cuda", "tencent.com/vcuda-core", "150", "1..99", "200");
         assertThat(refused("create", "-f", "e2e/story/no-memory.yaml"))
-                .contains("cuda", "tencent.com/vcuda-memory", "50");
+                .contains("cuda", "tencent.com/vcuda-memory", "is not set", "1 or more");
         assertThat(refused("create", "-f", "e2e/story/bad-deployment.yaml"))
                 .contains("cuda", "tencent.com/vcuda-core", "150");
         assertThat(refused("create", "-f", "e2e/story/bad-job.yaml"))
-                .contains("cuda", "tencent.com/vcuda-memory", "50");
+                .contains("cuda", "tencent.com/vcuda-memory", "is not set", "1 or more");
         assertThat(kubectl("get", "deployments,jobs", "-n", "team-a", "-o", "name").orFail())
                 .isEmpty();
     }
