@@ -3,7 +3,9 @@ package io.gpusharing.webhook;
 import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotEmpty;
 import java.util.List;
+import java.util.Map;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
  * What all parts of an installation share.
@@ -14,9 +16,12 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  *     beginning
  * @param grammars ways of asking that are understood, in order of precedence: a resource belongs to
  *     the first grammar that reads it
+ * @param customResources extended resources of the site's own, each with the micro-GPUs that one
+ *     unit is worth, for instance {@code amd.com/gpu} with 1000000
  */
 @ConfigurationProperties("gpusharing")
 public record GpuSharingProperties(
         @NotBlank String namespace,
         @NotEmpty List<String> resources,
-        @NotEmpty List<String> grammars) {}
+        @DefaultValue List<String> grammars,
+        @DefaultValue Map<String, Long> customResources) {}

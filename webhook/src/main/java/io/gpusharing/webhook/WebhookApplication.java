@@ -1,5 +1,7 @@
 package io.gpusharing.webhook;
 
+import io.gpusharing.webhook.explain.Explain;
+import java.io.IOException;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 
@@ -7,8 +9,11 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 @SpringBootApplication
 public class WebhookApplication {
 
-    /** Starts the service. */
-    public static void main(String[] arguments) {
+    /** Starts the service, or with {@code explain -f FILE} says what it would do to a manifest. */
+    public static void main(String[] arguments) throws IOException {
+        if (arguments.length > 0 && arguments[0].equals(Explain.COMMAND)) {
+            System.exit(Explain.run(arguments, System.out, GrammarConfiguration.class));
+        }
         SpringApplication.run(WebhookApplication.class, arguments);
     }
 }

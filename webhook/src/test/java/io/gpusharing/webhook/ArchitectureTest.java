@@ -22,7 +22,8 @@ class ArchitectureTest {
                             each.getSimpleName()
                                             .matches(
                                                     ".*(Configuration|Properties|Mode|Application|Servlet|Watch|Indicator|Analyzer)")
-                                    || each.getPackageName().endsWith(".tls"));
+                                    || each.getPackageName()
+                                            .matches(".*\\.(tls|events|explain|testing)"));
 
     @ArchTest
     static final ArchRule theWebhookKnowsCommonOnly =

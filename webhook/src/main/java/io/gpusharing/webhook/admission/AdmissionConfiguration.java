@@ -1,11 +1,14 @@
 package io.gpusharing.webhook.admission;
 
+import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.webhook.events.RefusalEvents;
 import io.gpusharing.webhook.injection.Sidecar;
 import io.gpusharing.webhook.injection.SidecarProperties;
 import io.gpusharing.webhook.review.ReviewReader;
 import io.gpusharing.webhook.standing.ClusterWatch;
 import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Clock;
 import java.util.Arrays;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
@@ -34,13 +37,24 @@ class AdmissionConfiguration {
             ClassProperties classes,
             SidecarProperties sidecar,
             ClusterWatch cluster,
-            AdmissionMetrics metrics) {
+            AdmissionMetrics metrics,
+            AdmissionProperties properties,
+            RefusalEvents events) {
+        Admission.Listener listener =
+                properties.events()
+                        ? Listeners.all(metrics, Listeners.logging(), Listeners.telling(events))
+                        : Listeners.all(metrics, Listeners.logging());
         return new Admission(
                 new ReviewReader(grammars::reads),
                 new PodAdmission(grammars, policy, classes, new Sidecar(sidecar)),
                 new TemplateAdmission(grammars),
                 cluster::now,
-                metrics);
+                listener);
+    }
+
+    @Bean
+    RefusalEvents refusalEvents(KubernetesClient client, Clock clock) {
+        return new RefusalEvents(client, clock);
     }
 
     @Bean

@@ -7,6 +7,7 @@ import io.gpusharing.webhook.injection.PodPatch;
 import java.io.ByteArrayOutputStream;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
@@ -31,6 +32,10 @@ final class Answer {
                 case Allowed allowed -> write(allowed, json);
                 case Refused refused -> write(refused, json);
             }
+            json.writeObjectPropertyStart("auditAnnotations");
+            json.writeStringProperty("verdict", decision.word());
+            audit(decision).forEach(json::writeStringProperty);
+            json.writeEndObject();
             json.writeEndObject();
             json.writeEndObject();
         }
@@ -50,7 +55,6 @@ final class Answer {
             warnings.forEach(json::writeString);
             json.writeEndArray();
         }
-        writeAudit(allowed.audit(), json);
     }
 
     private static void write(Refused refused, JsonGenerator json) {
@@ -62,23 +66,19 @@ final class Answer {
                 "reason", refused.code() == Refused.INVALID ? "Invalid" : "Forbidden");
         json.writeStringProperty("message", refused.message());
         json.writeEndObject();
-        writeAudit(
-                Map.of(
-                        "refused",
-                        String.join(
-                                ",",
-                                refused.findings().stream()
-                                        .map(Finding::rule)
-                                        .distinct()
-                                        .toList())),
-                json);
     }
 
-    private static void writeAudit(Map<String, String> audit, JsonGenerator json) {
-        if (!audit.isEmpty()) {
-            json.writeObjectPropertyStart("auditAnnotations");
-            audit.forEach(json::writeStringProperty);
-            json.writeEndObject();
-        }
+    private static Map<String, String> audit(Decision decision) {
+        return switch (decision) {
+            case Untouched _ -> Map.of();
+            case Allowed allowed -> allowed.audit();
+            case Refused refused ->
+                    Map.of(
+                            "rules",
+                            refused.findings().stream()
+                                    .map(Finding::rule)
+                                    .distinct()
+                                    .collect(Collectors.joining(",")));
+        };
     }
 }

@@ -13,6 +13,8 @@ import io.gpusharing.webhook.admission.Decision.Refused;
 import io.gpusharing.webhook.admission.Decision.Untouched;
 import io.gpusharing.webhook.injection.PodPatch;
 import io.gpusharing.webhook.injection.Sidecar;
+import io.gpusharing.webhook.injection.Sidecar.Parts;
+import io.gpusharing.webhook.injection.Sidecar.Plan;
 import io.gpusharing.webhook.review.PodView;
 import io.gpusharing.webhook.review.Review;
 import io.gpusharing.webhook.standing.NamespaceStanding;
@@ -90,9 +92,10 @@ final class PodAdmission {
                 classes.classFor(pod, standing, surroundings.classes(), findings);
         RequestGrammar grammar = grammars.grammarOf(request).orElseThrow();
         grammar.warnings(request, surroundings.nodes()).forEach(findings::warn);
+        TimeLeft.warning(standing, least).ifPresent(findings::warn);
 
         var patch = new PodPatch(pod);
-        String container = inject(pod, surroundings, patch, findings);
+        String container = inject(pod, review.namespace(), surroundings, patch, findings);
         var stamp = Stamp.of(standing, request.stamp(grammars::reads), container);
         List<String> forged = stamp.forgedIn(pod);
         if (!forged.isEmpty()) {
@@ -118,18 +121,28 @@ final class PodAdmission {
 
     /** The name of the container that meters this pod; null if it gets none. */
     private @Nullable String inject(
-            PodView pod, Surroundings surroundings, PodPatch patch, Findings findings) {
+            PodView pod,
+            String namespace,
+            Surroundings surroundings,
+            PodPatch patch,
+            Findings findings) {
         String ca = surroundings.reportingCa();
         if (!sidecar.isWanted() || ca == null || "windows".equals(pod.spec().osName())) {
             return null;
         }
-        Optional<String> present = sidecar.presentIn(pod, ca);
-        if (present.isPresent()) {
-            return present.get();
-        }
-        Sidecar.Parts parts = sidecar.partsFor(pod, ca);
+        return switch (sidecar.planFor(pod, ca, surroundings.limitsIn(namespace))) {
+            case Plan.Present(String name) -> name;
+            case Plan.Add(Parts parts) -> inject(pod, parts, patch, findings);
+            case Plan.LeaveOut(String reason) -> {
+                findings.warn("no metering container is added: " + reason);
+                yield null;
+            }
+        };
+    }
+
+    private @Nullable String inject(PodView pod, Parts parts, PodPatch patch, Findings findings) {
         if (pod.source().length() + parts.container().length() > MAX_BYTES) {
-            findings.warn("the pod is too large for a metering container; it gets none");
+            findings.warn("no metering container is added: the pod is too large");
             return null;
         }
         patch.inject(parts);

@@ -12,6 +12,7 @@ import io.gpusharing.webhook.review.MalformedReviewException;
 import io.gpusharing.webhook.review.PodReader;
 import io.gpusharing.webhook.review.Review;
 import io.gpusharing.webhook.review.Slice;
+import io.gpusharing.webhook.review.Templates;
 import io.gpusharing.webhook.standing.NamespaceStanding;
 import io.gpusharing.webhook.standing.Surroundings;
 import java.util.ArrayList;
@@ -30,20 +31,6 @@ import tools.jackson.databind.json.JsonMapper;
 final class TemplateAdmission {
 
     private static final JsonMapper MAPPER = JsonMapper.shared();
-    private static final String POD_TEMPLATE = "/spec/template";
-
-    /** Where the template stands, by API group and kind. */
-    private static final Map<String, String> TEMPLATES =
-            Map.of(
-                    "apps/Deployment", POD_TEMPLATE,
-                    "apps/ReplicaSet", POD_TEMPLATE,
-                    "apps/StatefulSet", POD_TEMPLATE,
-                    "apps/DaemonSet", POD_TEMPLATE,
-                    "batch/Job", POD_TEMPLATE,
-                    "batch/CronJob", "/spec/jobTemplate/spec/template",
-                    "/PodTemplate", "/template",
-                    "/ReplicationController", POD_TEMPLATE);
-
     private final RequestGrammars grammars;
 
     TemplateAdmission(RequestGrammars grammars) {
@@ -52,8 +39,8 @@ final class TemplateAdmission {
 
     /** The decision about one review; an update is judged only where the template changed. */
     Decision decide(Review review, Surroundings surroundings) {
-        String path = TEMPLATES.get(review.group() + "/" + review.kind());
-        if (path == null || !review.subresource().isEmpty() || review.object().isEmpty()) {
+        String path = Templates.path(review.group(), review.kind()).orElse("");
+        if (path.isEmpty() || !review.subresource().isEmpty() || review.object().isEmpty()) {
             return new Untouched();
         }
         JsonNode object = tree(review.object());

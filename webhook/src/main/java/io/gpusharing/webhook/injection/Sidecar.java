@@ -2,9 +2,13 @@ package io.gpusharing.webhook.injection;
 
 import io.gpusharing.Names;
 import io.gpusharing.request.Quantity;
+import io.gpusharing.webhook.injection.SidecarResources.Amounts;
+import io.gpusharing.webhook.injection.SidecarResources.DoesNotFit;
+import io.gpusharing.webhook.injection.SidecarResources.Fit;
 import io.gpusharing.webhook.review.PodView;
 import io.gpusharing.webhook.review.PodView.Container;
 import io.gpusharing.webhook.review.PodView.Volume;
+import io.gpusharing.webhook.standing.ContainerLimits;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -42,9 +46,23 @@ public final class Sidecar {
      */
     public record Parts(String name, String container, List<String> volumes) {}
 
+    /** What is to be done with one pod. Exactly one of the three. */
+    public sealed interface Plan {
+
+        /** It has the container already, under this name. */
+        record Present(String name) implements Plan {}
+
+        /** These are added. */
+        record Add(Parts parts) implements Plan {}
+
+        /** It cannot have one here. */
+        record LeaveOut(String reason) implements Plan {}
+    }
+
     private record Key(SidecarForm form, String ca) {}
 
     private final SidecarProperties properties;
+    private final SidecarResources resources;
     private final Map<Key, Parts> rendered = new ConcurrentHashMap<>();
 
     /**
@@ -52,6 +70,7 @@ public final class Sidecar {
      */
     public Sidecar(SidecarProperties properties) {
         this.properties = properties;
+        this.resources = new SidecarResources(properties);
     }
 
     /** Whether pods get it at all. */
@@ -68,9 +87,20 @@ public final class Sidecar {
      * What this pod has to get.
      *
      * @param ca what the container trusts, PEM
+     * @param demanded what the namespace demands of every container
      */
-    public Parts partsFor(PodView pod, String ca) {
-        SidecarForm form = SidecarForm.of(pod, freeSuffix(pod), "");
+    public Plan planFor(PodView pod, String ca, ContainerLimits demanded) {
+        Optional<String> present = presentIn(pod, ca, demanded);
+        if (present.isPresent()) {
+            return new Plan.Present(present.get());
+        }
+        return switch (resources.in(pod, "", demanded)) {
+            case DoesNotFit(String reason) -> new Plan.LeaveOut(reason);
+            case Fit fit -> new Plan.Add(parts(SidecarForm.of(pod, freeSuffix(pod), fit), ca));
+        };
+    }
+
+    private Parts parts(SidecarForm form, String ca) {
         // The few usual forms are the same text for every pod.
         return form.suffix().isEmpty()
                 ? rendered.computeIfAbsent(new Key(form, ca), key -> render(form, ca))
@@ -78,31 +108,29 @@ public final class Sidecar {
     }
 
     /**
-     * Name of the container in this pod that is exactly what we would add, volumes included; empty
-     * if there is none. The name alone proves nothing: users may use it too.
-     *
-     * @param ca what the container trusts, PEM
+     * Name of the container in this pod that is exactly what we would add, volumes included. The
+     * name alone proves nothing: users may use it too.
      */
-    public Optional<String> presentIn(PodView pod, String ca) {
+    private Optional<String> presentIn(PodView pod, String ca, ContainerLimits demanded) {
         return pod.initContainers().stream()
                 .filter(container -> container.name().startsWith(Names.SIDECAR_CONTAINER))
-                .filter(container -> isOurs(container, pod, ca))
+                .filter(container -> isOurs(container, pod, ca, demanded))
                 .map(Container::name)
                 .findFirst();
     }
 
-    private boolean isOurs(Container container, PodView pod, String ca) {
+    private boolean isOurs(Container container, PodView pod, String ca, ContainerLimits demanded) {
         String suffix = container.name().substring(Names.SIDECAR_CONTAINER.length());
-        Parts ours = render(SidecarForm.of(pod, suffix, container.name()), ca);
+        Fit fit = resources.in(pod, container.name(), demanded);
+        Parts ours = render(SidecarForm.of(pod, suffix, fit), ca);
         return contains(MAPPER.readTree(container.source().bytes()), ours.container())
-                && ours.volumes().stream()
-                        .allMatch(volume ->
-                                pod.volumes().stream()
-                                        .filter(found -> found.name().startsWith("gpusharing-"))
-                                        .anyMatch(found ->
-                                                contains(
-                                                        MAPPER.readTree(found.source().bytes()),
-                                                        volume)));
+                && ours.volumes().stream().allMatch(volume -> hasVolume(pod, volume));
+    }
+
+    private static boolean hasVolume(PodView pod, String ours) {
+        return pod.volumes().stream()
+                .filter(found -> found.name().startsWith("gpusharing-"))
+                .anyMatch(found -> contains(MAPPER.readTree(found.source().bytes()), ours));
     }
 
     private static boolean contains(JsonNode found, String ours) {
@@ -199,11 +227,10 @@ public final class Sidecar {
                                 .putObject("valueFrom")
                                 .putObject("fieldRef")
                                 .put("fieldPath", path));
-        List<Map<String, String>> amounts = form.amounts(properties);
-        if (!amounts.isEmpty()) {
-            var resources = container.putObject("resources");
-            resources.set("requests", MAPPER.valueToTree(new TreeMap<>(amounts.getFirst())));
-            resources.set("limits", MAPPER.valueToTree(new TreeMap<>(amounts.getLast())));
+        if (form.resources() instanceof Amounts(var requests, var limits)) {
+            var asked = container.putObject("resources");
+            asked.set("requests", MAPPER.valueToTree(new TreeMap<>(requests)));
+            asked.set("limits", MAPPER.valueToTree(new TreeMap<>(limits)));
         }
         var security = container.putObject("securityContext");
         security.put("allowPrivilegeEscalation", false);

@@ -1,5 +1,6 @@
 package io.gpusharing.webhook.standing;
 
+import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotNull;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
@@ -7,6 +8,8 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * Budgets of the installation.
  *
  * @param unnamedNamespaces what applies to a namespace that no {@code GpuBudget} names
+ * @param sharedBudget the {@code GpuBudget} that they draw on together, where they do
  */
 @ConfigurationProperties("gpusharing.budgets")
-public record BudgetProperties(@NotNull UnnamedNamespaces unnamedNamespaces) {}
+public record BudgetProperties(
+        @NotNull UnnamedNamespaces unnamedNamespaces, @NotBlank String sharedBudget) {}

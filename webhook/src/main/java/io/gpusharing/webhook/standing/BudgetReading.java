@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,10 +21,15 @@ final class BudgetReading {
     private static final Logger log = LoggerFactory.getLogger(BudgetReading.class);
 
     private final Clock clock;
+    private final Optional<String> shared;
     private Map<String, PublishedBudget> lastGood = Map.of();
 
-    BudgetReading(Clock clock) {
+    /**
+     * @param shared see {@link Budgets}
+     */
+    BudgetReading(Clock clock, Optional<String> shared) {
         this.clock = clock;
+        this.shared = shared;
     }
 
     synchronized Budgets read(Collection<GpuBudget> objects) {
@@ -38,7 +44,7 @@ final class BudgetReading {
             }
         }
         lastGood = understood;
-        return new Budgets(budgets);
+        return new Budgets(budgets, shared);
     }
 
     private @Nullable PublishedBudget understand(GpuBudget object, String name) {

@@ -7,6 +7,8 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** All published budgets, found by namespace. A namespace belongs to one budget. */
 public final class Budgets {
@@ -15,15 +17,25 @@ public final class Budgets {
             Comparator.comparing(PublishedBudget::created).thenComparing(PublishedBudget::name);
 
     /** No budgets at all. */
-    public static final Budgets NONE = new Budgets(List.of());
+    public static final Budgets NONE = new Budgets(List.of(), Optional.empty());
 
+    private final @Nullable PublishedBudget ofAllOthers;
     private final Map<String, PublishedBudget> byNamespace = new HashMap<>();
 
     /**
+     * Finds the budget of each namespace.
+     *
      * @param budgets if two name one namespace, the older keeps it; of two created in the same
      *     second, the first by name
+     * @param shared name of the budget of all namespaces that no budget names; empty if they are
+     *     unlimited until one does
      */
-    public Budgets(Collection<PublishedBudget> budgets) {
+    public Budgets(Collection<PublishedBudget> budgets, Optional<String> shared) {
+        this.ofAllOthers =
+                budgets.stream()
+                        .filter(budget -> shared.isPresent() && budget.name().equals(shared.get()))
+                        .findFirst()
+                        .orElse(null);
         budgets.stream()
                 .sorted(OLDER_FIRST)
                 .forEach(budget ->
@@ -33,12 +45,12 @@ public final class Budgets {
     }
 
     /**
-     * How a namespace stands. One that no budget names is unlimited here: where the installation
-     * has another default, the timekeeper makes a budget that names it, and until then nothing of
-     * it is used.
+     * How a namespace stands. Where each namespace gets a budget of its own, the timekeeper makes
+     * it; until then nothing of it is used, and the namespace is unlimited here.
      */
     public NamespaceStanding standingOf(String namespace, Instant now) {
-        PublishedBudget budget = byNamespace.get(namespace);
+        PublishedBudget budget =
+                byNamespace.containsKey(namespace) ? byNamespace.get(namespace) : ofAllOthers;
         return budget == null
                 ? NamespaceStanding.unlimited(now)
                 : new NamespaceStanding(

@@ -1,6 +1,8 @@
 package io.gpusharing.webhook.standing;
 
 import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.LimitRange;
+import io.fabric8.kubernetes.api.model.LimitRangeItem;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -14,7 +16,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
 /** Watches what admissions depend on; see {@link Surroundings}. */
@@ -27,21 +31,27 @@ public final class ClusterWatch implements SmartLifecycle {
     private final Watched<GpuBudget, Budgets> budgets;
     private final Watched<PriorityClass, PriorityClasses> classes;
     private final Watched<Node, List<NodeFacts>> nodes;
+    private final Watched<LimitRange, Map<String, ContainerLimits>> limits;
     private final Watched<ConfigMap, Optional<String>> reportingCa;
     private volatile boolean running;
 
     /**
      * @param namespace our own
      * @param gpuResource resources that ask for GPUs
+     * @param sharedBudget see {@link Budgets}
      */
     public ClusterWatch(
-            KubernetesClient client, String namespace, Predicate<String> gpuResource, Clock clock) {
+            KubernetesClient client,
+            String namespace,
+            Predicate<String> gpuResource,
+            Optional<String> sharedBudget,
+            Clock clock) {
         this.clock = clock;
         this.budgets =
                 new Watched<>(
                         "gpubudgets",
                         client.resources(GpuBudget.class),
-                        new BudgetReading(clock)::read,
+                        new BudgetReading(clock, sharedBudget)::read,
                         Budgets.NONE);
         this.classes =
                 new Watched<>(
@@ -52,6 +62,12 @@ public final class ClusterWatch implements SmartLifecycle {
         this.nodes =
                 new Watched<>(
                         "nodes", client.nodes(), found -> nodes(found, gpuResource), List.of());
+        this.limits =
+                new Watched<>(
+                        "limitranges",
+                        client.limitRanges().inAnyNamespace(),
+                        ClusterWatch::limits,
+                        Map.of());
         this.reportingCa =
                 new Watched<>(
                         "configmaps",
@@ -66,13 +82,14 @@ public final class ClusterWatch implements SmartLifecycle {
                 budgets.value(),
                 classes.value(),
                 nodes.value(),
+                limits.value(),
                 reportingCa.value().orElse(null),
                 clock.instant());
     }
 
     /** What an admission cannot do without and that has not been read yet. */
     public List<String> missing() {
-        // Nodes only warn, and without the reporting CA pods are metered by allocation.
+        // Nodes only warn, and what the others are for concerns the metering container alone.
         return Stream.of(budgets, classes)
                 .filter(watched -> !watched.hasSynced())
                 .map(Watched::what)
@@ -85,18 +102,62 @@ public final class ClusterWatch implements SmartLifecycle {
         budgets.start();
         classes.start();
         nodes.start();
+        limits.start();
         reportingCa.start();
     }
 
     @Override
     public void stop() {
         running = false;
-        Stream.of(budgets, classes, nodes, reportingCa).forEach(Watched::close);
+        all().forEach(Watched::close);
     }
 
     @Override
     public boolean isRunning() {
         return running;
+    }
+
+    /** Everything that is watched. */
+    Stream<Watched<?, ?>> all() {
+        return Stream.of(budgets, classes, nodes, limits, reportingCa);
+    }
+
+    private static Map<String, ContainerLimits> limits(Collection<LimitRange> found) {
+        return found.stream()
+                .collect(
+                        Collectors.groupingBy(
+                                range -> range.getMetadata().getNamespace(),
+                                Collectors.collectingAndThen(
+                                        Collectors.flatMapping(
+                                                range ->
+                                                        range.getSpec().getLimits().stream()
+                                                                .map(ClusterWatch::limits),
+                                                Collectors.toList()),
+                                        ContainerLimits::of)));
+    }
+
+    private static ContainerLimits limits(LimitRangeItem item) {
+        return switch (item.getType()) {
+            case "Container" ->
+                    new ContainerLimits(
+                            amounts(item.getMin()),
+                            amounts(item.getMax()),
+                            Map.of(),
+                            amounts(item.getMaxLimitRequestRatio()));
+            case "Pod" -> new ContainerLimits(Map.of(), Map.of(), amounts(item.getMax()), Map.of());
+            default -> ContainerLimits.NONE;
+        };
+    }
+
+    private static Map<String, Quantity> amounts(
+            @Nullable Map<String, io.fabric8.kubernetes.api.model.Quantity> found) {
+        return found == null
+                ? Map.of()
+                : found.entrySet().stream()
+                        .collect(
+                                Collectors.toMap(
+                                        Map.Entry::getKey,
+                                        entry -> Quantity.parse(entry.getValue().toString())));
     }
 
     private static PriorityClasses classes(Collection<PriorityClass> found) {

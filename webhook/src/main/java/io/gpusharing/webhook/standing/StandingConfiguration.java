@@ -3,7 +3,10 @@ package io.gpusharing.webhook.standing;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.webhook.GpuSharingProperties;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import java.time.Clock;
+import java.util.Optional;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -18,7 +21,34 @@ class StandingConfiguration {
             KubernetesClient client,
             GpuSharingProperties installation,
             RequestGrammars grammars,
+            BudgetProperties budgets,
             Clock clock) {
-        return new ClusterWatch(client, installation.namespace(), grammars::reads, clock);
+        Optional<String> shared =
+                budgets.unnamedNamespaces() == UnnamedNamespaces.Shared
+                        ? Optional.of(budgets.sharedBudget())
+                        : Optional.empty();
+        return new ClusterWatch(client, installation.namespace(), grammars::reads, shared, clock);
+    }
+
+    @Bean
+    MeterBinder clusterMetrics(ClusterWatch cluster) {
+        return registry ->
+                cluster.all()
+                        .forEach(watched -> {
+                            Gauge.builder(
+                                            "gpusharing.watch.synced",
+                                            watched,
+                                            it -> it.hasSynced() ? 1 : 0)
+                                    .description("Whether everything there was has been read")
+                                    .tag("what", watched.what())
+                                    .register(registry);
+                            Gauge.builder(
+                                            "gpusharing.watch.interrupted",
+                                            watched,
+                                            it -> it.isInterrupted() ? 1 : 0)
+                                    .description("Whether the last attempt to watch failed")
+                                    .tag("what", watched.what())
+                                    .register(registry);
+                        });
     }
 }

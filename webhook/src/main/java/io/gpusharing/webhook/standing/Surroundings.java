@@ -3,6 +3,7 @@ package io.gpusharing.webhook.standing;
 import io.gpusharing.request.NodeFacts;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param budgets all published budgets
  * @param classes all priority classes
  * @param nodes what is known of nodes with GPUs
+ * @param limits what LimitRanges demand, by namespace
  * @param reportingCa what injected sidecars trust, PEM; null until it is known, then nothing is
  *     injected
  * @param now the moment
@@ -19,5 +21,12 @@ public record Surroundings(
         Budgets budgets,
         PriorityClasses classes,
         Collection<NodeFacts> nodes,
+        Map<String, ContainerLimits> limits,
         @Nullable String reportingCa,
-        Instant now) {}
+        Instant now) {
+
+    /** What the LimitRanges of a namespace demand. */
+    public ContainerLimits limitsIn(String namespace) {
+        return limits.getOrDefault(namespace, ContainerLimits.NONE);
+    }
+}

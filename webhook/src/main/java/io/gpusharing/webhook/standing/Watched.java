@@ -65,6 +65,11 @@ public final class Watched<T extends HasMetadata, V> implements AutoCloseable {
         return value;
     }
 
+    /** Whether the last attempt to watch failed; the last value holds then. */
+    public boolean isInterrupted() {
+        return away;
+    }
+
     /** Plural of the kind. */
     public String what() {
         return what;

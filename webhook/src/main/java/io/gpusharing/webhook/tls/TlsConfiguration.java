@@ -3,6 +3,8 @@ package io.gpusharing.webhook.tls;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.tls.ServerIdentity;
 import io.gpusharing.webhook.GpuSharingProperties;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import java.time.Clock;
 import java.time.Duration;
 import org.springframework.boot.autoconfigure.ssl.SslBundleRegistrar;
@@ -64,5 +66,17 @@ class TlsConfiguration {
     ReportingAuthority reportingAuthority(
             KubernetesClient client, GpuSharingProperties installation, Clock clock) {
         return new ReportingAuthority(client, installation.namespace(), clock);
+    }
+
+    @Bean
+    MeterBinder certificateMetrics(CertificateKeeper certificates, Clock clock) {
+        return registry ->
+                Gauge.builder(
+                                "gpusharing.certificate.expiry",
+                                certificates,
+                                it -> Duration.between(clock.instant(), it.expiresAt()).toSeconds())
+                        .description("Seconds until the serving certificate expires")
+                        .baseUnit("seconds")
+                        .register(registry);
     }
 }

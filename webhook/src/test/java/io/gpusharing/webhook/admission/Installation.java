@@ -13,11 +13,13 @@ import io.gpusharing.webhook.injection.SidecarProperties;
 import io.gpusharing.webhook.injection.SidecarProperties.Mode;
 import io.gpusharing.webhook.review.ReviewReader;
 import io.gpusharing.webhook.standing.Budgets;
+import io.gpusharing.webhook.standing.ContainerLimits;
 import io.gpusharing.webhook.standing.PriorityClasses;
 import io.gpusharing.webhook.standing.Surroundings;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -43,7 +45,7 @@ final class Installation {
                     null);
 
     private Surroundings surroundings =
-            new Surroundings(Budgets.NONE, CLASSES, List.of(), "the reporting CA", NOW);
+            new Surroundings(Budgets.NONE, CLASSES, List.of(), Map.of(), "the reporting CA", NOW);
     private PolicyProperties policy =
             new PolicyProperties(
                     Reaction.Refuse,
@@ -89,6 +91,7 @@ final class Installation {
                         surroundings.budgets(),
                         found,
                         surroundings.nodes(),
+                        surroundings.limits(),
                         surroundings.reportingCa(),
                         surroundings.now());
         return this;
@@ -100,6 +103,20 @@ final class Installation {
                         surroundings.budgets(),
                         surroundings.classes(),
                         List.of(nodes),
+                        surroundings.limits(),
+                        surroundings.reportingCa(),
+                        surroundings.now());
+        return this;
+    }
+
+    /** What LimitRanges of namespace {@code team-a} demand. */
+    Installation limits(ContainerLimits limits) {
+        surroundings =
+                new Surroundings(
+                        surroundings.budgets(),
+                        surroundings.classes(),
+                        surroundings.nodes(),
+                        Map.of("team-a", limits),
                         surroundings.reportingCa(),
                         surroundings.now());
         return this;
@@ -111,6 +128,7 @@ final class Installation {
                         surroundings.budgets(),
                         surroundings.classes(),
                         surroundings.nodes(),
+                        surroundings.limits(),
                         pem,
                         surroundings.now());
         return this;
@@ -122,6 +140,7 @@ final class Installation {
                         surroundings.budgets(),
                         surroundings.classes(),
                         surroundings.nodes(),
+                        surroundings.limits(),
                         surroundings.reportingCa(),
                         now);
         return this;
@@ -156,9 +175,11 @@ final class Installation {
                         new Budgets(
                                 List.of(
                                         new PublishedBudget(
-                                                "a", NOW.minusSeconds(60), spec, status))),
+                                                "a", NOW.minusSeconds(60), spec, status)),
+                                Optional.empty()),
                         surroundings.classes(),
                         surroundings.nodes(),
+                        surroundings.limits(),
                         surroundings.reportingCa(),
                         surroundings.now());
         return this;

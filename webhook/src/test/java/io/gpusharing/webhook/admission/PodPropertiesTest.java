@@ -7,7 +7,6 @@ import io.gpusharing.testing.RandomSeeds;
 import io.gpusharing.webhook.review.MalformedReviewException;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,7 +28,7 @@ class PodPropertiesTest {
         Answered answer = installation(random).received(pod);
 
         if (answer.allowed()) {
-            assertThat(withoutOurs((ObjectNode) answer.patched())).isEqualTo(withoutOurs(pod));
+            assertThat(Ours.without((ObjectNode) answer.patched())).isEqualTo(Ours.without(pod));
         }
     }
 
@@ -101,38 +100,6 @@ class PodPropertiesTest {
             case 1 -> installation.budget("10", OnExhausted.LowerPriority);
             default -> installation.overBudget(OnExhausted.Reclaim);
         };
-    }
-
-    /** The pod as it would be if we had not been there. */
-    private static ObjectNode withoutOurs(ObjectNode pod) {
-        ObjectNode rest = pod.deepCopy();
-        for (String map : List.of("annotations", "labels")) {
-            JsonNode keys = rest.path("metadata").path(map);
-            if (keys.isObject()) {
-                List<String> ours =
-                        keys.propertyNames().stream()
-                                .filter(key ->
-                                        key.startsWith("gpusharing.io/")
-                                                || key.equals("tencent.com/vcuda-core-limit"))
-                                .toList();
-                ((ObjectNode) keys).remove(ours);
-                if (keys.isEmpty()) {
-                    rest.withObject("/metadata").remove(map);
-                }
-            }
-        }
-        ObjectNode spec = rest.withObject("/spec");
-        spec.remove(List.of("priorityClassName", "priority", "preemptionPolicy"));
-        for (String list : List.of("initContainers", "volumes")) {
-            if (spec.path(list).isArray()) {
-                ((ArrayNode) spec.get(list))
-                        .removeIf(it -> it.path("name").asString("").startsWith("gpusharing-"));
-                if (spec.path(list).isEmpty()) {
-                    spec.remove(list);
-                }
-            }
-        }
-        return rest;
     }
 
     private static void shuffleContainers(ObjectNode pod, Random random) {

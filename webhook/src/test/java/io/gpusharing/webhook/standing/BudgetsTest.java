@@ -7,6 +7,7 @@ import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.budget.Standing.Unlimited;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -17,14 +18,16 @@ class BudgetsTest {
     @Test
     void ofTwoBudgetsThatNameOneNamespaceTheOlderKeepsIt() {
         var budgets =
-                new Budgets(List.of(budget("a-young", NOW), budget("z-old", NOW.minusSeconds(1))));
+                new Budgets(
+                        List.of(budget("a-young", NOW), budget("z-old", NOW.minusSeconds(1))),
+                        Optional.empty());
 
         assertThat(budgets.standingOf("shared", NOW).budget()).isEqualTo("z-old");
     }
 
     @Test
     void ofTwoMadeInTheSameSecondTheFirstByNameKeepsIt() {
-        var budgets = new Budgets(List.of(budget("b", NOW), budget("a", NOW)));
+        var budgets = new Budgets(List.of(budget("b", NOW), budget("a", NOW)), Optional.empty());
 
         assertThat(budgets.standingOf("shared", NOW).budget()).isEqualTo("a");
     }
@@ -36,6 +39,13 @@ class BudgetsTest {
         assertThat(standing.standing()).isEqualTo(new Unlimited());
         assertThat(standing.lowersPriority()).isFalse();
         assertThat(standing.refuses()).isFalse();
+    }
+
+    @Test
+    void whereAllOthersShareOneBudgetANewNamespaceIsNoWayToNewTime() {
+        var budgets = new Budgets(List.of(budget("for-all", NOW)), Optional.of("for-all"));
+
+        assertThat(budgets.standingOf("brand-new", NOW).budget()).isEqualTo("for-all");
     }
 
     private static PublishedBudget budget(String name, Instant created) {

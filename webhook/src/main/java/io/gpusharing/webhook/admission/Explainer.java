@@ -1,0 +1,71 @@
+package io.gpusharing.webhook.admission;
+
+import io.gpusharing.request.BoundShare;
+import io.gpusharing.request.GpuShare;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.webhook.admission.Decision.Allowed;
+import io.gpusharing.webhook.admission.Decision.Refused;
+import io.gpusharing.webhook.admission.Decision.Untouched;
+import io.gpusharing.webhook.injection.PodPatch;
+import io.gpusharing.webhook.injection.Sidecar;
+import io.gpusharing.webhook.injection.SidecarProperties;
+import io.gpusharing.webhook.review.PodView;
+import io.gpusharing.webhook.review.Review;
+import io.gpusharing.webhook.standing.Surroundings;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Says what would be decided about a pod, with the same parts that answer reviews. */
+public final class Explainer {
+
+    private final RequestGrammars grammars;
+    private final PodAdmission pods;
+
+    /** The configuration of an installation. */
+    public Explainer(
+            RequestGrammars grammars,
+            PolicyProperties policy,
+            ClassProperties classes,
+            SidecarProperties sidecar) {
+        this.grammars = grammars;
+        this.pods = new PodAdmission(grammars, policy, classes, new Sidecar(sidecar));
+    }
+
+    /** What would be said to a new pod. */
+    public Explanation explain(Review review, Surroundings surroundings) {
+        return switch (pods.decide(review, surroundings)) {
+            case Untouched _ -> nothing("asks for no GPU; it is left as it is", true);
+            case Refused refused ->
+                    nothing("refused (%d): %s".formatted(refused.code(), refused.message()), false);
+            case Allowed allowed -> accepted(allowed, review.pod());
+        };
+    }
+
+    private Explanation accepted(Allowed allowed, @Nullable PodView pod) {
+        PodPatch patch = allowed.patch();
+        BoundShare share = pod == null ? BoundShare.NONE : share(pod.request());
+        return new Explanation(
+                "accepted",
+                true,
+                share.share(),
+                share.missing().stream()
+                        .map(fact -> fact.name().toLowerCase(Locale.ROOT).replace('_', ' '))
+                        .collect(Collectors.joining(", ")),
+                WarningText.fitted(allowed.warnings()),
+                patch == null || patch.isEmpty() ? null : patch.toJson());
+    }
+
+    private BoundShare share(PodRequest request) {
+        return grammars.grammarOf(request)
+                .map(grammar -> grammar.shareOn(request, NodeFacts.UNKNOWN))
+                .orElse(BoundShare.NONE);
+    }
+
+    private static Explanation nothing(String verdict, boolean accepted) {
+        return new Explanation(verdict, accepted, GpuShare.NONE, "", List.of(), null);
+    }
+}

@@ -1,0 +1,186 @@
+package io.gpusharing.webhook.events;
+
+import io.fabric8.kubernetes.api.model.Event;
+import io.fabric8.kubernetes.api.model.EventBuilder;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.api.model.OwnerReference;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.gpusharing.webhook.review.PodView.Owner;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Writes an Event about a refused pod on the object that a person wrote: the Deployment of a
+ * ReplicaSet, the CronJob of a Job, else the controller's own. The refusal itself reaches only the
+ * controller.
+ *
+ * <p>Nobody waits for it: refusals queue up to a bound, what does not fit is left out, and the same
+ * refusal again counts up the same Event.
+ */
+public final class RefusalEvents implements SmartLifecycle {
+
+    private static final Logger log = LoggerFactory.getLogger(RefusalEvents.class);
+    private static final int WAITING = 256;
+    private static final int REMEMBERED = 1000;
+    private static final int MAX_MESSAGE = 1024;
+    private static final int CONFLICT = 409;
+
+    /** Whose own controller is what a person wrote. */
+    private static final Set<String> MADE_BY_CONTROLLERS = Set.of("ReplicaSet", "Job");
+
+    private final KubernetesClient client;
+    private final Clock clock;
+    private final BlockingQueue<Refusal> waiting = new ArrayBlockingQueue<>(WAITING);
+    private final Map<String, Integer> counts =
+            new LinkedHashMap<>() {
+                @Override
+                protected boolean removeEldestEntry(Map.Entry<String, Integer> eldest) {
+                    return size() > REMEMBERED;
+                }
+            };
+    private volatile boolean running;
+    private Thread writer = Thread.ofVirtual().unstarted(() -> {});
+
+    /** Writes Events as our own service account. */
+    public RefusalEvents(KubernetesClient client, Clock clock) {
+        this.client = client;
+        this.clock = clock;
+    }
+
+    /** Tells of a refusal, when there is time. */
+    public void tell(Refusal refusal) {
+        if (!waiting.offer(refusal)) {
+            log.atDebug().log("too many refusals to tell of all");
+        }
+    }
+
+    @Override
+    public void start() {
+        running = true;
+        writer = Thread.ofVirtual().name("refusal-events").start(this::writeAll);
+    }
+
+    @Override
+    public void stop() {
+        running = false;
+        writer.interrupt();
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    private void writeAll() {
+        while (running) {
+            try {
+                write(waiting.take());
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return;
+            } catch (KubernetesClientException e) {
+                log.atDebug().setCause(e).log("a refusal could not be told as an Event");
+            }
+        }
+    }
+
+    private void write(Refusal refusal) {
+        Owner owner = writtenByAPerson(refusal);
+        String name =
+                "%s.%08x".formatted(owner.name(), (owner.uid() + refusal.message()).hashCode());
+        int count = counts.merge(refusal.namespace() + "/" + name, 1, Integer::sum);
+        var events = client.v1().events().inNamespace(refusal.namespace());
+        if (count == 1) {
+            try {
+                events.resource(event(refusal, owner, name)).create();
+                return;
+            } catch (KubernetesClientException e) {
+                if (e.getCode() != CONFLICT) {
+                    throw e;
+                }
+                // Told before by another replica, or before we were started anew.
+            }
+        }
+        events.withName(name)
+                .patch(
+                        PatchContext.of(PatchType.JSON_MERGE),
+                        "{\"count\":%d,\"lastTimestamp\":\"%s\"}".formatted(count, now()));
+    }
+
+    private Owner writtenByAPerson(Refusal refusal) {
+        Owner direct = refusal.owner();
+        if (!MADE_BY_CONTROLLERS.contains(direct.kind())) {
+            return direct;
+        }
+        try {
+            GenericKubernetesResource found =
+                    client.genericKubernetesResources(direct.apiVersion(), direct.kind())
+                            .inNamespace(refusal.namespace())
+                            .withName(direct.name())
+                            .get();
+            ObjectMeta metadata = found == null ? new ObjectMeta() : found.getMetadata();
+            return metadata.getOwnerReferences().stream()
+                    .filter(owner -> Boolean.TRUE.equals(owner.getController()))
+                    .findFirst()
+                    .map(RefusalEvents::owner)
+                    .orElse(direct);
+        } catch (KubernetesClientException e) {
+            return direct;
+        }
+    }
+
+    private static Owner owner(OwnerReference reference) {
+        return new Owner(
+                reference.getApiVersion(),
+                reference.getKind(),
+                reference.getName(),
+                reference.getUid());
+    }
+
+    private Event event(Refusal refusal, Owner owner, String name) {
+        String message = refusal.message();
+        return new EventBuilder()
+                .withNewMetadata()
+                .withName(name)
+                .withNamespace(refusal.namespace())
+                .endMetadata()
+                .withNewInvolvedObject()
+                .withApiVersion(owner.apiVersion())
+                .withKind(owner.kind())
+                .withName(owner.name())
+                .withNamespace(refusal.namespace())
+                .withUid(owner.uid())
+                .endInvolvedObject()
+                .withType("Warning")
+                .withReason("GpuRequestRefused")
+                .withMessage(
+                        message.length() > MAX_MESSAGE
+                                ? message.substring(0, MAX_MESSAGE - 1) + "…"
+                                : message)
+                .withNewSource()
+                .withComponent("gpusharing-webhook")
+                .endSource()
+                .withFirstTimestamp(now())
+                .withLastTimestamp(now())
+                .withCount(1)
+                .build();
+    }
+
+    private String now() {
+        Instant second = clock.instant().truncatedTo(ChronoUnit.SECONDS);
+        return second.toString();
+    }
+}

@@ -1,0 +1,5 @@
+/** Refusals, told where users look. */
+@NullMarked
+package io.gpusharing.webhook.events;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,143 @@
+package io.gpusharing.webhook.explain;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.request.GpuShare;
+import io.gpusharing.webhook.admission.Explainer;
+import io.gpusharing.webhook.admission.Explanation;
+import io.gpusharing.webhook.review.ReviewReader;
+import io.gpusharing.webhook.review.Templates;
+import io.gpusharing.webhook.standing.Budgets;
+import io.gpusharing.webhook.standing.PriorityClasses;
+import io.gpusharing.webhook.standing.Surroundings;
+import java.io.PrintStream;
+import java.math.BigDecimal;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.yaml.snakeyaml.Yaml;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Says for each manifest what the verdict is, what would be added, and what an hour of it costs.
+ * Budgets and priority classes of a cluster are not known here: the namespace counts as unlimited.
+ */
+final class ExplainCommand {
+
+    private static final JsonMapper MAPPER = JsonMapper.shared();
+    private static final String CA = "(certificate of the reporting CA)";
+
+    private final Explainer explainer;
+    private final ReviewReader reader;
+    private final Clock clock;
+    private final PrintStream out;
+
+    ExplainCommand(Explainer explainer, ReviewReader reader, Clock clock, PrintStream out) {
+        this.explainer = explainer;
+        this.reader = reader;
+        this.clock = clock;
+        this.out = out;
+    }
+
+    /**
+     * Explains every document.
+     *
+     * @param yaml one or more manifests
+     * @return whether all of them would be accepted
+     */
+    boolean explain(String yaml) {
+        boolean accepted = true;
+        for (Object document : new Yaml().loadAll(yaml)) {
+            if (document instanceof Map<?, ?> manifest) {
+                accepted &= explain((ObjectNode) MAPPER.valueToTree(manifest));
+            }
+        }
+        return accepted;
+    }
+
+    private boolean explain(ObjectNode manifest) {
+        out.printf(
+                "%s %s%n",
+                manifest.path("kind").asString("(no kind)"),
+                manifest.at("/metadata/name").asString("(no name)"));
+        Optional<JsonNode> pod = pod(manifest);
+        if (pod.isEmpty()) {
+            out.println("  verdict   makes no pods that we know of");
+            return true;
+        }
+        Instant now = clock.instant();
+        Explanation explanation =
+                explainer.explain(
+                        reader.read(review(manifest, pod.get())),
+                        new Surroundings(
+                                Budgets.NONE, PriorityClasses.NONE, List.of(), Map.of(), CA, now));
+        out.println("  verdict   " + explanation.verdict());
+        explanation.warnings().forEach(warning -> out.println("  warning   " + warning));
+        if (!explanation.share().equals(GpuShare.NONE)) {
+            cost(explanation, now);
+        }
+        byte[] patch = explanation.patch();
+        if (patch != null) {
+            out.println(
+                    "  patch     of " + (isPod(manifest) ? "this pod" : "each of its pods") + ":");
+            MAPPER.writerWithDefaultPrettyPrinter()
+                    .writeValueAsString(MAPPER.readTree(patch))
+                    .lines()
+                    .forEach(line -> out.println("    " + line));
+        }
+        return explanation.accepted();
+    }
+
+    private void cost(Explanation explanation, Instant now) {
+        GpuShare share = explanation.share();
+        long rate = Math.max(share.compute(), share.memory());
+        String estimate =
+                explanation.estimated().isEmpty()
+                        ? ""
+                        : " (estimated; the node tells " + explanation.estimated() + ")";
+        out.printf(
+                "  share     %s GPU of the processors, %s GPU of the memory%s%n",
+                gpus(share.compute()), gpus(share.memory()), estimate);
+        out.printf(
+                "  an hour   costs %s GPU-minutes%s%n",
+                GpuTime.accrued(rate, now, now.plus(Duration.ofHours(1))).minutes(),
+                explanation.estimated().isEmpty() ? "" : " or more");
+    }
+
+    private static Optional<JsonNode> pod(ObjectNode manifest) {
+        return isPod(manifest)
+                ? Optional.of(manifest)
+                : Templates.path(
+                                manifest.path("apiVersion").asString(""),
+                                manifest.path("kind").asString(""))
+                        .map(manifest::at)
+                        .filter(JsonNode::isObject);
+    }
+
+    private static boolean isPod(ObjectNode manifest) {
+        return manifest.path("kind").asString("").equals("Pod");
+    }
+
+    private static byte[] review(ObjectNode manifest, JsonNode pod) {
+        ObjectNode review = MAPPER.createObjectNode();
+        review.put("apiVersion", "admission.k8s.io/v1").put("kind", "AdmissionReview");
+        ObjectNode request = review.putObject("request");
+        request.put("uid", "explain");
+        request.putObject("kind").put("group", "").put("version", "v1").put("kind", "Pod");
+        request.put("operation", "CREATE");
+        request.put("namespace", manifest.at("/metadata/namespace").asString("default"));
+        request.put("dryRun", true);
+        request.set("object", pod);
+        return review.toString().getBytes(UTF_8);
+    }
+
+    private static String gpus(long micros) {
+        return BigDecimal.valueOf(micros, 6).stripTrailingZeros().toPlainString();
+    }
+}

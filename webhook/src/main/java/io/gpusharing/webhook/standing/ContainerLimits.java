@@ -1,0 +1,60 @@
+package io.gpusharing.webhook.standing;
+
+import io.gpusharing.request.Quantity;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * What the LimitRanges of a namespace demand of every container, and of a pod as a whole. Names are
+ * {@code cpu} and {@code memory}.
+ *
+ * @param min least request of a container
+ * @param max largest limit of a container
+ * @param podMax largest sum of a pod's limits
+ * @param bounded resources whose limit may be only so many times the request
+ */
+public record ContainerLimits(
+        Map<String, Quantity> min,
+        Map<String, Quantity> max,
+        Map<String, Quantity> podMax,
+        Map<String, Quantity> bounded) {
+
+    /** Nothing is demanded. */
+    public static final ContainerLimits NONE =
+            new ContainerLimits(Map.of(), Map.of(), Map.of(), Map.of());
+
+    public ContainerLimits {
+        min = Map.copyOf(min);
+        max = Map.copyOf(max);
+        podMax = Map.copyOf(podMax);
+        bounded = Map.copyOf(bounded);
+    }
+
+    /** All of them hold together: the larger minimum, the smaller maximum. */
+    public static ContainerLimits of(Collection<ContainerLimits> all) {
+        return all.stream().reduce(NONE, ContainerLimits::and);
+    }
+
+    private ContainerLimits and(ContainerLimits other) {
+        return new ContainerLimits(
+                merged(min, other.min, 1),
+                merged(max, other.max, -1),
+                merged(podMax, other.podMax, -1),
+                merged(bounded, other.bounded, -1));
+    }
+
+    /**
+     * @param sign 1 keeps the larger, -1 the smaller
+     */
+    private static Map<String, Quantity> merged(
+            Map<String, Quantity> one, Map<String, Quantity> two, int sign) {
+        var merged = new HashMap<>(one);
+        two.forEach((name, amount) ->
+                merged.merge(
+                        name,
+                        amount,
+                        (a, b) -> a.value().compareTo(b.value()) * sign >= 0 ? a : b));
+        return merged;
+    }
+}

@@ -1,0 +1,251 @@
+package io.gpusharing.webhook;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.gpusharing.tls.Pem;
+import io.gpusharing.webhook.testing.FakeApiServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.security.KeyStore;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.Objects;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The service as it runs, before an API server that can go away. */
+class WebhookApplicationTest {
+
+    private static final String MUTATING =
+            "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/gpusharing-webhook";
+    private static final String BUDGET = "/apis/gpusharing.io/v1alpha1/gpubudgets/a";
+
+    private static FakeApiServer api;
+    private static ConfigurableApplicationContext context;
+    private static HttpClient https;
+    private static final HttpClient HTTP = HttpClient.newHttpClient();
+
+    @BeforeAll
+    static void start() throws Exception {
+        api = new FakeApiServer();
+        api.put(
+                MUTATING,
+                """
+                {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration",
+                 "metadata": {"name": "gpusharing-webhook"},
+                 "webhooks": [{"name": "pods.gpusharing.io", "clientConfig": {"url": "https://127.0.0.1:1"}}]}
+                """);
+        System.setProperty("kubernetes.master", api.url());
+        System.setProperty("kubernetes.auth.tryKubeConfig", "false");
+        context =
+                new SpringApplicationBuilder(WebhookApplication.class)
+                        .run(
+                                "--server.port=0",
+                                "--management.server.port=0",
+                                "--gpusharing.tls.subject-alternative-names=127.0.0.1");
+        await().atMost(Duration.ofSeconds(60)).until(() -> status("/readyz") == 200);
+        https = HttpClient.newBuilder().sslContext(trustingTheCaBundle()).build();
+    }
+
+    @AfterAll
+    static void stop() {
+        context.close();
+        api.close();
+        System.clearProperty("kubernetes.master");
+        System.clearProperty("kubernetes.auth.tryKubeConfig");
+    }
+
+    @Test
+    void answersWhoTrustsTheCaBundleThatItHasWritten() throws Exception {
+        HttpResponse<String> answer = post("/mutate?timeout=3s", review());
+
+        assertThat(answer.statusCode()).isEqualTo(200);
+        assertThat(JsonMapper.shared().readTree(answer.body()).at("/response/allowed").asBoolean())
+                .isTrue();
+    }
+
+    @Test
+    void injectsWhatTrustsTheReportingAuthority() throws Exception {
+        await().untilAsserted(() -> assertThat(patch()).contains("gpusharing-sidecar"));
+
+        assertThat(patch()).contains("BEGIN CERTIFICATE");
+    }
+
+    @Test
+    void makesTheReportingAuthorityAndKeepsItsKeyInTheSecretAlone() {
+        JsonNode secret =
+                api.get("/api/v1/namespaces/gpusharing-system/secrets/gpusharing-reporting-ca");
+        JsonNode map =
+                api.get("/api/v1/namespaces/gpusharing-system/configmaps/gpusharing-reporting-ca");
+
+        assertThat(secret).isNotNull();
+        assertThat(Objects.requireNonNull(secret).path("data").has("tls.key")).isTrue();
+        assertThat(Objects.requireNonNull(map).path("data").propertyNames())
+                .containsExactly("ca.crt");
+    }
+
+    @Test
+    void aBudgetThatIsPublishedDecidesTheNextPod() {
+        api.put(
+                BUDGET,
+                """
+                {"apiVersion": "gpusharing.io/v1alpha1", "kind": "GpuBudget", "metadata": {"name": "a"},
+                 "spec": {"namespaces": ["team-a"], "gpuMinutes": "0"}}
+                """);
+        await().untilAsserted(() ->
+                assertThat(post("/mutate", review()).body()).contains("budget a is used up"));
+
+        api.delete(BUDGET);
+        await().untilAsserted(() ->
+                assertThat(post("/mutate", review()).body()).doesNotContain("used up"));
+    }
+
+    @Test
+    void staysUpWhileTheApiServerIsAwayAndResumes() throws Exception {
+        api.goAway();
+
+        assertThat(post("/mutate", review()).statusCode()).isEqualTo(200);
+        assertThat(status("/readyz")).isEqualTo(200);
+        assertThat(status("/livez")).isEqualTo(200);
+
+        api.comeBack();
+        api.put(
+                BUDGET,
+                """
+                {"apiVersion": "gpusharing.io/v1alpha1", "kind": "GpuBudget", "metadata": {"name": "a"},
+                 "spec": {"namespaces": ["team-a"], "gpuMinutes": "0"}}
+                """);
+        await().atMost(Duration.ofSeconds(60))
+                .untilAsserted(() ->
+                        assertThat(post("/mutate", review()).body())
+                                .contains("budget a is used up"));
+        api.delete(BUDGET);
+        await().untilAsserted(() ->
+                assertThat(post("/mutate", review()).body()).doesNotContain("used up"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "garbage", "{}", "[[[[", "{\"kind\": \"AdmissionReview\"}"})
+    void whatIsNoReviewGetsOneLineAndNoStackTrace(String body) throws Exception {
+        HttpResponse<String> answer = post("/mutate", body.getBytes(UTF_8));
+
+        assertThat(answer.statusCode()).isEqualTo(400);
+        assertThat(answer.body().lines()).hasSize(1);
+        assertThat(answer.body()).doesNotContain("Exception");
+    }
+
+    @Test
+    void aBodyBeyondEightMebibytesIsRefusedAtOnceAndOneBelowIsRead() throws Exception {
+        byte[] large = new byte[8 * 1024 * 1024];
+
+        assertThat(post("/mutate", new byte[large.length + 1]).statusCode()).isEqualTo(413);
+        assertThat(post("/mutate", large).statusCode()).isEqualTo(400);
+    }
+
+    @Test
+    void onlyPostsToTheTwoPathsAreAnswered() throws Exception {
+        HttpRequest get = HttpRequest.newBuilder(admission("/mutate")).GET().build();
+
+        assertThat(https.send(get, BodyHandlers.ofString()).statusCode()).isEqualTo(405);
+        assertThat(post("/other", review()).statusCode()).isEqualTo(404);
+        assertThat(post("/validate", review()).statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void connectionsThatSayNothingDoNotKeepOthersWaiting() throws Exception {
+        try (Socket one = new Socket(InetAddress.getLoopbackAddress(), admission("/").getPort());
+                Socket two =
+                        new Socket(InetAddress.getLoopbackAddress(), admission("/").getPort())) {
+            one.getOutputStream().write(22);
+            two.getOutputStream().flush();
+
+            assertThat(post("/mutate", review()).statusCode()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void metricsTellVerdictsAndExpiry() throws Exception {
+        post("/mutate", review());
+
+        String metrics = HTTP.send(management("/metrics"), BodyHandlers.ofString()).body();
+
+        assertThat(metrics)
+                .contains(
+                        "gpusharing_admission_reviews_total{question=\"Mutate\",verdict=\"Allowed\"}")
+                .contains("gpusharing_admission_latency_seconds_bucket");
+    }
+
+    private static HttpResponse<String> post(String path, byte[] body)
+            throws IOException, InterruptedException {
+        return https.send(
+                HttpRequest.newBuilder(admission(path))
+                        .header("Content-Type", "application/json")
+                        .POST(BodyPublishers.ofByteArray(body))
+                        .build(),
+                BodyHandlers.ofString());
+    }
+
+    private static String patch() throws IOException, InterruptedException {
+        JsonNode answer = JsonMapper.shared().readTree(post("/mutate", review()).body());
+        return new String(answer.at("/response/patch").binaryValue(), UTF_8);
+    }
+
+    private static int status(String path) throws IOException, InterruptedException {
+        return HTTP.send(management(path), BodyHandlers.ofString()).statusCode();
+    }
+
+    private static URI admission(String path) {
+        String port = context.getEnvironment().getRequiredProperty("local.server.port");
+        return URI.create("https://127.0.0.1:" + port + path);
+    }
+
+    private static HttpRequest management(String path) {
+        String port = context.getEnvironment().getRequiredProperty("local.management.port");
+        return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path)).build();
+    }
+
+    private static SSLContext trustingTheCaBundle() throws Exception {
+        String bundle =
+                Objects.requireNonNull(api.get(MUTATING))
+                        .at("/webhooks/0/clientConfig/caBundle")
+                        .asString();
+        KeyStore store = KeyStore.getInstance("PKCS12");
+        store.load(null, null);
+        store.setCertificateEntry(
+                "ca",
+                Pem.certificates(new String(Base64.getDecoder().decode(bundle), UTF_8)).getFirst());
+        var trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trust.init(store);
+        SSLContext tls = SSLContext.getInstance("TLS");
+        tls.init(null, trust.getTrustManagers(), null);
+        return tls;
+    }
+
+    private static byte[] review() {
+        return """
+        {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "u",
+         "kind": {"group": "", "version": "v1", "kind": "Pod"}, "namespace": "team-a", "operation": "CREATE",
+         "object": {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "cuda", "resources": {
+          "limits": {"tencent.com/vcuda-core": "50", "tencent.com/vcuda-memory": "15"}}}]}}}}
+        """
+                .getBytes(UTF_8);
+    }
+}
