@@ -38,6 +38,7 @@ final class MeterProcess {
     static final int LEFT_FOR_NEW_CONTAINER = 75;
 
     private static final long TICK_MICROS = 1_000_000;
+    private static final long FIRST_REPORT_MICROS = 300_000;
     private static final long SAVE_EVERY_MICROS = 5_000_000;
     private static final long HANGS_TOO_LONG_MICROS = 300_000_000;
     private static final long STAY_AT_LEAST_MICROS = 30_000_000;
@@ -127,7 +128,7 @@ final class MeterProcess {
         nvmlThread.start();
         ReportSchedule schedule = new ReportSchedule(settings.reportPeriod(), new SecureRandom());
         // The first report tells that the meter lives, before there is much to tell.
-        long reportAt = startedMicros + TICK_MICROS;
+        long reportAt = startedMicros + FIRST_REPORT_MICROS;
         long saveAt = startedMicros + SAVE_EVERY_MICROS;
         while (!stopping) {
             long now = time.monotonicMicros();
