@@ -31,7 +31,7 @@ public final class Story {
      * can.
      */
     public static final Map<String, String> PROPERTIES =
-            Map.of("GPUSHARING_RECLAIM_WAITINGFOR", "2s", "GPUSHARING_RECLAIM_PERIOD", "1s");
+            Map.of("GPUSHARING_RECLAIM_PATIENCE", "2s", "GPUSHARING_BUDGETS_STATUSREFRESH", "1s");
 
     private final TestCluster cluster;
     private final Narrator narrator;

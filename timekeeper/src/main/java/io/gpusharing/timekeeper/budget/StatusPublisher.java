@@ -91,6 +91,9 @@ class StatusPublisher extends Alarm {
             return before.at().plus(properties.statusInterval());
         }
         Instant exhausted = state.exhaustedSince() == null ? state.exhaustedAt() : null;
+        if (exhausted != null && !exhausted.isAfter(before.at())) {
+            exhausted = null; // was told with the standing that came of it
+        }
         Instant refresh = state.rate() > 0 ? before.at().plus(properties.statusRefresh()) : null;
         return sooner(exhausted, refresh);
     }
