@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.budget;
 
 import io.gpusharing.budget.BudgetLine;
 import io.gpusharing.budget.GpuTime;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -10,7 +11,7 @@ import java.util.List;
 /**
  * Something that is told once: that a share of a budget is used, or all of it.
  *
- * @param kind {@code Used80} and the like, or {@code Exhausted}
+ * @param kind {@code Used80} and the like, {@code EndsSoon} or {@code Exhausted}
  * @param granted what the period gives; after a grant the same can be told again
  * @param due when it is true
  */
@@ -23,7 +24,11 @@ record Announcement(
         Instant due,
         String message) {
 
+    static final String USED = "Used";
     static final String EXHAUSTED = "Exhausted";
+    static final String ENDS_SOON = "EndsSoon";
+
+    private static final Duration NOTICE = Duration.ofMinutes(15);
 
     /** What the line of a budget will bring in this period, soonest first. */
     static List<Announcement> of(BudgetState state) {
@@ -35,9 +40,29 @@ record Announcement(
                         add(announcements, state, line, granted, percent);
                     }
                     add(announcements, state, line, granted, 100);
+                    addEndsSoon(announcements, state, granted);
                 });
         announcements.sort(Comparator.comparing(Announcement::due));
         return announcements;
+    }
+
+    /** The instant is known, so who runs can be told before. */
+    private static void addEndsSoon(
+            List<Announcement> announcements, BudgetState state, GpuTime granted) {
+        Instant end = state.exhaustedAt();
+        if (end == null || state.exhaustedSince() != null) {
+            return;
+        }
+        announcements.add(
+                new Announcement(
+                        state.name(),
+                        state.uid(),
+                        state.period().start(),
+                        ENDS_SOON,
+                        granted,
+                        end.minus(NOTICE),
+                        "At the present rate the last of %s GPU-minutes is used at %s; onExhausted is %s"
+                                .formatted(granted.minutes(), end, state.spec().onExhausted())));
     }
 
     private static void add(
@@ -57,7 +82,7 @@ record Announcement(
                         state.name(),
                         state.uid(),
                         state.period().start(),
-                        all ? EXHAUSTED : "Used" + percent,
+                        all ? EXHAUSTED : USED + percent,
                         granted,
                         due,
                         all

@@ -1,18 +1,27 @@
 package io.gpusharing.timekeeper.budget;
 
+import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.EventBuilder;
 import io.fabric8.kubernetes.api.model.MicroTime;
+import io.fabric8.kubernetes.api.model.ObjectReference;
+import io.fabric8.kubernetes.api.model.ObjectReferenceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.timekeeper.cluster.ClusterView;
+import io.gpusharing.timekeeper.metering.PodFacts;
+import io.gpusharing.timekeeper.metering.Stay;
 import java.net.HttpURLConnection;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
+import java.util.Comparator;
 import java.util.HashSet;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,20 +37,28 @@ class Announcer extends Alarm {
 
     private static final Logger log = LoggerFactory.getLogger(Announcer.class);
     private static final String COMPONENT = "gpusharing-timekeeper";
+    private static final int MOST_PODS = 200;
     private static final DateTimeFormatter MICROS =
             DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'").withZone(ZoneOffset.UTC);
 
     private final KubernetesClient client;
     private final Budgets budgets;
     private final Announcements announcements;
+    private final ClusterView view;
     private final Set<Key> noted = new HashSet<>();
     private boolean resumed;
 
-    Announcer(KubernetesClient client, Budgets budgets, Announcements announcements, Clock clock) {
+    Announcer(
+            KubernetesClient client,
+            Budgets budgets,
+            Announcements announcements,
+            ClusterView view,
+            Clock clock) {
         super("announcer", clock);
         this.client = client;
         this.budgets = budgets;
         this.announcements = announcements;
+        this.view = view;
         budgets.listen(states -> ring());
     }
 
@@ -81,7 +98,7 @@ class Announcer extends Alarm {
         for (Announcement announcement : announcements.untold()) {
             BudgetState state = states.get(announcement.budget());
             if (state != null) {
-                tell(announcement, state.uid());
+                tell(announcement, state);
                 log.atInfo()
                         .addKeyValue("budget", announcement.budget())
                         .addKeyValue("kind", announcement.kind())
@@ -92,48 +109,88 @@ class Announcer extends Alarm {
         }
     }
 
-    private void tell(Announcement what, String uid) {
-        // Rounded to the second that has begun, as Events count; the exact instant is beside it.
-        String second = what.due().truncatedTo(ChronoUnit.SECONDS).toString();
-        var event =
-                new EventBuilder()
-                        .withNewMetadata()
-                        .withName(
-                                "%s.%s-%x-%x"
-                                        .formatted(
-                                                what.budget(),
-                                                what.kind().toLowerCase(java.util.Locale.ROOT),
-                                                what.periodStart().getEpochSecond(),
-                                                what.granted().microGpuSeconds()))
-                        .withNamespace("default")
-                        .endMetadata()
-                        .withNewInvolvedObject()
+    private void tell(Announcement what, BudgetState state) {
+        ObjectReference budget =
+                new ObjectReferenceBuilder()
                         .withApiVersion(GpuBudget.API_VERSION)
                         .withKind(GpuBudget.KIND)
                         .withName(what.budget())
-                        .withUid(uid)
-                        .endInvolvedObject()
-                        .withType("Warning")
-                        .withReason(
-                                what.kind().equals(Announcement.EXHAUSTED)
-                                        ? "BudgetExhausted"
-                                        : "BudgetThreshold")
-                        .withMessage(what.message())
-                        .withAction("Charging")
-                        .withFirstTimestamp(second)
-                        .withLastTimestamp(second)
-                        .withEventTime(new MicroTime(MICROS.format(what.due())))
-                        .withCount(1)
-                        .withNewSource()
-                        .withComponent(COMPONENT)
-                        .endSource()
-                        .withReportingComponent(COMPONENT)
-                        .withReportingInstance(COMPONENT)
+                        .withUid(state.uid())
                         .build();
+        create(event(what, what.budget(), "default", budget));
+        if (!what.kind().startsWith(Announcement.USED)) {
+            // Tenants do not look where Events of cluster-scoped objects land.
+            runningPods(state).forEach(pod -> create(event(what, pod)));
+        }
+    }
+
+    private Stream<PodFacts> runningPods(BudgetState state) {
+        return view.pods().stream()
+                .filter(pod -> Stay.of(pod) instanceof Stay.Open)
+                .filter(pod -> state.spec().namespaces().contains(pod.namespace()))
+                .sorted(Comparator.comparing(PodFacts::uid))
+                .limit(MOST_PODS);
+    }
+
+    private static Event event(Announcement what, PodFacts pod) {
+        ObjectReference reference =
+                new ObjectReferenceBuilder()
+                        .withApiVersion("v1")
+                        .withKind("Pod")
+                        .withNamespace(pod.namespace())
+                        .withName(pod.name())
+                        .withUid(pod.uid().toString())
+                        .build();
+        return event(what, pod.name(), pod.namespace(), reference);
+    }
+
+    private static Event event(
+            Announcement what, String name, String namespace, ObjectReference concerned) {
+        // Events count in seconds; the exact instant is beside it.
+        String second = what.due().truncatedTo(ChronoUnit.SECONDS).toString();
+        return new EventBuilder()
+                .withNewMetadata()
+                .withName(
+                        "%s.%s-%x-%x"
+                                .formatted(
+                                        name,
+                                        what.kind().toLowerCase(Locale.ROOT),
+                                        what.periodStart().getEpochSecond(),
+                                        what.granted().microGpuSeconds()))
+                .withNamespace(namespace)
+                .endMetadata()
+                .withInvolvedObject(concerned)
+                .withType("Warning")
+                .withReason(reason(what.kind()))
+                .withMessage(what.message())
+                .withAction("Charging")
+                .withFirstTimestamp(second)
+                .withLastTimestamp(second)
+                .withEventTime(new MicroTime(MICROS.format(what.due())))
+                .withCount(1)
+                .withNewSource()
+                .withComponent(COMPONENT)
+                .endSource()
+                .withReportingComponent(COMPONENT)
+                .withReportingInstance(COMPONENT)
+                .build();
+    }
+
+    private static String reason(String kind) {
+        return switch (kind) {
+            case Announcement.EXHAUSTED -> "BudgetExhausted";
+            case Announcement.ENDS_SOON -> "BudgetEndsSoon";
+            default -> "BudgetThreshold";
+        };
+    }
+
+    /** A second one of the same name says the same and is refused. */
+    private void create(Event event) {
         try {
             client.resource(event).create();
         } catch (KubernetesClientException e) {
-            if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
+            boolean gone = e.getCode() == HttpURLConnection.HTTP_NOT_FOUND;
+            if (e.getCode() != HttpURLConnection.HTTP_CONFLICT && !gone) {
                 throw e;
             }
         }

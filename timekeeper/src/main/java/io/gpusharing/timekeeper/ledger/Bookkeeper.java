@@ -36,6 +36,7 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
 
     private final Ledger ledger;
     private final Book book;
+    private final LedgerMetrics metrics;
     private final LedgerProperties properties;
     private final Clock clock;
     private final LinkedBlockingQueue<News> news = new LinkedBlockingQueue<>();
@@ -43,9 +44,15 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
     private final Thread thread = Thread.ofPlatform().name("bookkeeper").unstarted(this::run);
     private volatile boolean running;
 
-    Bookkeeper(Ledger ledger, Book book, LedgerProperties properties, Clock clock) {
+    Bookkeeper(
+            Ledger ledger,
+            Book book,
+            LedgerMetrics metrics,
+            LedgerProperties properties,
+            Clock clock) {
         this.ledger = ledger;
         this.book = book;
+        this.metrics = metrics;
         this.properties = properties;
         this.clock = clock;
     }
@@ -140,9 +147,12 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
 
     private void keep(Deque<News> batch) throws InterruptedException {
         boolean failing = false;
+        List<Instant> told = batch.stream().flatMap(News::instants).toList();
         while (true) {
             try {
                 book.keep(batch);
+                Instant now = clock.instant();
+                told.forEach(at -> metrics.committed(Duration.between(at, now)));
                 if (failing) {
                     log.info("posting again");
                 }

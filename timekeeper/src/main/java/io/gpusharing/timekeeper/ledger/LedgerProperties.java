@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.ledger;
 
 import java.time.Duration;
+import java.time.Period;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -12,9 +13,12 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param databaseRetry how long to wait before a posting is tried again
  * @param resumeGrace how long after a restart the API server may take to tell what happened
  *     meanwhile, before a vanished pod's end is estimated
+ * @param keepCharges how long single charges are kept, in whole months; zero for ever. Hourly sums
+ *     stay
  */
 @ConfigurationProperties("gpusharing.ledger")
 public record LedgerProperties(
         @DefaultValue("30s") Duration hourCloses,
         @DefaultValue("1s") Duration databaseRetry,
-        @DefaultValue("10s") Duration resumeGrace) {}
+        @DefaultValue("10s") Duration resumeGrace,
+        @DefaultValue("P0M") Period keepCharges) {}

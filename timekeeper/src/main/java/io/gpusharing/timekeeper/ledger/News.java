@@ -3,9 +3,21 @@ package io.gpusharing.timekeeper.ledger;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import java.time.Instant;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** What the bookkeeper is told. */
 sealed interface News {
+
+    /** When a pod's change was told; nothing for other news. */
+    default Stream<Instant> instants() {
+        return switch (this) {
+            case Changed changed -> Stream.of(changed.at());
+            case Removed removed -> Stream.of(removed.at());
+            case Listed listed -> Stream.empty();
+            case Passed passed -> Stream.empty();
+            case Task task -> Stream.empty();
+        };
+    }
 
     /** All pods there are; see {@link io.gpusharing.timekeeper.cluster.PodFeed#listed}. */
     record Listed(List<PodFacts> pods, String position, boolean resuming, Instant at)

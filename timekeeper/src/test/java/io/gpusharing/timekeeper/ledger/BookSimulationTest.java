@@ -47,7 +47,10 @@ class BookSimulationTest {
             new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1));
     private static final LedgerProperties PROPERTIES =
             new LedgerProperties(
-                    Duration.ofSeconds(30), Duration.ofSeconds(1), Duration.ofSeconds(10));
+                    Duration.ofSeconds(30),
+                    Duration.ofSeconds(1),
+                    Duration.ofSeconds(10),
+                    java.time.Period.ZERO);
 
     /** News may be later than any books stay open. */
     private static final Duration NEVER_CLOSED = Duration.ofDays(100);

@@ -1,0 +1,57 @@
+package io.gpusharing.timekeeper.ledger;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.stereotype.Component;
+
+/** How the ledger is doing, and whether it is sound: it is verified every hour. */
+@Component
+class LedgerMetrics {
+
+    private static final Logger log = LoggerFactory.getLogger(LedgerMetrics.class);
+
+    private final Verification verification;
+    private final Timer commits;
+    private final AtomicLong differences = new AtomicLong();
+
+    LedgerMetrics(MeterRegistry registry, Verification verification) {
+        this.verification = verification;
+        this.commits =
+                Timer.builder("gpusharing.ledger.news")
+                        .description("From the news of a pod to its commit")
+                        .publishPercentiles(0.5, 0.99)
+                        .register(registry);
+        Gauge.builder("gpusharing.ledger.differences", differences, AtomicLong::get)
+                .description("What the last verification found; anything but 0 is an alert")
+                .register(registry);
+    }
+
+    void committed(Duration sinceNews) {
+        commits.record(sinceNews);
+    }
+
+    @Scheduled(initialDelayString = "PT5M", fixedDelayString = "PT1H")
+    void verify() {
+        try {
+            Verification.Report report = verification.run();
+            differences.set(report.differences().size());
+            report.differences()
+                    .forEach(it ->
+                            log.atError()
+                                    .addKeyValue("kind", it.kind())
+                                    .addKeyValue("where", it.where())
+                                    .addKeyValue("stored", it.stored())
+                                    .addKeyValue("recomputed", it.recomputed())
+                                    .log("the ledger is not sound"));
+        } catch (DataAccessException e) {
+            log.atWarn().setCause(e).log("cannot verify the ledger now");
+        }
+    }
+}

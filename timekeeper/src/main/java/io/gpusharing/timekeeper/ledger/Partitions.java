@@ -1,0 +1,87 @@
+package io.gpusharing.timekeeper.ledger;
+
+import java.time.Clock;
+import java.time.YearMonth;
+import java.time.ZoneOffset;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.stereotype.Component;
+
+/**
+ * Keeps the months of charges in tables of their own: those to come are made ahead of time, and
+ * what is older than it has to be kept is dropped as a whole. What finds no month of its own goes
+ * to the default partition, so nothing depends on this in order to be charged.
+ */
+@Component
+class Partitions {
+
+    private static final Logger log = LoggerFactory.getLogger(Partitions.class);
+    private static final int AHEAD = 3;
+    private static final String PREFIX = "charge_m";
+
+    private final JdbcClient jdbc;
+    private final LedgerProperties properties;
+    private final Clock clock;
+
+    Partitions(JdbcClient jdbc, LedgerProperties properties, Clock clock) {
+        this.jdbc = jdbc;
+        this.properties = properties;
+        this.clock = clock;
+    }
+
+    @Scheduled(initialDelayString = "PT0S", fixedDelayString = "PT6H")
+    void tend() {
+        YearMonth month = YearMonth.from(clock.instant().atOffset(ZoneOffset.UTC));
+        try {
+            for (int i = 0; i <= AHEAD; i++) {
+                make(month.plusMonths(i));
+            }
+            if (!properties.keepCharges().isZero()) {
+                dropBefore(month.minus(properties.keepCharges()));
+            }
+        } catch (DataAccessException e) {
+            log.atWarn()
+                    .setCause(e)
+                    .log("cannot tend the partitions of charge, trying again later");
+        }
+    }
+
+    /** Names of the months there are, oldest first. */
+    List<String> months() {
+        return jdbc.sql(
+                        """
+                        select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
+                        where i.inhparent = 'charge'::regclass and c.relname like 'charge\\_m%' order by 1
+                        """)
+                .query((row, number) -> row.getString(1))
+                .list();
+    }
+
+    private void make(YearMonth month) {
+        if (months().contains(name(month))) {
+            return;
+        }
+        // Identifiers cannot be parameters; these are digits only.
+        jdbc.sql(
+                        "create table if not exists %s partition of charge for values from ('%s-01T00:00:00Z') to ('%s-01T00:00:00Z')"
+                                .formatted(name(month), month, month.plusMonths(1)))
+                .update();
+    }
+
+    private void dropBefore(YearMonth first) {
+        for (String month : months()) {
+            if (month.compareTo(name(first)) < 0) {
+                jdbc.sql("drop table " + month).update();
+                log.atInfo().addKeyValue("partition", month).log("dropped charges");
+            }
+        }
+    }
+
+    private static String name(YearMonth month) {
+        return PREFIX + month.toString().replace("-", "");
+    }
+}
