@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.policy.v1.Eviction;
 import io.fabric8.kubernetes.api.model.policy.v1.EvictionBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.RequestConfigBuilder;
 import io.gpusharing.timekeeper.reclaim.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.Decision.Victim;
 import io.gpusharing.timekeeper.reclaim.Receipts.Result;
@@ -38,7 +39,11 @@ class Evictions {
     private final Duration maxGrace;
 
     Evictions(KubernetesClient client, Duration maxGrace) {
-        this.client = client;
+        // By itself the client asks again for 20 s after a 429; a PodDisruptionBudget's no is an
+        // answer.
+        this.client =
+                client.newClient(new RequestConfigBuilder().withRequestRetryBackoffLimit(0).build())
+                        .adapt(KubernetesClient.class);
         this.maxGrace = maxGrace;
     }
 

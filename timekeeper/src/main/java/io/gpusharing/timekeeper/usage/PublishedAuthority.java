@@ -10,6 +10,8 @@ import java.time.Instant;
 import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.context.event.EventListener;
 import org.springframework.stereotype.Component;
 
 /**
@@ -34,6 +36,12 @@ class PublishedAuthority implements TrustBundle {
         this.client = client;
         this.namespace = cluster.namespace();
         this.clock = clock;
+    }
+
+    /** So that the first answer has it already. */
+    @EventListener(ApplicationReadyEvent.class)
+    void prepare() {
+        pem();
     }
 
     @Override

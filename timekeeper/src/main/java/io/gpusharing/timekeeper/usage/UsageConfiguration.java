@@ -49,6 +49,11 @@ class UsageConfiguration {
     }
 
     @Bean
+    ReportRetention reportRetention(ReportBook book, UsageProperties properties, Clock clock) {
+        return new ReportRetention(book, properties.remember(), clock);
+    }
+
+    @Bean
     UsageMetrics usageMetrics(MeterRegistry registry) {
         return new UsageMetrics(registry);
     }
