@@ -1,6 +1,7 @@
 package io.gpusharing.sidecar;
 
 import io.gpusharing.sidecar.meter.Basis;
+import io.gpusharing.sidecar.meter.GpuEvents;
 import io.gpusharing.sidecar.meter.KubeletFiles;
 import io.gpusharing.sidecar.meter.Memory;
 import io.gpusharing.sidecar.meter.Meter;
@@ -40,12 +41,11 @@ final class MeterProcess {
     private static final long TICK_MICROS = 1_000_000;
     private static final long FIRST_REPORT_MICROS = 300_000;
     private static final long SAVE_EVERY_MICROS = 5_000_000;
-    private static final long HANGS_TOO_LONG_MICROS = 300_000_000;
-    private static final long STAY_AT_LEAST_MICROS = 30_000_000;
     private static final Duration LAST_TICK = Duration.ofMillis(400);
     private static final Duration LAST_REPORT = Duration.ofMillis(700);
 
     private final Settings settings;
+    private final NvmlSource source;
     private final EventLog log;
     private final TimeSource time;
     private final Meter meter;
@@ -54,6 +54,7 @@ final class MeterProcess {
     private final CountDownLatch lastTickDone = new CountDownLatch(1);
     private final CountDownLatch stopped = new CountDownLatch(1);
     private final long startedMicros;
+    private final Watchdog watchdog;
     private volatile boolean stopping;
     private volatile long tickStartedMicros;
     private volatile @Nullable String broken;
@@ -68,10 +69,12 @@ final class MeterProcess {
             EventLog log)
             throws GeneralSecurityException {
         this.settings = settings;
+        this.source = source;
         this.log = log;
         this.time = time;
         this.startedMicros = time.monotonicMicros();
         this.tickStartedMicros = startedMicros;
+        this.watchdog = new Watchdog(startedMicros);
         StateFile stateFile = new StateFile(settings.stateDirectory());
         String bootId = proc.bootId();
         StateFile.State state = earlier(stateFile, bootId);
@@ -152,14 +155,12 @@ final class MeterProcess {
     }
 
     private @Nullable String reasonToLeave(long now) {
-        if (now - startedMicros < STAY_AT_LEAST_MICROS) {
-            return null;
-        }
-        if (now - tickStartedMicros > HANGS_TOO_LONG_MICROS) {
-            return "a call into the driver has not returned for five minutes: " + meter.inside();
-        }
         String defect = broken;
-        return defect == null ? meter.wantsToLeave() : defect;
+        return watchdog.reasonToLeave(
+                now,
+                tickStartedMicros,
+                meter.inside(),
+                defect == null ? meter.wantsToLeave() : defect);
     }
 
     private void await(long micros) {
@@ -196,12 +197,23 @@ final class MeterProcess {
 
     /** Shows the agent's numbers until closed. */
     Sidecar.Closing serveMetrics(AgentSettings agent, KubeletFiles kubelet) throws IOException {
+        GpuEvents gpuEvents = new GpuEvents(source, meter::devicesChanged);
+        Thread.ofPlatform().name("nvml-events").daemon().start(() -> waitForEvents(gpuEvents));
         AgentMetrics metrics =
-                new AgentMetrics(meter, reporter, kubelet, settings.node(), agent.dcgmNames());
+                new AgentMetrics(
+                        meter, reporter, kubelet, gpuEvents, settings.node(), agent.dcgmNames());
         MetricsServer server =
                 new MetricsServer(agent.metricsPort(), metrics::page, this::ticksInTime);
         log.event("metrics are served", "port", server.port());
         return server::close;
+    }
+
+    private void waitForEvents(GpuEvents gpuEvents) {
+        while (!stopping) {
+            if (gpuEvents.round() == GpuEvents.Round.UNAVAILABLE) {
+                LockSupport.parkNanos(Duration.ofMinutes(1).toNanos());
+            }
+        }
     }
 
     private boolean ticksInTime() {

@@ -42,6 +42,7 @@ public final class Meter {
 
     private volatile @Nullable Nvml nvml;
     private volatile @Nullable String leave;
+    private volatile boolean devicesChanged;
     private Optional<DriverVersion> driver = Optional.empty();
     private boolean open;
     private String closedBecause = "";
@@ -94,6 +95,11 @@ public final class Meter {
         return nvml;
     }
 
+    /** Lets the next tick search for devices. Safe from any thread. */
+    public void devicesChanged() {
+        devicesChanged = true;
+    }
+
     /** One round over all devices. Only the NVML thread calls this. */
     public void tick() {
         long now = time.monotonicMicros();
@@ -104,7 +110,8 @@ public final class Meter {
         }
         Nvml current = nvml;
         if (open && current != null) {
-            if (now >= discoverAt) {
+            if (now >= discoverAt || devicesChanged) {
+                devicesChanged = false;
                 discover(current, now, wall);
             }
             Remedy remedy = read(current, now, wall);

@@ -3,6 +3,7 @@ package io.gpusharing.sidecar.metrics;
 import io.gpusharing.sidecar.meter.Basis;
 import io.gpusharing.sidecar.meter.DeviceState;
 import io.gpusharing.sidecar.meter.DeviceUse;
+import io.gpusharing.sidecar.meter.GpuEvents;
 import io.gpusharing.sidecar.meter.KubeletFiles;
 import io.gpusharing.sidecar.meter.KubeletFiles.PodName;
 import io.gpusharing.sidecar.meter.Meter;
@@ -23,6 +24,7 @@ public final class AgentMetrics {
     private final Meter meter;
     private final Reporter reporter;
     private final KubeletFiles kubelet;
+    private final GpuEvents gpuEvents;
     private final String node;
     private final boolean dcgmNames;
 
@@ -31,10 +33,16 @@ public final class AgentMetrics {
      * @param dcgmNames whether to show dcgm-exporter's names too
      */
     public AgentMetrics(
-            Meter meter, Reporter reporter, KubeletFiles kubelet, String node, boolean dcgmNames) {
+            Meter meter,
+            Reporter reporter,
+            KubeletFiles kubelet,
+            GpuEvents gpuEvents,
+            String node,
+            boolean dcgmNames) {
         this.meter = meter;
         this.reporter = reporter;
         this.kubelet = kubelet;
+        this.gpuEvents = gpuEvents;
         this.node = node;
         this.dcgmNames = dcgmNames;
     }
@@ -59,6 +67,16 @@ public final class AgentMetrics {
             device(text, device);
         }
         nvml(text);
+        gpuEvents
+                .counts()
+                .forEach((xid, count) ->
+                        text.sample(
+                                "gpusharing_xid_errors_total",
+                                Long.toString(count),
+                                "gpu_uuid",
+                                xid.uuid(),
+                                "xid",
+                                Long.toString(xid.number())));
         text.sample("gpusharing_reports_total", Long.toString(reporter.taken()), "result", "taken");
         text.sample(
                 "gpusharing_reports_total", Long.toString(reporter.notTaken()), "result", "failed");
@@ -104,6 +122,10 @@ public final class AgentMetrics {
                                 "gpusharing_nvml_errors_total",
                                 "counter",
                                 "Calls into NVML that did not succeed, by answer.")
+                        .metric(
+                                "gpusharing_xid_errors_total",
+                                "counter",
+                                "Critical errors that a GPU told, by XID.")
                         .metric(
                                 "gpusharing_reports_total",
                                 "counter",

@@ -378,6 +378,49 @@ public final class Nvml {
         return answer;
     }
 
+    /** Makes a set of events; {@link #handle()} has it. */
+    public NvmlReturn eventSetCreate() {
+        return call(NvmlCall.EVENT_SET_CREATE, out.address());
+    }
+
+    /** Adds a device's events to a set. */
+    public NvmlReturn registerEvents(long device, long types, long set) {
+        return call(NvmlCall.REGISTER_EVENTS, device, types, set);
+    }
+
+    /**
+     * Waits for an event; {@link #handle()} is its device, {@link #eventType()} and {@link
+     * #eventData()} say what it was.
+     *
+     * @return {@link NvmlReturn#TIMEOUT} when nothing happened
+     */
+    public NvmlReturn waitForEvent(long set, int timeoutMillis) {
+        NvmlCall call = NvmlCall.EVENT_SET_WAIT;
+        Bound bound = bound(call);
+        MethodHandle handle = bound.handle();
+        if (handle == null) {
+            return bound.absent();
+        }
+        inside = call;
+        try {
+            return bound.noted((int) handle.invokeExact(set, out.address(), timeoutMillis));
+        } catch (Throwable e) {
+            throw bound.broken(e);
+        } finally {
+            inside = null;
+        }
+    }
+
+    /** The type bit of the last event. */
+    public long eventType() {
+        return out.get(JAVA_LONG, 8);
+    }
+
+    /** What the last event tells: for a critical one its XID number. */
+    public long eventData() {
+        return out.get(JAVA_LONG, 16);
+    }
+
     private NvmlReturn call(NvmlCall call) {
         Bound bound = bound(call);
         MethodHandle handle = bound.handle();

@@ -23,6 +23,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * NVML as upcall stubs behind a symbol lookup: what a meter calls through the C ABI lands here. It
@@ -52,6 +53,7 @@ public final class FakeNvml implements SymbolLookup {
     private final CountDownLatch released = new CountDownLatch(1);
     private final boolean[] lost;
     private int initialised;
+    private int told;
 
     /** Plays a scenario that begins now. */
     public FakeNvml(Scenario scenario, TimeSource time) {
@@ -82,6 +84,9 @@ public final class FakeNvml implements SymbolLookup {
         export(NvmlCall.MIG_MODE, "migMode", "nvmlDeviceGetMigMode");
         export(NvmlCall.MIG_MAX_COUNT, "migCount", "nvmlDeviceGetMaxMigDeviceCount");
         export(NvmlCall.MIG_BY_INDEX, "migByIndex", "nvmlDeviceGetMigDeviceHandleByIndex");
+        export(NvmlCall.EVENT_SET_CREATE, "eventSet", "nvmlEventSetCreate");
+        export(NvmlCall.REGISTER_EVENTS, "register", "nvmlDeviceRegisterEvents");
+        export(NvmlCall.EVENT_SET_WAIT, "event", "nvmlEventSetWait_v2");
         exportLists();
         if (driver >= version(550, 0, 0)) {
             export(
@@ -511,5 +516,35 @@ public final class FakeNvml implements SymbolLookup {
         }
         ALL.set(JAVA_LONG, handle, MIG_HANDLE + index(device) * 64L + index);
         return 0;
+    }
+
+    int eventSet(long set) {
+        int code = enter("nvmlEventSetCreate");
+        ALL.set(JAVA_LONG, set, 0x5e7L);
+        return code;
+    }
+
+    int register(long device, long types, long set) {
+        return enter("nvmlDeviceRegisterEvents", device);
+    }
+
+    int event(long set, long data, int timeoutMillis) {
+        int code = enter("nvmlEventSetWait_v2");
+        if (code != 0) {
+            return code;
+        }
+        if (told < scenario.events.size() && scenario.events.get(told).atMicros() <= now()) {
+            Scenario.Event event = scenario.events.get(told++);
+            ALL.set(JAVA_LONG, data, HANDLE + event.device() * 64L);
+            ALL.set(JAVA_LONG, data + 8, event.type());
+            ALL.set(JAVA_LONG, data + 16, event.data());
+            return 0;
+        }
+        if (time instanceof VirtualTime virtual) {
+            virtual.passMicros(timeoutMillis * 1_000L);
+        } else {
+            LockSupport.parkNanos(timeoutMillis * 1_000_000L);
+        }
+        return NvmlReturn.TIMEOUT.code();
     }
 }

@@ -16,6 +16,7 @@ import java.util.Map;
  *         [on=1.7s off=2.3s] [from=0s] [to=60s]
  * mps                                # processes are MPS clients, samples carry the server
  * row pid=17 sm=101 [at=-0.1s]       # a row more in each answer, at an instant relative to now
+ * event device=0 type=8 data=79 at=5s # what a GPU tells: 8 an XID, 256 a change of MIG
  * empty                              # SUCCESS with no rows instead of NOT_FOUND
  * stamp newest                       # newest | own: what a row's timestamp is
  * without nvmlDeviceGetSamples       # the library lacks a symbol
@@ -50,6 +51,9 @@ public final class Scenario {
     /** A row of samples that is added to each answer. */
     public record Row(long pid, long sm, long atMicros) {}
 
+    /** What a GPU tells of its own accord. */
+    public record Event(int device, long type, long data, long atMicros) {}
+
     /** A call that answers an error, from its {@code after}-th call on, so many times. */
     public record Failure(String symbol, int code, int after, int times) {}
 
@@ -58,6 +62,7 @@ public final class Scenario {
     Stamp stamp = Stamp.NEWEST;
     boolean mps;
     boolean emptyIsSuccess;
+    final List<Event> events = new ArrayList<>();
     final List<Row> rows = new ArrayList<>();
     final List<Device> devices = new ArrayList<>();
     final List<FakeProcess> processes = new ArrayList<>();
@@ -110,6 +115,15 @@ public final class Scenario {
             case "stamp" -> stamp = Stamp.valueOf(words[1].toUpperCase(java.util.Locale.ROOT));
             case "mps" -> mps = true;
             case "empty" -> emptyIsSuccess = true;
+            case "event" -> {
+                Map<String, String> options = options(words, 1);
+                events.add(
+                        new Event(
+                                Integer.parseInt(options.getOrDefault("device", "0")),
+                                Long.parseLong(options.getOrDefault("type", "8")),
+                                Long.parseLong(options.getOrDefault("data", "79")),
+                                micros(options.getOrDefault("at", "0s"))));
+            }
             case "row" -> {
                 Map<String, String> options = options(words, 1);
                 rows.add(

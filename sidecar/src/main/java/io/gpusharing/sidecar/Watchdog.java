@@ -1,0 +1,41 @@
+package io.gpusharing.sidecar;
+
+import io.gpusharing.sidecar.nvml.NvmlCall;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says when only a new container helps. A call that is stuck in the driver cannot be interrupted,
+ * and a library that belongs to another driver is replaced only when the container is made anew.
+ */
+final class Watchdog {
+
+    static final long HANGS_TOO_LONG_MICROS = 300_000_000;
+
+    /** Leaving at once would only fill the log: kubelet waits longer and longer in between. */
+    static final long STAY_AT_LEAST_MICROS = 30_000_000;
+
+    private final long startedMicros;
+
+    Watchdog(long startedMicros) {
+        this.startedMicros = startedMicros;
+    }
+
+    /**
+     * Judges the moment.
+     *
+     * @param tickMicros when the NVML thread was last seen to go on
+     * @param inside the call it is in
+     * @param fault what the meter itself says, or null
+     * @return null to stay
+     */
+    @Nullable String reasonToLeave(
+            long nowMicros, long tickMicros, @Nullable NvmlCall inside, @Nullable String fault) {
+        if (nowMicros - startedMicros < STAY_AT_LEAST_MICROS) {
+            return null;
+        }
+        if (nowMicros - tickMicros > HANGS_TOO_LONG_MICROS) {
+            return "no call into the driver has returned for five minutes; the last was " + inside;
+        }
+        return fault;
+    }
+}

@@ -1,0 +1,100 @@
+package io.gpusharing.sidecar.meter;
+
+import static java.util.Objects.requireNonNullElse;
+
+import io.gpusharing.sidecar.nvml.Nvml;
+import io.gpusharing.sidecar.nvml.NvmlLibrary;
+import io.gpusharing.sidecar.nvml.NvmlReturn;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Waits for what GPUs tell of their own accord: critical errors (XID) are counted, a change of MIG
+ * lets devices be searched for at once. Waiting blocks in the driver, so this has a thread and a
+ * binding of its own.
+ */
+public final class GpuEvents {
+
+    static final long XID_CRITICAL_ERROR = 0x8;
+    static final long MIG_CONFIG_CHANGE = 0x100;
+
+    private static final int WAIT_MILLIS = 5_000;
+
+    private final NvmlSource source;
+    private final Runnable devicesChanged;
+    private final Map<Xid, Long> counts = new ConcurrentHashMap<>();
+    private final Map<Long, String> uuids = new HashMap<>();
+    private @Nullable Nvml nvml;
+    private long set;
+
+    /** A kind of critical error on one GPU. */
+    public record Xid(String uuid, long number) {}
+
+    /** What one round brought, for whoever decides when to ask again. */
+    public enum Round {
+        /** Waited; ask again at once. */
+        WAITED,
+        /** Events cannot be waited for now; ask again after a while. */
+        UNAVAILABLE
+    }
+
+    /**
+     * @param devicesChanged told when devices have to be searched for
+     */
+    public GpuEvents(NvmlSource source, Runnable devicesChanged) {
+        this.source = source;
+        this.devicesChanged = devicesChanged;
+    }
+
+    /** Waits once, at most five seconds. */
+    public Round round() {
+        Nvml current = nvml == null ? open() : nvml;
+        if (current == null) {
+            return Round.UNAVAILABLE;
+        }
+        NvmlReturn answer = current.waitForEvent(set, WAIT_MILLIS);
+        if (answer == NvmlReturn.TIMEOUT) {
+            return Round.WAITED;
+        }
+        if (!answer.ok()) {
+            nvml = null;
+            return Round.UNAVAILABLE;
+        }
+        if (current.eventType() == XID_CRITICAL_ERROR) {
+            String uuid = requireNonNullElse(uuids.get(current.handle()), "");
+            counts.merge(new Xid(uuid, current.eventData()), 1L, Long::sum);
+        }
+        // After either, what was known of the devices may be wrong.
+        devicesChanged.run();
+        return Round.WAITED;
+    }
+
+    private @Nullable Nvml open() {
+        if (!(source.open() instanceof NvmlLibrary.Found(var symbols, String place))) {
+            return null;
+        }
+        Nvml fresh = new Nvml(symbols);
+        if (!fresh.init().ok() || !fresh.eventSetCreate().ok()) {
+            return null;
+        }
+        set = fresh.handle();
+        uuids.clear();
+        int devices = fresh.deviceCount().ok() ? fresh.result() : 0;
+        for (int index = 0; index < devices; index++) {
+            if (fresh.deviceByIndex(index).ok()) {
+                long device = fresh.handle();
+                uuids.put(device, requireNonNullElse(fresh.uuid(device), ""));
+                fresh.registerEvents(device, XID_CRITICAL_ERROR | MIG_CONFIG_CHANGE, set);
+            }
+        }
+        nvml = fresh;
+        return fresh;
+    }
+
+    /** Critical errors so far. Safe from any thread. */
+    public Map<Xid, Long> counts() {
+        return Map.copyOf(counts);
+    }
+}
