@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.VolumeProjection;
 import io.gpusharing.e2e.cluster.Program;
+import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -27,9 +28,11 @@ public final class InjectedSidecar {
     private InjectedSidecar() {}
 
     /**
-     * @param command what takes the place of the image: the meter on a fake GPU
+     * Starts it on a fake GPU.
+     *
+     * @param scenario what happens on that GPU, in the words of the sidecar's {@code Scenario}
      */
-    public static Program start(TestCluster cluster, Pod pod, List<String> command) {
+    public static Program start(TestCluster cluster, Pod pod, String... scenario) {
         String name = pod.getMetadata().getAnnotations().get("gpusharing.io/sidecar");
         Container container =
                 pod.getSpec().getInitContainers().stream()
@@ -42,7 +45,29 @@ public final class InjectedSidecar {
         ContainerEnvironment.of(container, pod.getMetadata(), pod.getSpec())
                 .forEach((key, value) -> environment.put(key, translate(value, mounts)));
         return Program.start(
-                cluster, "sidecar-of-" + pod.getMetadata().getName(), environment, command);
+                cluster,
+                "sidecar-of-" + pod.getMetadata().getName(),
+                environment,
+                meter(cluster, scenario));
+    }
+
+    /** Takes the place of the image: the same meter, on the NVML of its own tests. */
+    private static List<String> meter(TestCluster cluster, String... scenario) {
+        Path jar = Repository.jar("sidecar");
+        var command =
+                new ArrayList<>(
+                        List.of(
+                                Path.of(System.getProperty("java.home"), "bin/java").toString(),
+                                "-Xmx32m",
+                                "-XX:+UseSerialGC",
+                                "-XX:TieredStopAtLevel=1",
+                                "-Djava.io.tmpdir=" + cluster.dir().resolve("run"),
+                                "--enable-native-access=ALL-UNNAMED",
+                                "-cp",
+                                jar + ":" + jar.toString().replace(".jar", "-tests.jar"),
+                                "io.gpusharing.sidecar.FakeNvmlSidecar"));
+        command.addAll(List.of(scenario));
+        return command;
     }
 
     /** A path inside the container, as it is called outside of it. */

@@ -105,6 +105,11 @@ public final class Installation {
         return timekeeper;
     }
 
+    /** What the timekeeper knows, for people and programs. */
+    public TimekeeperApi api() {
+        return new TimekeeperApi(timekeeperUrl, cluster.client());
+    }
+
     /** Base URL of reports and REST, as the injected sidecars are told. */
     public URI timekeeperUrl() {
         return timekeeperUrl;

@@ -28,10 +28,12 @@ public final class Demo {
         var cleanUp = new Thread(cluster::close);
         Runtime.getRuntime().addShutdownHook(cleanUp);
         try {
-            terminal.command(cluster.kubectl().run("get", "nodes", "-o", NODES));
+            terminal.command(
+                    "kubectl get nodes",
+                    cluster.kubectl().run("get", "nodes", "-o", NODES).orFail());
             terminal.step("GPUSharing: kubectl create -f deployment/, the webhook, the timekeeper");
             var installation = Installation.on(cluster, Story.PROPERTIES);
-            new Story(cluster, terminal).whole();
+            new Story(cluster, installation, terminal).whole();
             terminal.say("");
             terminal.say("Everything above was true. It took %d s.".formatted(terminal.seconds()));
             if (keep) {

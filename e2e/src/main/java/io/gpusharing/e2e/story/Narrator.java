@@ -1,7 +1,5 @@
 package io.gpusharing.e2e.story;
 
-import io.gpusharing.e2e.cluster.Kubectl;
-
 /** Who tells the story while it happens. */
 public interface Narrator {
 
@@ -12,7 +10,7 @@ public interface Narrator {
     void say(String sentence);
 
     /** A command as a person would type it, and what it really answered. */
-    void command(Kubectl.Answer answer);
+    void command(String command, String answer);
 
     /** For tests: they check, nobody listens. */
     static Narrator silent() {
@@ -24,7 +22,7 @@ public interface Narrator {
             public void say(String sentence) {}
 
             @Override
-            public void command(Kubectl.Answer answer) {}
+            public void command(String command, String answer) {}
         };
     }
 }

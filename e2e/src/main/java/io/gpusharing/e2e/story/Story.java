@@ -1,16 +1,23 @@
 package io.gpusharing.e2e.story;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.e2e.cluster.Kubectl;
 import io.gpusharing.e2e.cluster.TestCluster;
+import io.gpusharing.e2e.installation.InjectedSidecar;
+import io.gpusharing.e2e.installation.Installation;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -34,10 +41,12 @@ public final class Story {
             Map.of("GPUSHARING_RECLAIM_PATIENCE", "2s", "GPUSHARING_BUDGETS_STATUSREFRESH", "1s");
 
     private final TestCluster cluster;
+    private final Installation installation;
     private final Narrator narrator;
 
-    public Story(TestCluster cluster, Narrator narrator) {
+    public Story(TestCluster cluster, Installation installation, Narrator narrator) {
         this.cluster = cluster;
+        this.installation = installation;
         this.narrator = narrator;
     }
 
@@ -49,6 +58,8 @@ public final class Story {
         theBudgetEnds();
         whoIsInBudgetComesFirst();
         theQuota();
+        whatWasReallyUsed();
+        theTable();
     }
 
     /** Step 1: a pod that asks for half a GPU is completed, placed and runs. */
@@ -142,7 +153,9 @@ public final class Story {
         patiently("the budget is exhausted")
                 .until(() -> status("team-a").standing(), "OverBudget"::equals);
         assertThat(Instant.now()).isAfterOrEqualTo(end);
-        assertThat(status("team-a").exhaustedAt()).isEqualTo(end);
+        assertThat(status("team-a").exhaustedAt())
+                .as("it ended when it was foretold")
+                .isCloseTo(end, within(1, ChronoUnit.MILLIS));
         String events =
                 patiently("an Event says so")
                         .until(
@@ -216,19 +229,81 @@ public final class Story {
                 .contains("requests.tencent.com/vcuda-core=300");
     }
 
+    /** Step 7: the injected sidecar measures, and the timekeeper shows use beside charge. */
+    public void whatWasReallyUsed() {
+        narrator.step("7. What was really used");
+        narrator.say(
+                "cuda's sidecar is started from the stored pod's own spec, on a fake GPU that a process keeps busy for 30 % of the time.");
+        InjectedSidecar.start(
+                cluster,
+                requirePresent(pod("team-a", "cuda"), "cuda"),
+                "device GPU-1f2e3d4c-0000-0000-0000-000000000000",
+                "process busy=30%");
+        JsonNode cuda =
+                patiently("ten seconds of cuda are measured")
+                        .until(
+                                () -> measured("team-a", "cuda"),
+                                pod -> pod.at("/use/coveredMicroseconds").asLong() >= 8_000_000);
+        long covered = cuda.at("/use/coveredMicroseconds").asLong();
+        double busy = 1e6 * cuda.at("/use/measured").asLong() / covered / 1e6;
+        narrator.command(
+                "curl %s/api/v1/usage/pods?namespace=team-a"
+                        .formatted(installation.timekeeperUrl()),
+                cuda.toPrettyString());
+
+        assertThat(cuda.path("rate").asLong()).as("charged for").isEqualTo(500_000);
+        assertThat(busy).as("measured busy time of the GPU").isBetween(0.25, 0.35);
+        narrator.say(
+                "It is charged for 0.5 GPU; in %.1f s it kept %.0f %% of the GPU busy."
+                        .formatted(covered / 1e6, 100 * busy));
+    }
+
+    /** The end: what each budget was granted, was charged, really did, and where it stands. */
+    public void theTable() {
+        narrator.step("In the end");
+        narrator.say(row("BUDGET", "GRANTED", "USED", "MEASURED", "STANDING"));
+        var standings = new HashMap<String, String>();
+        for (JsonNode budget : installation.api().get("/api/v1/usage/budgets")) {
+            narrator.say(
+                    row(
+                            budget.path("budget").asText(),
+                            budget.path("grantedMinutes").asText(),
+                            budget.path("usedMinutes").asText(),
+                            budget.path("measuredMinutes").asText(),
+                            budget.path("standing").asText()));
+            standings.put(budget.path("budget").asText(), budget.path("standing").asText());
+        }
+        assertThat(standings)
+                .containsEntry("team-a", "OverBudget")
+                .containsEntry("team-b", "InBudget");
+    }
+
+    private static String row(String... cells) {
+        return "  %-10s %10s %10s %10s   %s".formatted((Object[]) cells);
+    }
+
+    private JsonNode measured(String namespace, String name) {
+        for (JsonNode pod : installation.api().get("/api/v1/usage/pods?namespace=" + namespace)) {
+            if (pod.path("name").asText().equals(name)) {
+                return pod;
+            }
+        }
+        return MissingNode.getInstance();
+    }
+
     private Kubectl.Answer kubectl(String... arguments) {
         return cluster.kubectl().run(arguments);
     }
 
     private String succeeds(String... arguments) {
         var answer = kubectl(arguments);
-        narrator.command(answer);
+        narrator.command("kubectl " + answer.command(), answer.text());
         return answer.orFail();
     }
 
     private String refused(String... arguments) {
         var answer = kubectl(arguments);
-        narrator.command(answer);
+        narrator.command("kubectl " + answer.command(), answer.text());
         assertThat(answer.refused()).as("kubectl " + answer.command() + " is refused").isTrue();
         return answer.text();
     }

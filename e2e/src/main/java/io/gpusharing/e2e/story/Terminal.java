@@ -1,6 +1,5 @@
 package io.gpusharing.e2e.story;
 
-import io.gpusharing.e2e.cluster.Kubectl;
 import java.io.PrintStream;
 
 /** Prints the story; with colours only where a person looks. */
@@ -28,9 +27,9 @@ final class Terminal implements Narrator {
     }
 
     @Override
-    public void command(Kubectl.Answer answer) {
-        out.println(bold("$ kubectl " + answer.command()));
-        answer.text().lines().forEach(line -> out.println("  " + line));
+    public void command(String command, String answer) {
+        out.println(bold("$ " + command));
+        answer.lines().forEach(line -> out.println("  " + line));
     }
 
     long seconds() {

@@ -25,8 +25,8 @@ class StoryIT {
     @BeforeAll
     static void start() {
         cluster = TestCluster.start(Repository.root().resolve(".run/story"));
-        Installation.on(cluster, Story.PROPERTIES);
-        story = new Story(cluster, Narrator.silent());
+        var installation = Installation.on(cluster, Story.PROPERTIES);
+        story = new Story(cluster, installation, Narrator.silent());
         ledger = new Ledger(cluster);
     }
 
@@ -70,6 +70,13 @@ class StoryIT {
     @Order(6)
     void aResourceQuotaLimitsWhatIsHeldAtOnce() {
         story.theQuota();
+    }
+
+    @Test
+    @Order(7)
+    void whatWasMeasuredStandsBesideWhatWasCharged() {
+        story.whatWasReallyUsed();
+        story.theTable();
     }
 
     @Test

@@ -1,0 +1,89 @@
+package io.gpusharing.e2e.installation;
+
+import static java.util.Objects.requireNonNull;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+
+/**
+ * The timekeeper's REST interface, asked as a person with curl would: over TLS, trusting the
+ * published reporting CA alone.
+ */
+public final class TimekeeperApi {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final URI base;
+    private final HttpClient http;
+
+    TimekeeperApi(URI base, KubernetesClient client) {
+        this.base = base;
+        String ca =
+                requireNonNull(
+                        client.configMaps()
+                                .inNamespace(Installation.NAMESPACE)
+                                .withName("gpusharing-reporting-ca")
+                                .require()
+                                .getData()
+                                .get("ca.crt"));
+        this.http = HttpClient.newBuilder().sslContext(trusting(ca)).build();
+    }
+
+    /**
+     * @throws AssertionError for any answer but 200
+     */
+    public JsonNode get(String path) {
+        try {
+            HttpResponse<String> answer =
+                    http.send(
+                            HttpRequest.newBuilder(base.resolve(path)).build(),
+                            HttpResponse.BodyHandlers.ofString());
+            if (answer.statusCode() != 200) {
+                throw new AssertionError(
+                        path + " is answered " + answer.statusCode() + ": " + answer.body());
+            }
+            return JSON.readTree(answer.body());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static SSLContext trusting(String pem) {
+        try {
+            KeyStore anchors = KeyStore.getInstance(KeyStore.getDefaultType());
+            anchors.load(null, null);
+            int number = 0;
+            for (var certificate :
+                    CertificateFactory.getInstance("X.509")
+                            .generateCertificates(
+                                    new ByteArrayInputStream(
+                                            pem.getBytes(StandardCharsets.US_ASCII)))) {
+                anchors.setCertificateEntry("ca-" + number++, certificate);
+            }
+            var trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+            trust.init(anchors);
+            var context = SSLContext.getInstance("TLS");
+            context.init(null, trust.getTrustManagers(), null);
+            return context;
+        } catch (GeneralSecurityException | IOException e) {
+            throw new IllegalStateException("The reporting CA cannot be read", e);
+        }
+    }
+}
