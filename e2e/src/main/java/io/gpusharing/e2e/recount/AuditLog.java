@@ -61,7 +61,8 @@ final class AuditLog {
         return event.path("stage").asText().equals("ResponseComplete")
                 && code >= 200
                 && code < 300
-                && !event.path("requestURI").asText().contains("dryRun=");
+                && !event.path("requestURI").asText().contains("dryRun=")
+                && event.at("/requestObject/dryRun").isEmpty();
     }
 
     private static JsonNode parse(String line) {

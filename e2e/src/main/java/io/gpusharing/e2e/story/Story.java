@@ -353,7 +353,7 @@ public final class Story {
         try (Stream<String> log = Files.lines(cluster.auditLog())) {
             return log.filter(line -> line.contains("\"subresource\":\"eviction\""))
                     .filter(line -> line.contains("\"code\":201"))
-                    // The timekeeper asks by a dry run first whether each victim may go.
+                    // The timekeeper first asks whether it would be allowed.
                     .filter(line -> !line.contains("\"dryRun\":[\"All\"]"))
                     .count();
         } catch (IOException e) {
