@@ -107,7 +107,7 @@ public final class Installation {
 
     /** What the timekeeper knows, for people and programs. */
     public TimekeeperApi api() {
-        return new TimekeeperApi(timekeeperUrl, cluster.client());
+        return new TimekeeperApi(cluster, timekeeperUrl);
     }
 
     /** Base URL of reports and REST, as the injected sidecars are told. */

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.e2e.cluster.TestCluster;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -27,14 +27,17 @@ public final class TimekeeperApi {
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
+    private final TestCluster cluster;
     private final URI base;
     private final HttpClient http;
 
-    TimekeeperApi(URI base, KubernetesClient client) {
+    TimekeeperApi(TestCluster cluster, URI base) {
+        this.cluster = cluster;
         this.base = base;
         String ca =
                 requireNonNull(
-                        client.configMaps()
+                        cluster.client()
+                                .configMaps()
                                 .inNamespace(Installation.NAMESPACE)
                                 .withName("gpusharing-reporting-ca")
                                 .require()
@@ -43,14 +46,24 @@ public final class TimekeeperApi {
         this.http = HttpClient.newBuilder().sslContext(trusting(ca)).build();
     }
 
+    /** What a person would type. */
+    public String curl(String path) {
+        return "curl --cacert ca.crt -H \"Authorization: Bearer $(kubectl create token default)\" "
+                + base.resolve(path);
+    }
+
     /**
+     * Asks.
+     *
      * @throws AssertionError for any answer but 200
      */
     public JsonNode get(String path) {
         try {
             HttpResponse<String> answer =
                     http.send(
-                            HttpRequest.newBuilder(base.resolve(path)).build(),
+                            HttpRequest.newBuilder(base.resolve(path))
+                                    .header("Authorization", "Bearer " + token())
+                                    .build(),
                             HttpResponse.BodyHandlers.ofString());
             if (answer.statusCode() != 200) {
                 throw new AssertionError(
@@ -63,6 +76,10 @@ public final class TimekeeperApi {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(e);
         }
+    }
+
+    private String token() {
+        return cluster.kubectl().run("create", "token", "default").orFail();
     }
 
     private static SSLContext trusting(String pem) {

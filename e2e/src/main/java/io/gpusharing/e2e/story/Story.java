@@ -247,8 +247,7 @@ public final class Story {
         long covered = cuda.at("/use/coveredMicroseconds").asLong();
         double busy = 1e6 * cuda.at("/use/measured").asLong() / covered / 1e6;
         narrator.command(
-                "curl %s/api/v1/usage/pods?namespace=team-a"
-                        .formatted(installation.timekeeperUrl()),
+                installation.api().curl("/api/v1/usage/pods?namespace=team-a"),
                 cuda.toPrettyString());
 
         assertThat(cuda.path("rate").asLong()).as("charged for").isEqualTo(500_000);
