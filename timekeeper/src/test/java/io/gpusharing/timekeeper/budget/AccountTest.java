@@ -1,0 +1,218 @@
+package io.gpusharing.timekeeper.budget;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.Period;
+import io.gpusharing.budget.PeriodRule.Unit;
+import io.gpusharing.budget.PublishedBudget;
+import io.gpusharing.request.GpuShare;
+import io.gpusharing.testing.RandomSeeds;
+import io.gpusharing.timekeeper.ledger.PodStay;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+
+class AccountTest {
+
+    private static final Instant MONDAY = Instant.parse("2026-03-02T00:00:00Z");
+    private static final Instant TUESDAY = MONDAY.plus(Duration.ofDays(1));
+    private static final Instant WEDNESDAY = TUESDAY.plus(Duration.ofDays(1));
+
+    private final FakeUsage usage = new FakeUsage();
+    private final Budget budget =
+            TestBudgets.budget("a", MONDAY, "100", Unit.Day, "UTC", "30", 25, "team-a").budget();
+    private final Opening monday = opening(MONDAY, TUESDAY);
+    private final Account account = new Account(budget, monday);
+
+    /** Minutes used from an instant on, all in its first second. */
+    private static final class FakeUsage implements Account.Usage {
+
+        private final TreeMap<Instant, GpuTime> used = new TreeMap<>();
+        private GpuTime late = GpuTime.ZERO;
+
+        void use(Instant at, String minutes) {
+            used.put(at, GpuTime.ofMinutes(minutes));
+        }
+
+        @Override
+        public Map<String, GpuTime> used(Instant from, @Nullable Instant to) {
+            var span = to == null ? used.tailMap(from) : used.subMap(from, to);
+            return Map.of("team-a", span.values().stream().reduce(GpuTime.ZERO, GpuTime::plus));
+        }
+
+        @Override
+        public Map<String, GpuTime> late(Instant before, Instant since) {
+            return Map.of("team-a", late);
+        }
+    }
+
+    private static Opening opening(Instant start, Instant end) {
+        return new Opening(
+                new Period(start, end),
+                start,
+                GpuTime.ZERO,
+                GpuTime.ZERO,
+                GpuTime.ZERO,
+                Map.of(),
+                start);
+    }
+
+    private static Grant grant(String minutes, Instant from, @Nullable Instant expires) {
+        return new Grant(
+                "uid-g",
+                "g",
+                "a",
+                GpuTime.ofMinutes(minutes),
+                "deadline",
+                null,
+                from,
+                expires,
+                null);
+    }
+
+    private static GpuTime minutes(String minutes) {
+        return GpuTime.ofMinutes(minutes);
+    }
+
+    @Test
+    void whatIsLeftRollsOverUpToItsCap() {
+        usage.use(MONDAY, "60");
+
+        Opening tuesday = account.fold(monday, List.of(), usage, TUESDAY).getFirst();
+
+        assertThat(tuesday.rolledOver()).isEqualTo(minutes("30"));
+        assertThat(account.state(TUESDAY).remaining(TUESDAY)).contains(minutes("130"));
+    }
+
+    @Test
+    void anOverrunIsOwedUpToItsCapAndTheRestIsWrittenOffExplicitly() {
+        usage.use(MONDAY, "180");
+
+        Opening tuesday = account.fold(monday, List.of(), usage, TUESDAY).getFirst();
+
+        assertThat(tuesday.debt()).isEqualTo(minutes("25"));
+        assertThat(tuesday.writtenOff()).isEqualTo(minutes("55"));
+        assertThat(account.state(TUESDAY).remaining(TUESDAY)).contains(minutes("75"));
+    }
+
+    @Test
+    void aPeriodThatWasOpenedGoesOnFromWhatItInherits() {
+        usage.use(MONDAY, "180");
+        usage.use(TUESDAY, "10");
+        Opening tuesday = account.fold(monday, List.of(), usage, TUESDAY).getFirst();
+
+        account.fold(tuesday, List.of(), usage, TUESDAY.plusSeconds(5));
+
+        assertThat(account.state(TUESDAY.plusSeconds(5)).remaining(TUESDAY.plusSeconds(5)))
+                .contains(minutes("65"));
+    }
+
+    @Test
+    void whatIsToldLateOfAClosedPeriodCountsInTheOpenOne() {
+        Opening tuesday = account.fold(monday, List.of(), usage, TUESDAY).getFirst();
+        usage.late = minutes("7");
+
+        account.fold(tuesday, List.of(), usage, TUESDAY);
+
+        assertThat(account.state(TUESDAY).used(TUESDAY)).isEqualTo(minutes("7"));
+    }
+
+    @Test
+    void aGrantCountsFromItsBeginToItsEndAndTheSoonerToExpireIsUsedFirst() {
+        Instant noon = MONDAY.plus(Duration.ofHours(12));
+        List<Grant> grants = List.of(grant("50", noon, noon.plusSeconds(3600)));
+        usage.use(noon, "20");
+
+        account.fold(monday, grants, usage, MONDAY);
+        assertThat(account.state(MONDAY).remaining(MONDAY)).contains(minutes("80"));
+
+        account.fold(monday, grants, usage, noon.plusSeconds(10));
+        assertThat(account.state(noon.plusSeconds(10)).remaining(noon.plusSeconds(10)))
+                .contains(minutes("130"));
+
+        account.fold(monday, grants, usage, noon.plusSeconds(3600));
+        assertThat(account.state(noon.plusSeconds(3600)).remaining(noon.plusSeconds(3600)))
+                .contains(minutes("100"));
+    }
+
+    @Test
+    void aGrantOutlivesItsPeriodWithWhatIsLeft() {
+        List<Grant> grants = List.of(grant("50", MONDAY, WEDNESDAY));
+        usage.use(MONDAY, "120");
+
+        Opening tuesday = account.fold(monday, grants, usage, TUESDAY).getFirst();
+        account.fold(tuesday, grants, usage, TUESDAY);
+
+        assertThat(tuesday.carried()).containsEntry("uid-g", minutes("30"));
+        assertThat(account.state(TUESDAY).remaining(TUESDAY)).contains(minutes("130"));
+    }
+
+    @Test
+    void aBudgetLoweredBelowWhatIsUsedIsOverrunAndSaysSo() {
+        usage.use(MONDAY, "60");
+        account.changed(
+                TestBudgets.budget("a", MONDAY, "40", Unit.Day, "UTC", "0", 25, "team-a").budget(),
+                List.of());
+
+        account.fold(monday, List.of(), usage, MONDAY);
+
+        assertThat(account.state(MONDAY).remaining(MONDAY)).contains(minutes("-20"));
+        assertThat(account.state(MONDAY).standing(MONDAY).word()).isEqualTo("OverBudget");
+    }
+
+    /** What the webhook computes from the published status is what we compute ourselves. */
+    @ParameterizedTest
+    @RandomSeeds(200)
+    void thePublishedStatusGivesTheSameStandingAtEveryLaterInstant(long seed) {
+        Random random = new Random(seed);
+        usage.use(MONDAY, Integer.toString(random.nextInt(120)));
+        account.fold(
+                monday,
+                List.of(grant("20", MONDAY.plusSeconds(random.nextInt(90_000)), null)),
+                usage,
+                MONDAY.plusSeconds(1));
+        for (int i = random.nextInt(5); i > 0; i--) {
+            account.opened(running(1 + random.nextInt(3_000_000), random.nextInt(30)));
+        }
+        BudgetState state = account.state(MONDAY.plusSeconds(60));
+        Instant written = MONDAY.plusSeconds(60 + random.nextInt(600));
+
+        var published =
+                new PublishedBudget(
+                        "a",
+                        budget.created(),
+                        budget.spec(),
+                        StatusDocument.of(state, written, null));
+
+        Instant later = written.plusMillis(random.nextLong(Duration.ofDays(3).toMillis()));
+        assertThat(published.standingAt(later).word()).isEqualTo(state.standing(later).word());
+    }
+
+    private static PodStay running(long rate, int second) {
+        Instant since = MONDAY.plusSeconds(second);
+        return new PodStay(
+                UUID.randomUUID(),
+                "team-a",
+                "p",
+                null,
+                "n",
+                "a",
+                rate,
+                new GpuShare(rate, 0),
+                true,
+                since,
+                since,
+                since,
+                null,
+                false,
+                null);
+    }
+}

@@ -1,0 +1,167 @@
+package io.gpusharing.timekeeper.ledger;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.request.GpuShare;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.ledger.Posting.Correction;
+import io.gpusharing.timekeeper.ledger.Posting.Move;
+import io.gpusharing.timekeeper.ledger.Verification.Difference;
+import io.gpusharing.timekeeper.testing.SteppingClock;
+import io.gpusharing.timekeeper.testing.TestDatabase;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.springframework.transaction.support.TransactionTemplate;
+
+class LedgerTest {
+
+    private static final Instant TEN = Instant.parse("2026-03-01T10:00:00Z");
+    private static final ClusterProperties CLUSTER =
+            new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1));
+
+    private final TestDatabase database = TestDatabase.create();
+    private final SteppingClock clock = new SteppingClock(TEN);
+    private final Ledger ledger =
+            new Ledger(database.jdbc(), new TransactionTemplate(database.transactions()), CLUSTER);
+    private final UsageBook usage = new UsageBook(database.jdbc(), CLUSTER);
+    private final Verification verification = new Verification(database.jdbc(), CLUSTER, clock);
+
+    private final PodStay stay =
+            new PodStay(
+                    UUID.randomUUID(),
+                    "team-a",
+                    "notebook",
+                    null,
+                    "gpu-1",
+                    "a",
+                    500_000,
+                    new GpuShare(500_000, 250_000),
+                    true,
+                    TEN,
+                    TEN,
+                    TEN,
+                    null,
+                    false,
+                    null);
+
+    LedgerTest() {
+        ledger.open(TEN);
+    }
+
+    private static Posting posting(List<Move> moves, Entry... charges) {
+        return new Posting(moves, List.of(charges), List.of(), null, null);
+    }
+
+    private Entry entry(Instant from, Instant to) {
+        return new Entry(stay.uid(), "team-a", "a", from, to, 500_000);
+    }
+
+    @Test
+    void aPositionIsKeptWithWhatItLedTo() {
+        ledger.post(new Posting(List.of(new Move(null, stay)), List.of(), List.of(), "42", TEN));
+
+        assertThat(ledger.open(TEN.plusSeconds(9))).isEqualTo(new Ledger.State(TEN, "42", TEN));
+        assertThat(ledger.openStays()).containsExactly(stay);
+    }
+
+    @Test
+    void whoPostsFromAnOldReadingIsRefusedAndWritesNothing() {
+        ledger.post(posting(List.of(new Move(null, stay))));
+        PodStay posted = stay.posted(TEN.plusSeconds(60));
+        ledger.post(posting(List.of(new Move(stay, posted)), entry(TEN, TEN.plusSeconds(60))));
+
+        assertThatThrownBy(() ->
+                        ledger.post(
+                                posting(
+                                        List.of(new Move(stay, stay.posted(TEN.plusSeconds(90)))),
+                                        entry(TEN.plusSeconds(30), TEN.plusSeconds(90)))))
+                .isInstanceOf(OutOfStepException.class);
+        assertThat(usage.used("a", TEN, null))
+                .isEqualTo(Map.of("team-a", new GpuTime(60 * 500_000)));
+    }
+
+    @Test
+    void anySpanIsAnsweredFromHoursAndTheEntriesAtItsEdges() {
+        Instant noon = TEN.plus(Duration.ofHours(2));
+        ledger.post(
+                posting(
+                        List.of(new Move(null, stay.posted(noon.plusSeconds(600)))),
+                        entry(TEN.plusSeconds(1800), TEN.plusSeconds(3600)),
+                        entry(TEN.plusSeconds(3600), noon),
+                        entry(noon, noon.plusSeconds(600))));
+
+        assertThat(usage.used("a", TEN.plusSeconds(1810), noon.plusSeconds(10)))
+                .isEqualTo(Map.of("team-a", new GpuTime((1790 + 3600 + 10) * 500_000L)));
+        assertThat(usage.used("a", TEN.plusSeconds(1900), TEN.plusSeconds(1901)))
+                .isEqualTo(Map.of("team-a", new GpuTime(500_000)));
+    }
+
+    @Test
+    void aSoundLedgerHasNoDifference() {
+        Instant end = TEN.plusSeconds(50);
+        PodStay ended = stay.posted(end).ended(end, false, null);
+        ledger.post(
+                new Posting(
+                        List.of(new Move(null, ended)),
+                        List.of(entry(TEN, TEN.plusSeconds(60))),
+                        List.of(
+                                new Correction(
+                                        new Entry(
+                                                stay.uid(),
+                                                "team-a",
+                                                "a",
+                                                end,
+                                                TEN.plusSeconds(60),
+                                                -500_000),
+                                        "it had ended")),
+                        null,
+                        null));
+
+        assertThat(verification.run().differences()).isEmpty();
+        assertThat(usage.used("a", TEN, null))
+                .isEqualTo(Map.of("team-a", new GpuTime(50 * 500_000)));
+    }
+
+    @Test
+    void aRowThatSomebodyChangedIsFound() {
+        PodStay posted = stay.posted(TEN.plusSeconds(60));
+        ledger.post(posting(List.of(new Move(null, posted)), entry(TEN, TEN.plusSeconds(60))));
+
+        database.jdbc().sql("update charge set amount = amount - 1").update();
+
+        assertThat(verification.run().differences())
+                .extracting(Difference::kind)
+                .containsExactlyInAnyOrder("amount", "hour", "stay");
+    }
+
+    @Test
+    void monthsToComeHaveTablesOfTheirOwn() {
+        var partitions =
+                new Partitions(
+                        database.jdbc(),
+                        new LedgerProperties(
+                                Duration.ZERO,
+                                Duration.ZERO,
+                                Duration.ZERO,
+                                java.time.Period.ofMonths(1)),
+                        clock);
+
+        partitions.tend();
+        clock.pass(Duration.ofDays(70));
+        partitions.tend();
+
+        assertThat(partitions.months())
+                .containsExactly(
+                        "charge_m202604",
+                        "charge_m202605",
+                        "charge_m202606",
+                        "charge_m202607",
+                        "charge_m202608");
+    }
+}
