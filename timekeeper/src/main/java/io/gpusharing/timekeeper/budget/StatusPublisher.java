@@ -34,7 +34,7 @@ class StatusPublisher extends Alarm {
     private final Budgets budgets;
     private final BudgetWatch watch;
     private final BudgetProperties properties;
-    private final Map<String, Published> published = new HashMap<>();
+    private final Map<String, Publication> published = new HashMap<>();
 
     StatusPublisher(
             KubernetesClient client,
@@ -49,13 +49,6 @@ class StatusPublisher extends Alarm {
         this.properties = properties;
         budgets.listen(states -> ring());
     }
-
-    /**
-     * What was written.
-     *
-     * @param standing word of the standing at that instant
-     */
-    private record Published(BudgetState state, String standing, Instant at) {}
 
     @Override
     @Nullable Instant work(Instant now) {
@@ -72,30 +65,9 @@ class StatusPublisher extends Alarm {
         return next;
     }
 
-    /** When the status of a budget has to be written; null if the one that stands is good. */
     private @Nullable Instant due(BudgetState state, Instant now) {
-        Published before = published.get(state.name());
-        if (before == null) {
-            return now;
-        }
-        boolean urgent =
-                before.state().generation() != state.generation()
-                        || !before.state().uid().equals(state.uid())
-                        || !before.state().period().equals(state.period())
-                        || !before.state().conflicts().equals(state.conflicts())
-                        || !before.standing().equals(state.standing(now).word());
-        if (urgent) {
-            return now;
-        }
-        if (!before.state().at(state.asOf()).equals(state.at(before.state().asOf()))) {
-            return before.at().plus(properties.statusInterval());
-        }
-        Instant exhausted = state.exhaustedSince() == null ? state.exhaustedAt() : null;
-        if (exhausted != null && !exhausted.isAfter(before.at())) {
-            exhausted = null; // was told with the standing that came of it
-        }
-        Instant refresh = state.rate() > 0 ? before.at().plus(properties.statusRefresh()) : null;
-        return sooner(exhausted, refresh);
+        Publication last = published.get(state.name());
+        return last == null ? now : last.successorDue(state, now, properties);
     }
 
     private boolean write(BudgetState state, Instant now) {
@@ -106,7 +78,7 @@ class StatusPublisher extends Alarm {
         GpuBudgetStatus status = StatusDocument.of(state, asOf(state, now), present.published());
         try {
             apply(state.name(), status);
-            published.put(state.name(), new Published(state, state.standing(now).word(), now));
+            published.put(state.name(), Publication.of(state, now));
             return true;
         } catch (KubernetesClientException e) {
             log.atWarn()

@@ -1,0 +1,43 @@
+package io.gpusharing.timekeeper.budget;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A status that was written.
+ *
+ * @param state from which it was computed
+ * @param standing word of the standing that it tells
+ * @param at when it was written
+ */
+record Publication(BudgetState state, String standing, Instant at) {
+
+    static Publication of(BudgetState state, Instant now) {
+        return new Publication(state, state.standing(now).word(), now);
+    }
+
+    /**
+     * When the next one has to be written; null if this one stays good. An instant that has passed
+     * means at once, and is never one that this publication has told already.
+     *
+     * @param present the budget as it is now
+     */
+    @Nullable Instant successorDue(BudgetState present, Instant now, BudgetProperties properties) {
+        boolean urgent =
+                state.generation() != present.generation()
+                        || !state.uid().equals(present.uid())
+                        || !state.period().equals(present.period())
+                        || !state.conflicts().equals(present.conflicts())
+                        || !standing.equals(present.standing(now).word());
+        if (urgent) {
+            return now;
+        }
+        if (!state.at(present.asOf()).equals(present.at(state.asOf()))) {
+            return at.plus(properties.statusInterval());
+        }
+        Instant end = present.exhaustedAt();
+        Instant exhausted = end != null && end.isAfter(at) ? end : null;
+        Instant refresh = present.rate() > 0 ? at.plus(properties.statusRefresh()) : null;
+        return Alarm.sooner(exhausted, refresh);
+    }
+}
