@@ -25,6 +25,11 @@ import java.util.OptionalLong;
  */
 public final class HamiGrammar extends CountingGrammar {
 
+    /**
+     * Where HAMi's device plugin describes a node's GPUs: the one annotation of nodes that counts.
+     */
+    public static final String NODE_ANNOTATION = "hami.io/node-nvidia-register";
+
     /** Number of GPUs of which a part is taken. */
     public static final String COUNT = "nvidia.com/gpu";
 

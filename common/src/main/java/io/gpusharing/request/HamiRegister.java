@@ -12,14 +12,13 @@ import java.util.OptionalLong;
  */
 record HamiRegister(long gpus, long mebibytes) {
 
-    private static final String ANNOTATION = "hami.io/node-nvidia-register";
     private static final String MEMORY_KEY = "\"devmem\":";
     private static final int MEMORY_COLUMN = 2;
     private static final HamiRegister EMPTY = new HamiRegister(0, 0);
 
     /** The node's register, empty of GPUs if it has none or one that cannot be read. */
     static HamiRegister of(NodeFacts node) {
-        String text = node.annotations().getOrDefault(ANNOTATION, "");
+        String text = node.annotations().getOrDefault(HamiGrammar.NODE_ANNOTATION, "");
         return text.startsWith("[") ? json(text) : columns(text);
     }
 

@@ -21,7 +21,8 @@ public record NodeFacts(
     public NodeFacts {
         capacity = Map.copyOf(capacity);
         labels = Map.copyOf(labels);
-        annotations = Map.copyOf(annotations);
+        String register = annotations.get(HamiGrammar.NODE_ANNOTATION);
+        annotations = register == null ? Map.of() : Map.of(HamiGrammar.NODE_ANNOTATION, register);
     }
 
     /** A node without annotations of interest. */

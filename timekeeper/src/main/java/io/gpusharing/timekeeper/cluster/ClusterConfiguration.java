@@ -2,10 +2,9 @@ package io.gpusharing.timekeeper.cluster;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.request.CustomResource;
 import io.gpusharing.request.RequestGrammars;
-import io.gpusharing.request.VcudaGrammar;
 import java.time.Clock;
-import java.util.List;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -19,8 +18,12 @@ class ClusterConfiguration {
     }
 
     @Bean
-    RequestGrammars requestGrammars() {
-        return new RequestGrammars(List.of(new VcudaGrammar()));
+    RequestGrammars requestGrammars(RequestProperties properties) {
+        return RequestGrammars.of(
+                properties.grammars(),
+                properties.customResources().entrySet().stream()
+                        .map(entry -> CustomResource.of(entry.getKey(), entry.getValue()))
+                        .toList());
     }
 
     @Bean

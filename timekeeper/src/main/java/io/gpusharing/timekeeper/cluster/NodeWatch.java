@@ -95,6 +95,8 @@ final class NodeWatch implements AutoCloseable, ResourceEventHandler<Node> {
                     });
         }
         return new NodeFacts(
-                capacity, Objects.requireNonNullElse(node.getMetadata().getLabels(), Map.of()));
+                capacity,
+                Objects.requireNonNullElse(node.getMetadata().getLabels(), Map.of()),
+                Objects.requireNonNullElse(node.getMetadata().getAnnotations(), Map.of()));
     }
 }

@@ -193,8 +193,8 @@ public final class ClusterWatch implements SmartLifecycle {
         }
         return new NodeFacts(
                 capacity,
-                Objects.requireNonNullElse(
-                        node.getMetadata().getLabels(), Map.<String, String>of()));
+                Objects.requireNonNullElse(node.getMetadata().getLabels(), Map.of()),
+                Objects.requireNonNullElse(node.getMetadata().getAnnotations(), Map.of()));
     }
 
     private static Optional<String> certificate(Collection<ConfigMap> found) {
