@@ -92,6 +92,8 @@ public final class TestCluster implements AutoCloseable {
                             .orElseThrow(() -> new IllegalStateException("No API server runs"));
             server.destroyForcibly();
             server.onExit().join();
+            // Its number may soon be somebody else's, who would pass for a running API server.
+            Files.delete(pidFile);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
