@@ -50,11 +50,11 @@ public class MeasuredUse {
             select distinct on (pod_uid) * from pod order by pod_uid, covered_us desc, meter
             """;
 
-    private static final String PODS_OF_BUDGETS =
+    private static final String PODS_OF_BUDGET =
             """
-            select budget, array_agg(pod_uid) as pods from pod_stay
-             where cluster = :cluster and (held_until is null or held_until > :since)
-             group by budget
+            select pod_uid from pod_stay
+             where cluster = :cluster and budget = :budget
+               and (held_until is null or held_until > :since)
             """;
 
     private final JdbcClient jdbc;
@@ -121,26 +121,18 @@ public class MeasuredUse {
     }
 
     /**
-     * By budget, what the pods that held a share since an instant have done altogether; a pod's
+     * What the pods of a budget that held a share since an instant have done altogether; a pod's
      * work before the instant is in it, for counters know no dates.
      */
-    public Map<String, GpuTime> byBudget(Instant since) {
-        record Pods(String budget, List<UUID> uids) {}
-        List<Pods> budgets =
-                jdbc.sql(PODS_OF_BUDGETS)
+    public GpuTime ofBudget(String budget, Instant since) {
+        List<UUID> pods =
+                jdbc.sql(PODS_OF_BUDGET)
                         .param("cluster", cluster)
+                        .param("budget", budget)
                         .param("since", Timestamp.from(since))
-                        .query((row, number) ->
-                                new Pods(
-                                        row.getString("budget"),
-                                        List.of((UUID[]) row.getArray("pods").getArray())))
+                        .query((row, number) -> row.getObject("pod_uid", UUID.class))
                         .list();
-        Map<String, GpuTime> sums = new HashMap<>();
-        for (Pods pods : budgets) {
-            long sum = of(pods.uids()).values().stream().mapToLong(Measured::measured).sum();
-            sums.put(pods.budget(), new GpuTime(sum));
-        }
-        return sums;
+        return new GpuTime(of(pods).values().stream().mapToLong(Measured::measured).sum());
     }
 
     private static Measured measured(ResultSet row) throws SQLException {

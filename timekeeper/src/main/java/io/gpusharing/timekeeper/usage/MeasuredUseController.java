@@ -98,8 +98,7 @@ class MeasuredUseController {
 
     private BudgetUse row(BudgetState state, Instant now) {
         Instant at = now.isBefore(state.asOf()) ? state.asOf() : now;
-        GpuTime done =
-                measured.byBudget(state.period().start()).getOrDefault(state.name(), GpuTime.ZERO);
+        GpuTime done = measured.ofBudget(state.name(), state.period().start());
         return new BudgetUse(
                 state.name(),
                 state.granted(at).map(GpuTime::minutes).orElse(null),

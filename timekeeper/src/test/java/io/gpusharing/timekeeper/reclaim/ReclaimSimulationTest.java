@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class ReclaimSimulationTest {
 
-    private static final Duration DAYS = Duration.ofDays(3);
+    private static final Duration DAYS = Duration.ofDays(2);
     private static final Duration NO_RETURN = Duration.ofHours(12);
     private static final int PER_MINUTE = 3;
     private static final Rules RULES =
@@ -43,7 +43,7 @@ class ReclaimSimulationTest {
     private record Done(Instant at, String plan, String victimTeam, String waiterTeam) {}
 
     static LongStream seeds() {
-        return LongStream.rangeClosed(1, 10);
+        return LongStream.rangeClosed(1, 6);
     }
 
     @ParameterizedTest(name = "seed {0}")
@@ -61,7 +61,7 @@ class ReclaimSimulationTest {
             done += cluster.past.size();
             helped += cluster.past.stream().filter(PastEviction::helped).count();
         }
-        assertThat(done).isGreaterThan(50);
+        assertThat(done).isGreaterThan(20);
         assertThat(helped).isGreaterThan(done * 8 / 10);
     }
 

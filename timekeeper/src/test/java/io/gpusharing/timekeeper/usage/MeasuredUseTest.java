@@ -99,4 +99,30 @@ class MeasuredUseTest {
     void whoWasNotMeasuredIsNotThere() {
         assertThat(measured.of(List.of(uid))).isEmpty();
     }
+
+    @Test
+    void addsUpThePodsOfABudget() {
+        TestDatabase.jdbc()
+                .update(
+                        "insert into cluster (id, metering_start) values ('measured', ?)"
+                                + " on conflict do nothing",
+                        java.sql.Timestamp.from(NOON));
+        TestDatabase.jdbc()
+                .update(
+                        """
+                        insert into pod_stay (cluster, pod_uid, namespace, name, node, budget, rate,
+                               compute_part, memory_part, share_known, held_from, posted_until,
+                               charged_until)
+                        values ('measured', ?, 'team-a', 'p', 'n1', ?, 1, 1, 1, true, ?, ?, ?)
+                        """,
+                        uid,
+                        uid.toString(),
+                        java.sql.Timestamp.from(NOON),
+                        java.sql.Timestamp.from(NOON),
+                        java.sql.Timestamp.from(NOON));
+        sidecarTells(UUID.randomUUID(), 30, 100);
+
+        assertThat(measured.ofBudget(uid.toString(), NOON).microGpuSeconds()).isEqualTo(30_000_000);
+        assertThat(measured.ofBudget("another", NOON).microGpuSeconds()).isZero();
+    }
 }
