@@ -25,6 +25,12 @@ class SidecarProcessTest {
     private static final String POD = "0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10";
     private static final String GPU = "GPU-1f2e3d4c-0000-0000-0000-000000000000";
 
+    /**
+     * The program allows itself 1.8 s: 0.4 for the tick, 0.7 to connect, 0.7 for the answer. The
+     * rest is for a machine that is busy with other builds.
+     */
+    private static final Duration PROMPT = Duration.ofSeconds(4);
+
     @TempDir Path directory;
 
     @Test
@@ -36,11 +42,10 @@ class SidecarProcessTest {
 
             long asked = System.nanoTime();
             sidecar.destroy();
-            boolean ended = sidecar.waitFor(5, TimeUnit.SECONDS);
+            boolean ended = sidecar.waitFor(10, TimeUnit.SECONDS);
 
             assertThat(ended).isTrue();
-            assertThat(Duration.ofNanos(System.nanoTime() - asked))
-                    .isLessThan(Duration.ofSeconds(2));
+            assertThat(Duration.ofNanos(System.nanoTime() - asked)).isLessThan(PROMPT);
             assertThat(log()).contains("stopped lastTick=true lastReport=taken");
             Map<?, ?> last = timekeeper.received.getLast().report();
             Map<?, ?> device = device(last);
@@ -69,12 +74,11 @@ class SidecarProcessTest {
 
             long asked = System.nanoTime();
             sidecar.destroy();
-            boolean ended = sidecar.waitFor(5, TimeUnit.SECONDS);
+            boolean ended = sidecar.waitFor(10, TimeUnit.SECONDS);
             timekeeper.letGo();
 
             assertThat(ended).isTrue();
-            assertThat(Duration.ofNanos(System.nanoTime() - asked))
-                    .isLessThan(Duration.ofSeconds(2));
+            assertThat(Duration.ofNanos(System.nanoTime() - asked)).isLessThan(PROMPT);
             assertThat(log()).contains("stopped lastTick=false");
             assertThat(Files.readString(directory.resolve("state/meter.json"))).contains(GPU);
         }
@@ -245,7 +249,7 @@ class SidecarProcessTest {
     }
 
     private void await(Condition condition) throws Exception {
-        long until = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+        long until = System.nanoTime() + Duration.ofSeconds(90).toNanos();
         while (!condition.holds()) {
             assertThat(System.nanoTime()).as("waited too long; log: %s", log()).isLessThan(until);
             Thread.sleep(20);

@@ -232,7 +232,7 @@ final class DeviceMeter {
             reading.samplesFrom = wall - Math.min(now - settledMicros, RING);
             samplesRead = false;
         }
-        long processes = takeRows(basis == Basis.PROCESS, now, wall);
+        long processes = takeRows(basis == Basis.PROCESS && !reading.ambiguous, now, wall);
         long device = samplesRead ? reading.takeSamples(wall) : -1;
         checkAttribution(processes, device, now, wall);
         switch (basis) {
@@ -276,7 +276,7 @@ final class DeviceMeter {
             Owner owner = reading.owners[i];
             if (owner != null) {
                 Tally tally = tally(owner.podUid());
-                tally.busy(busy);
+                tally.busy(Basis.PROCESS, busy);
                 tally.containerBusy(owner.containerId(), busy);
                 tally.lastPresentMicros = now;
             } else {
@@ -345,7 +345,7 @@ final class DeviceMeter {
             unattributedHundredths += device;
         } else if (sole != null) {
             Tally tally = tally(sole);
-            tally.busy(device);
+            tally.busy(basis, device);
             tally.memoryBytes = reading.memoryUsed;
         } else {
             split(device);
@@ -366,7 +366,7 @@ final class DeviceMeter {
             if (tally.listed) {
                 long weight = view.weight(tally.podUid, uuid);
                 long part = left / weights * weight + left % weights * weight / weights;
-                tally.busy(part);
+                tally.busy(Basis.DEVICE_SPLIT, part);
                 left -= part;
                 weights -= weight;
             }
@@ -403,7 +403,9 @@ final class DeviceMeter {
             Tally tally = tallies.get(i);
             if (tally.endedMicros == Tally.NEVER) {
                 tally.covered(covered);
-                tally.uncovered(gap - covered);
+                // A pod that was seen first just now may not have been there all along.
+                tally.uncovered(tally.isNew ? 0 : gap - covered);
+                tally.isNew = false;
             }
         }
         settledMicros = now;
@@ -413,7 +415,8 @@ final class DeviceMeter {
         for (int i = 0; i < tallies.size(); i++) {
             Tally tally = tallies.get(i);
             if (tally.endedMicros == Tally.NEVER) {
-                tally.uncovered(now - settledMicros);
+                tally.uncovered(tally.isNew ? 0 : now - settledMicros);
+                tally.isNew = false;
             }
         }
         settledMicros = now;
@@ -430,6 +433,7 @@ final class DeviceMeter {
         Tally tally = byPod.get(podUid);
         if (tally == null) {
             tally = new Tally(podUid);
+            tally.isNew = !podUid.equals(view.resident());
             byPod.put(podUid, tally);
             tallies.add(tally);
         }
@@ -483,7 +487,9 @@ final class DeviceMeter {
         tallies.clear();
         byPod.clear();
         for (Memory.Pod pod : memory.pods()) {
-            tally(pod.uid()).recall(pod);
+            Tally tally = tally(pod.uid());
+            tally.isNew = false;
+            tally.recall(pod);
         }
     }
 }

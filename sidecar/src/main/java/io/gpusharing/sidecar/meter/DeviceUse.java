@@ -13,6 +13,7 @@ import java.util.List;
  * @param coveredMicroseconds time that was measured
  * @param uncoveredMicroseconds time that was not; both add up to the time metered
  * @param memoryBytes bytes held now, 0 while unknown; not part of a report
+ * @param measuredBy the rung that busy time was last counted on
  * @param containers the pod's containers; not part of a report
  */
 public record DeviceUse(
@@ -24,6 +25,7 @@ public record DeviceUse(
         long coveredMicroseconds,
         long uncoveredMicroseconds,
         long memoryBytes,
+        Basis measuredBy,
         List<ContainerUse> containers) {
 
     /**

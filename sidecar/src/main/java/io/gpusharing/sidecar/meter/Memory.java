@@ -28,11 +28,13 @@ public record Memory(String bootId, long startedMicros, long savedMicros, List<D
     /**
      * One pod on the device.
      *
+     * @param measuredBy the rung that busy time was last counted on
      * @param lastPresentMicros when a process of it was last seen, monotonic
      * @param busyHundredths busy time in hundredths of a microsecond
      */
     public record Pod(
             String uid,
+            Basis measuredBy,
             long lastPresentMicros,
             long busyHundredths,
             long memoryByteSeconds,

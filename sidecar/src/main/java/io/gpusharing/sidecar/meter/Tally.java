@@ -31,6 +31,12 @@ final class Tally {
     /** Busy hundredths per container, by id: pairs that are few, so a list and no map. */
     final List<ContainerBusy> containers = new ArrayList<>();
 
+    /** Whether the pod's first stretch of time on the device is still to come. */
+    boolean isNew;
+
+    /** The rung that busy time was last counted on. */
+    private Basis measuredBy = Basis.PROCESS;
+
     private long busyHundredths;
     private long memoryByteSeconds;
     private long memoryRemainder;
@@ -41,7 +47,8 @@ final class Tally {
         this.podUid = podUid;
     }
 
-    void busy(long hundredthsOfMicros) {
+    void busy(Basis basis, long hundredthsOfMicros) {
+        measuredBy = basis;
         busyHundredths += hundredthsOfMicros;
     }
 
@@ -88,6 +95,7 @@ final class Tally {
                 coveredMicros,
                 uncoveredMicros,
                 memoryBytes,
+                measuredBy,
                 containers.stream()
                         .map(busy -> new DeviceUse.ContainerUse(busy.id, busy.hundredths / 100))
                         .toList());
@@ -96,6 +104,7 @@ final class Tally {
     Memory.Pod remember() {
         return new Memory.Pod(
                 podUid,
+                measuredBy,
                 lastPresentMicros,
                 busyHundredths,
                 memoryByteSeconds,
@@ -104,6 +113,7 @@ final class Tally {
     }
 
     void recall(Memory.Pod memory) {
+        measuredBy = memory.measuredBy();
         lastPresentMicros = memory.lastPresentMicros();
         busyHundredths = memory.busyHundredths();
         memoryByteSeconds = memory.memoryByteSeconds();

@@ -1,6 +1,7 @@
 package io.gpusharing.sidecar.report;
 
 import io.gpusharing.sidecar.json.Json;
+import io.gpusharing.sidecar.meter.Basis;
 import io.gpusharing.sidecar.meter.Memory;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -124,6 +125,7 @@ public final class StateFile {
             for (Memory.Pod pod : device.pods()) {
                 out.append(out.charAt(out.length() - 1) == '[' ? "{\"uid\":" : ",{\"uid\":");
                 Json.quote(out, pod.uid());
+                out.append(",\"measuredBy\":\"").append(pod.measuredBy().name()).append('"');
                 out.append(",\"lastPresentMicros\":").append(pod.lastPresentMicros());
                 out.append(",\"busy\":").append(pod.busyHundredths());
                 out.append(",\"memory\":").append(pod.memoryByteSeconds());
@@ -147,6 +149,7 @@ public final class StateFile {
                 pods.add(
                         new Memory.Pod(
                                 string(pod, "uid"),
+                                Basis.valueOf(string(pod, "measuredBy")),
                                 number(pod, "lastPresentMicros"),
                                 counter(pod, "busy"),
                                 counter(pod, "memory"),

@@ -1,6 +1,7 @@
 package io.gpusharing.sidecar.report;
 
 import io.gpusharing.sidecar.json.Json;
+import io.gpusharing.sidecar.meter.Basis;
 import io.gpusharing.sidecar.meter.DeviceUse;
 import io.gpusharing.sidecar.meter.PodUse;
 import io.gpusharing.sidecar.meter.Usage;
@@ -17,6 +18,9 @@ import java.util.function.BiConsumer;
  */
 public record UsageReport(String run, long sequence, String meter, Usage usage) {
 
+    private static final int UUID_LENGTH = 36;
+    private static final int LONGEST_REASON = 256;
+
     /** The JSON object that {@code POST /api/v1/usage} takes. */
     public String toJson() {
         StringBuilder out = new StringBuilder(512);
@@ -25,10 +29,33 @@ public record UsageReport(String run, long sequence, String meter, Usage usage) 
         out.append(",\"sequence\":").append(sequence).append(",\"meter\":");
         Json.quote(out, meter);
         out.append(",\"pods\":");
-        array(out, usage.pods(), UsageReport::pod);
+        array(out, usage.pods().stream().filter(UsageReport::hasUid).toList(), UsageReport::pod);
         out.append(",\"unattributed\":");
         array(out, usage.unattributed(), UsageReport::unattributed);
         return out.append('}').toString();
+    }
+
+    /**
+     * A static pod's control group names the hash of its manifest, which is no UID that anybody
+     * else knows: it is shown in the metrics and not reported.
+     */
+    private static boolean hasUid(PodUse pod) {
+        return pod.uid().length() == UUID_LENGTH;
+    }
+
+    /** One line of bounded length, as the timekeeper takes it. */
+    private static String line(String reason) {
+        String line = reason.replaceAll("\\p{Cntrl}", " ");
+        return line.length() > LONGEST_REASON ? line.substring(0, LONGEST_REASON - 1) + "…" : line;
+    }
+
+    /**
+     * Counters are cumulative: time that was measured before the meter fell is still in them, and
+     * the basis says how it was measured. That nothing is measured now shows in the reason, and in
+     * uncovered time that grows.
+     */
+    private static boolean measuredBefore(DeviceUse device) {
+        return device.basis() == Basis.ALLOCATION && device.gpuMicroseconds() > 0;
     }
 
     private static void pod(StringBuilder out, PodUse pod) {
@@ -42,8 +69,11 @@ public record UsageReport(String run, long sequence, String meter, Usage usage) 
     private static void device(StringBuilder out, DeviceUse device) {
         out.append("{\"uuid\":");
         Json.quote(out, device.uuid());
-        out.append(",\"basis\":\"").append(device.basis().wire()).append("\",\"basisReason\":");
-        Json.quote(out, device.basisReason());
+        boolean before = measuredBefore(device);
+        Basis basis = before ? device.measuredBy() : device.basis();
+        String reason = before ? "not measured now: " + device.basisReason() : device.basisReason();
+        out.append(",\"basis\":\"").append(basis.wire()).append("\",\"basisReason\":");
+        Json.quote(out, line(reason));
         out.append(",\"gpuMicroseconds\":").append(device.gpuMicroseconds());
         out.append(",\"memoryByteSeconds\":").append(device.memoryByteSeconds());
         out.append(",\"coveredMicroseconds\":").append(device.coveredMicroseconds());

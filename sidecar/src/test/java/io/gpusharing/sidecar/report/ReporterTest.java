@@ -59,8 +59,12 @@ class ReporterTest {
 
     private Usage usage() {
         busy += 1_000;
-        DeviceUse use = new DeviceUse("GPU-1", Basis.PROCESS, "", busy, 0, busy, 0, 0, List.of());
-        return new Usage(List.of(new PodUse("uid-1", List.of(use))), List.of());
+        DeviceUse use =
+                new DeviceUse(
+                        "GPU-1", Basis.PROCESS, "", busy, 0, busy, 0, 0, Basis.PROCESS, List.of());
+        return new Usage(
+                List.of(new PodUse("0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10", List.of(use))),
+                List.of());
     }
 
     @Test
@@ -184,8 +188,16 @@ class ReporterTest {
                                                 8,
                                                 9,
                                                 List.of(
-                                                        new Memory.Pod("a", 1, 2, 3, 4, 5),
-                                                        new Memory.Pod("b", 1, 2, 3, 4, 5))),
+                                                        new Memory.Pod(
+                                                                "a", Basis.DEVICE, 1, 2, 3, 4, 5),
+                                                        new Memory.Pod(
+                                                                "b",
+                                                                Basis.PROCESS,
+                                                                1,
+                                                                2,
+                                                                3,
+                                                                4,
+                                                                5))),
                                         new Memory.Device("GPU-2", 1, 1, 1, List.of()))));
 
         stateFile.save(state);

@@ -22,7 +22,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** One report over TLS. */
 class TimekeeperTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final String UID = "0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10";
     private static final UsageReport REPORT =
             new UsageReport(
                     "run-1",
@@ -31,7 +32,7 @@ class TimekeeperTest {
                     new Usage(
                             List.of(
                                     new PodUse(
-                                            "uid-1",
+                                            UID,
                                             List.of(
                                                     new DeviceUse(
                                                             "GPU-1",
@@ -42,6 +43,7 @@ class TimekeeperTest {
                                                             3,
                                                             4,
                                                             5,
+                                                            Basis.DEVICE,
                                                             List.of())))),
                             List.of(new Usage.Unattributed("GPU-1", 7))));
 
@@ -62,11 +64,79 @@ class TimekeeperTest {
         assertThat(REPORT.toJson())
                 .isEqualTo(
                         "{\"run\":\"run-1\",\"sequence\":42,\"meter\":\"Sidecar\",\"pods\":[{\"uid\":"
-                                + "\"uid-1\",\"devices\":[{\"uuid\":\"GPU-1\",\"basis\":\"Device\","
-                                + "\"basisReason\":\"why \\\"so\\\"\\n\",\"gpuMicroseconds\":1,"
+                                + "\""
+                                + UID
+                                + "\",\"devices\":[{\"uuid\":\"GPU-1\",\"basis\":\"Device\","
+                                + "\"basisReason\":\"why \\\"so\\\" \",\"gpuMicroseconds\":1,"
                                 + "\"memoryByteSeconds\":2,\"coveredMicroseconds\":3,"
                                 + "\"uncoveredMicroseconds\":4}]}],\"unattributed\":[{\"uuid\":"
                                 + "\"GPU-1\",\"gpuMicroseconds\":7}]}");
+    }
+
+    private static String told(DeviceUse use) {
+        Usage usage = new Usage(List.of(new PodUse(UID, List.of(use))), List.of());
+        return new UsageReport("run-1", 1, "Sidecar", usage).toJson();
+    }
+
+    @Test
+    void whatWasMeasuredBeforeTheMeterFellKeepsItsBasis() {
+        String fell =
+                told(
+                        new DeviceUse(
+                                "GPU-1",
+                                Basis.ALLOCATION,
+                                "lost",
+                                5,
+                                0,
+                                9,
+                                9,
+                                0,
+                                Basis.PROCESS,
+                                List.of()));
+        String never =
+                told(
+                        new DeviceUse(
+                                "GPU-1",
+                                Basis.ALLOCATION,
+                                "lost",
+                                0,
+                                0,
+                                0,
+                                9,
+                                0,
+                                Basis.PROCESS,
+                                List.of()));
+
+        assertThat(fell)
+                .contains("\"basis\":\"Process\",\"basisReason\":\"not measured now: lost\"");
+        assertThat(never).contains("\"basis\":\"Allocation\",\"basisReason\":\"lost\"");
+    }
+
+    @Test
+    void aReasonIsOneLineOfBoundedLength() {
+        String json =
+                told(
+                        new DeviceUse(
+                                "GPU-1",
+                                Basis.ALLOCATION,
+                                "why\n" + "y".repeat(500),
+                                0,
+                                0,
+                                0,
+                                9,
+                                0,
+                                Basis.PROCESS,
+                                List.of()));
+
+        String reason = json.replaceAll(".*basisReason\":\"([^\"]*)\".*", "$1");
+        assertThat(reason).hasSize(256).startsWith("why yy").endsWith("…");
+    }
+
+    @Test
+    void aStaticPodWhoseUidNobodyKnowsIsNotReported() {
+        Usage usage = new Usage(List.of(new PodUse("a".repeat(32), List.of())), List.of());
+
+        assertThat(new UsageReport("run-1", 1, "Agent", usage).toJson()).contains("\"pods\":[]");
     }
 
     @Test
