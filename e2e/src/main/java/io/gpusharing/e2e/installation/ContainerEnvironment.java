@@ -42,6 +42,9 @@ final class ContainerEnvironment {
             case "metadata.name" -> pod.getName();
             case "metadata.uid" -> pod.getUid();
             case "spec.nodeName" -> spec.getNodeName();
+            case String annotation when annotation.startsWith("metadata.annotations['") ->
+                    pod.getAnnotations()
+                            .getOrDefault(annotation.substring(22, annotation.length() - 2), "");
             case String other ->
                     throw new IllegalStateException(name + " wants the field " + other);
         };

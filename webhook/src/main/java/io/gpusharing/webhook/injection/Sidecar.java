@@ -265,7 +265,9 @@ public final class Sidecar {
                         "GPUSHARING_NAMESPACE", "metadata.namespace",
                         "GPUSHARING_POD", "metadata.name",
                         "GPUSHARING_POD_UID", "metadata.uid",
-                        "GPUSHARING_NODE", "spec.nodeName"));
+                        "GPUSHARING_NODE", "spec.nodeName",
+                        "GPUSHARING_REQUEST",
+                                "metadata.annotations['" + Names.REQUEST_ANNOTATION + "']"));
     }
 
     private static List<String> volumes(String suffix) {
