@@ -134,6 +134,25 @@ public record GpuBudgetSpec(
         return Duration.parse("PT" + minimumRunTime);
     }
 
+    /**
+     * A budget of calendar months in UTC with everything else as it is by default.
+     *
+     * @param gpuMinutes null is unlimited
+     */
+    public static GpuBudgetSpec monthly(List<String> namespaces, @Nullable String gpuMinutes) {
+        return new GpuBudgetSpec(
+                namespaces,
+                gpuMinutes,
+                monthly(),
+                new Rollover("0"),
+                new Debt(25),
+                OnExhausted.LowerPriority,
+                ChargeBy.Allocation,
+                new Share(ShareRule.Formula.Max, ShareRule.Reference.WholeGpu, null),
+                List.of(80, 95),
+                "5m");
+    }
+
     private static PeriodSpec monthly() {
         return new PeriodSpec(Unit.Month, "UTC", "2026-01-01T00:00:00");
     }

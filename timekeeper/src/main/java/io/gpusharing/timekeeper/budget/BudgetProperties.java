@@ -33,4 +33,14 @@ record BudgetProperties(
         /** All of them draw on one. */
         Shared
     }
+
+    BudgetProperties {
+        if (unnamedNamespaces != UnnamedNamespaces.Unlimited
+                && (gpuMinutes == null || gpuMinutes.isBlank())) {
+            throw new IllegalArgumentException(
+                    "gpusharing.budgets.unnamed-namespaces is "
+                            + unnamedNamespaces
+                            + ": set gpusharing.budgets.gpu-minutes too, for instance 1200");
+        }
+    }
 }

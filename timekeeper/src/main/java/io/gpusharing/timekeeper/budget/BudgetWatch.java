@@ -5,7 +5,9 @@ import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.gpusharing.timekeeper.ledger.Bookkeeper;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -78,6 +80,18 @@ class BudgetWatch implements SmartLifecycle, ResourceEventHandler<GpuBudget> {
     public void onDelete(GpuBudget object, boolean finalStateUnknown) {
         present.remove(object.getMetadata().getName());
         tell();
+    }
+
+    /** Whether all budgets are known. */
+    boolean synced() {
+        return synced;
+    }
+
+    /** All namespaces that any budget names. */
+    Set<String> namedNamespaces() {
+        return present.values().stream()
+                .flatMap(budget -> budget.spec().namespaces().stream())
+                .collect(Collectors.toSet());
     }
 
     /** Budgets that stand in the cluster now, with the status that was seen last. */

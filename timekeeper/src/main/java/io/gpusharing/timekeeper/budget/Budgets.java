@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.budget;
 
+import io.gpusharing.budget.GpuBudgetSpec.Fixed;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.ledger.Entry;
 import io.gpusharing.timekeeper.ledger.PodStay;
@@ -43,6 +44,8 @@ public class Budgets implements Tariffs {
     private final Map<String, Tariff> tariffs = new HashMap<>();
     private final Set<String> unfolded = new HashSet<>();
     private final Set<String> changed = new HashSet<>();
+    private Assignment present = Assignment.NONE;
+    private Map<String, Fixed> quotas = Map.of();
     private volatile Map<String, BudgetState> states = Map.of();
 
     Budgets(Periods periods, UsageBook usage, BudgetProperties properties, Clock clock) {
@@ -92,7 +95,14 @@ public class Budgets implements Tariffs {
             unfolded.add(budget.name());
         }
         accounts.keySet().retainAll(names);
+        present = assignment;
         assign(assignment, now);
+    }
+
+    /** What the namespaces' own quotas allow, in core units and blocks of memory. */
+    void quotas(Map<String, Fixed> byNamespace) {
+        quotas = byNamespace;
+        assign(present, now());
     }
 
     private Account open(Budget budget) {
@@ -118,7 +128,10 @@ public class Budgets implements Tariffs {
             Instant since = before == null ? owner.created() : now;
             Tariff after =
                     new Tariff(
-                            owner.name(), RateRule.of(owner.spec().share(), null), since, before);
+                            owner.name(),
+                            RateRule.of(owner.spec().share(), quotas.get(namespace)),
+                            since,
+                            before);
             if (before == null || !before.sameTerms(after)) {
                 tariffs.put(namespace, after);
             }

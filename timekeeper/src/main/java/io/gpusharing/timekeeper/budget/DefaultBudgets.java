@@ -1,0 +1,122 @@
+package io.gpusharing.timekeeper.budget;
+
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.Names;
+import io.gpusharing.budget.GpuBudgetSpec;
+import io.gpusharing.timekeeper.cluster.ClusterView;
+import io.gpusharing.timekeeper.metering.PodFacts;
+import java.net.HttpURLConnection;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/**
+ * Gives namespaces that use GPUs and that no budget names what the installation says: nothing, a
+ * visible {@code GpuBudget} of their own, or a place in the one that they share.
+ */
+@Component
+class DefaultBudgets extends Alarm {
+
+    /** Name of the budget that unnamed namespaces share. */
+    static final String SHARED = "unnamed-namespaces";
+
+    private static final Logger log = LoggerFactory.getLogger(DefaultBudgets.class);
+    private static final String MADE_BY_US = Names.PREFIX + "default";
+    private static final Duration LOOK = Duration.ofSeconds(2);
+
+    private final KubernetesClient client;
+    private final ClusterView view;
+    private final BudgetWatch watch;
+    private final BudgetProperties properties;
+
+    DefaultBudgets(
+            KubernetesClient client,
+            ClusterView view,
+            BudgetWatch watch,
+            BudgetProperties properties,
+            Clock clock) {
+        super("default-budgets", clock);
+        this.client = client;
+        this.view = view;
+        this.watch = watch;
+        this.properties = properties;
+    }
+
+    @Override
+    @Nullable Instant work(Instant now) {
+        return switch (properties.unnamedNamespaces()) {
+            case Unlimited -> null;
+            case PerNamespace -> {
+                unnamed().forEach(namespace -> create(namespace, Set.of(namespace)));
+                yield now.plus(LOOK);
+            }
+            case Shared -> {
+                share(unnamed());
+                yield now.plus(LOOK);
+            }
+        };
+    }
+
+    private Set<String> unnamed() {
+        if (!watch.synced()) {
+            return Set.of();
+        }
+        Set<String> named = watch.namedNamespaces();
+        return view.pods().stream()
+                .map(PodFacts::namespace)
+                .filter(namespace -> !named.contains(namespace))
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private void share(Set<String> namespaces) {
+        if (namespaces.isEmpty()) {
+            return;
+        }
+        Budget present = watch.present(SHARED);
+        if (present == null) {
+            create(SHARED, namespaces);
+            return;
+        }
+        client.resources(GpuBudget.class)
+                .withName(SHARED)
+                .edit(budget -> {
+                    var all = new TreeSet<>(budget.getSpec().namespaces());
+                    all.addAll(namespaces);
+                    budget.setSpec(spec(List.copyOf(all)));
+                    return budget;
+                });
+    }
+
+    private void create(String name, Set<String> namespaces) {
+        var budget = new GpuBudget();
+        budget.setMetadata(
+                new ObjectMetaBuilder().withName(name).addToLabels(MADE_BY_US, "true").build());
+        budget.setSpec(spec(List.copyOf(namespaces)));
+        try {
+            client.resource(budget).create();
+            log.atInfo()
+                    .addKeyValue("budget", name)
+                    .addKeyValue("namespaces", namespaces)
+                    .log("made a default budget");
+        } catch (KubernetesClientException e) {
+            // Just made, and not yet told; or a budget of that name that names others.
+            if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
+                throw e;
+            }
+        }
+    }
+
+    private GpuBudgetSpec spec(List<String> namespaces) {
+        return GpuBudgetSpec.monthly(namespaces, properties.gpuMinutes());
+    }
+}
