@@ -101,7 +101,10 @@ class FaultsIT {
 
         create(pod("admitted-meanwhile"));
         running("admitted-meanwhile");
-        assertThat(installation.timekeeper().live()).as("it waits, it does not die").isTrue();
+        await("the timekeeper waits, it does not die")
+                .during(Duration.ofSeconds(5))
+                .atMost(Duration.ofSeconds(20))
+                .until(() -> installation.timekeeper().live());
         installation.timekeeper().program().kill();
         installation.timekeeper().restart();
         installation.timekeeper().awaitReady();
