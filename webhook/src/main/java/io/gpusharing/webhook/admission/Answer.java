@@ -20,7 +20,7 @@ final class Answer {
     private Answer() {}
 
     static byte[] to(String uid, Decision decision) {
-        var bytes = new ByteArrayOutputStream(8192);
+        var bytes = new ByteArrayOutputStream(4096);
         try (JsonGenerator json = FACTORY.createGenerator(ObjectWriteContext.empty(), bytes)) {
             json.writeStartObject();
             json.writeStringProperty("apiVersion", "admission.k8s.io/v1");

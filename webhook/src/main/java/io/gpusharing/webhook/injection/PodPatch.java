@@ -139,7 +139,7 @@ public final class PodPatch {
 
     /** The patch as it is sent. */
     public byte[] toJson() {
-        var bytes = new ByteArrayOutputStream(4096);
+        var bytes = new ByteArrayOutputStream(3072);
         try (JsonGenerator json = FACTORY.createGenerator(ObjectWriteContext.empty(), bytes)) {
             json.writeStartArray();
             for (Operation operation : operations) {

@@ -1,5 +1,6 @@
 package io.gpusharing.webhook.readiness;
 
+import io.gpusharing.webhook.admission.Admission;
 import io.gpusharing.webhook.standing.ClusterWatch;
 import io.gpusharing.webhook.tls.CertificateKeeper;
 import java.time.Clock;
@@ -12,7 +13,12 @@ class ReadinessConfiguration {
 
     @Bean
     AdmissionHealthIndicator admissionHealthIndicator(
-            CertificateKeeper certificates, ClusterWatch cluster, Clock clock) {
+            Admission admission,
+            CertificateKeeper certificates,
+            ClusterWatch cluster,
+            Clock clock) {
+        // Here and not later, so that a training run for an AOT cache sees reviews too.
+        admission.rehearse(WarmUp.REVIEW, WarmUp.REHEARSALS);
         return new AdmissionHealthIndicator(certificates, cluster, clock);
     }
 }

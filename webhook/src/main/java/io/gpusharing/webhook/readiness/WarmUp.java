@@ -10,6 +10,9 @@ final class WarmUp {
      */
     static final int HANDSHAKES = 20;
 
+    /** Reviews without a connection. */
+    static final int REHEARSALS = 200;
+
     /** A pod that goes the whole way: judged, stamped and completed. It is a dry run. */
     static final byte[] REVIEW =
             """

@@ -41,6 +41,18 @@ final class JsonFields {
         return name;
     }
 
+    /**
+     * Says that a field that decides may be there only once: we would read one and others the
+     * other. The parser's own check of all fields would cost as much memory as everything else.
+     *
+     * @throws MalformedReviewException if it was read before
+     */
+    static void once(boolean first, String name) {
+        if (!first) {
+            throw new MalformedReviewException("Duplicate field " + name);
+        }
+    }
+
     /** Whether the list goes on, with the parser at its next entry. */
     static boolean nextEntry(JsonParser json) {
         return json.nextToken() != JsonToken.END_ARRAY;
@@ -95,7 +107,7 @@ final class JsonFields {
         }
         var texts = new HashMap<String, String>();
         for (String name; (name = nextField(json)) != null; ) {
-            texts.put(name, textOrEmpty(json));
+            once(texts.put(name, textOrEmpty(json)) == null, name);
         }
         return texts;
     }

@@ -6,6 +6,7 @@ import static io.gpusharing.webhook.review.JsonFields.isObject;
 import static io.gpusharing.webhook.review.JsonFields.list;
 import static io.gpusharing.webhook.review.JsonFields.nextField;
 import static io.gpusharing.webhook.review.JsonFields.number;
+import static io.gpusharing.webhook.review.JsonFields.once;
 import static io.gpusharing.webhook.review.JsonFields.scalar;
 import static io.gpusharing.webhook.review.JsonFields.sliceFrom;
 import static io.gpusharing.webhook.review.JsonFields.text;
@@ -63,8 +64,14 @@ public final class PodReader {
         if (isObject(json)) {
             for (String name; (name = nextField(json)) != null; ) {
                 switch (name) {
-                    case "metadata" -> metadata = metadata();
-                    case "spec" -> spec = spec();
+                    case "metadata" -> {
+                        once(metadata.equals(Metadata.NONE), name);
+                        metadata = metadata();
+                    }
+                    case "spec" -> {
+                        once(spec == null, name);
+                        spec = spec();
+                    }
                     default -> json.skipChildren();
                 }
             }
@@ -150,8 +157,14 @@ public final class PodReader {
 
         void read(String name) {
             switch (name) {
-                case "containers" -> containers = list(json, PodReader.this::container);
-                case "initContainers" -> initContainers = list(json, PodReader.this::container);
+                case "containers" -> {
+                    once(containers == null, name);
+                    containers = list(json, PodReader.this::container);
+                }
+                case "initContainers" -> {
+                    once(initContainers == null, name);
+                    initContainers = list(json, PodReader.this::container);
+                }
                 case "volumes" -> volumes = list(json, PodReader.this::volume);
                 case "priorityClassName" -> priorityClassName = text(json);
                 case "priority" -> priority = number(json);
@@ -203,8 +216,14 @@ public final class PodReader {
                         if (isObject(json)) {
                             for (String part; (part = nextField(json)) != null; ) {
                                 switch (part) {
-                                    case "limits" -> limits = amounts();
-                                    case "requests" -> requests = amounts();
+                                    case "limits" -> {
+                                        once(limits.isEmpty(), part);
+                                        limits = amounts();
+                                    }
+                                    case "requests" -> {
+                                        once(requests.isEmpty(), part);
+                                        requests = amounts();
+                                    }
                                     default -> json.skipChildren();
                                 }
                             }
@@ -230,7 +249,7 @@ public final class PodReader {
             for (String name; (name = nextField(json)) != null; ) {
                 String amount = scalar(json);
                 if (amount != null && counts(name)) {
-                    amounts.put(name, quantity(amount));
+                    once(amounts.put(name, quantity(amount)) == null, name);
                 }
             }
         }

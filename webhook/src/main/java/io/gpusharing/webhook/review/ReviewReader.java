@@ -5,6 +5,7 @@ import static io.gpusharing.webhook.review.JsonFields.bool;
 import static io.gpusharing.webhook.review.JsonFields.isObject;
 import static io.gpusharing.webhook.review.JsonFields.list;
 import static io.gpusharing.webhook.review.JsonFields.nextField;
+import static io.gpusharing.webhook.review.JsonFields.once;
 import static io.gpusharing.webhook.review.JsonFields.sliceFrom;
 import static io.gpusharing.webhook.review.JsonFields.textOrEmpty;
 
@@ -37,9 +38,6 @@ public final class ReviewReader {
                                     .maxNameLength(4096)
                                     .maxNumberLength(100)
                                     .build())
-                    // A second "spec" would be read by us and not by others, or the other way
-                    // round.
-                    .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
                     .disable(StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION)
                     .build();
 
@@ -193,6 +191,7 @@ public final class ReviewReader {
 
         /** The API server names the kind before the object, so that one pass is enough. */
         private void object() {
+            once(object.isEmpty(), "object");
             if (kind.equals("Pod") && "".equals(group) && isObject(json)) {
                 pod = new PodReader(json, document, gpuResource).read();
                 object = pod.source();
