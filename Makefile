@@ -14,7 +14,7 @@ demo: prerequisites .run/built ## The whole story on a real control plane, in a 
 	exec "$(JAVA_HOME)/bin/java" -Dcolours=$$colours -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -jar e2e/target/gpusharing-e2e.jar
 
 demo-stop: ## End what KEEP=1 make demo left running
-	@tools/cluster down .run/demo
+	@if [ -e .run/demo ]; then tools/cluster down .run/demo && echo "stopped"; else echo "no demo is running"; fi
 
 test: prerequisites ## Everything that is checked: Java, chart, manifests, and the whole on a real control plane
 	@tools/check

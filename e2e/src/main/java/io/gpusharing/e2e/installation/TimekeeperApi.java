@@ -48,7 +48,10 @@ public final class TimekeeperApi {
 
     /** What a person would type. */
     public String curl(String path) {
-        return "curl --cacert ca.crt -H \"Authorization: Bearer $(kubectl create token default)\" "
+        return "kubectl get configmap gpusharing-reporting-ca -n "
+                + Installation.NAMESPACE
+                + " -o 'jsonpath={.data.ca\\.crt}' >ca.crt; curl --cacert ca.crt"
+                + " -H \"Authorization: Bearer $(kubectl create token default)\" "
                 + base.resolve(path);
     }
 

@@ -57,10 +57,11 @@ public final class Demo {
         terminal.say(
                 """
 
-                Everything still runs. Look around:
+                Everything still runs, and cuda is still charged. Look around:
                   export KUBECONFIG=%s
                   export PATH=%s:$PATH
                   kubectl get gpubudgets
+                  kubectl create -n team-b -f examples/deployment.yaml
                 webhook      %s/metrics
                 timekeeper   %s  (health and metrics: %s/metrics)
                 logs         %s
