@@ -33,6 +33,27 @@ abstract class CountingGrammar implements RequestGrammar {
         return worth.isExact() ? worth.share() : GpuShare.NONE;
     }
 
+    /** Whether a legal container asks for a part of a GPU, whatever its node turns out to be. */
+    boolean isPart(ContainerRequest container) {
+        BoundShare worth = worth(container, NodeFacts.UNKNOWN);
+        // An amount of memory is a part of some GPU, and so is a profile of one; that an unknown
+        // whole stands in for it where nothing is known does not make it one.
+        return worth.missing().contains(NodeFact.MEMORY_PER_GPU)
+                || worth.missing().contains(NodeFact.MIG_PROFILE)
+                || worth.share().compute() % GpuShare.WHOLE != 0
+                || worth.share().memory() % GpuShare.WHOLE != 0;
+    }
+
+    @Override
+    public final boolean asksForAPart(PodRequest pod) {
+        for (ContainerRequest container : pod.containers()) {
+            if (isPart(container)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     @Override
     public final Verdict judge(PodRequest pod) {
         if (!pod.asksFor(this::reads)) {

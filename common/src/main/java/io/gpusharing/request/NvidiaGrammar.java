@@ -85,6 +85,16 @@ public final class NvidiaGrammar extends CountingGrammar {
     }
 
     @Override
+    boolean isPart(ContainerRequest container) {
+        for (CountedResource resource : resourcesOf(container)) {
+            if (resource.name().endsWith(SHARED) && resource.units(container) > 0) {
+                return true;
+            }
+        }
+        return super.isPart(container);
+    }
+
+    @Override
     BoundShare worth(ContainerRequest container, NodeFacts node) {
         BoundShare worth = BoundShare.NONE;
         for (CountedResource resource : resourcesOf(container)) {

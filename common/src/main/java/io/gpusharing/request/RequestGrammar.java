@@ -26,6 +26,13 @@ public interface RequestGrammar {
      */
     BoundShare shareOn(PodRequest pod, NodeFacts node);
 
+    /**
+     * Whether a container of a legal pod asks for a part of a GPU, wherever it will run. Only what
+     * the words themselves say counts: {@code nvidia.com/gpu: 1} may turn out to be a replica on
+     * its node, but does not ask for one.
+     */
+    boolean asksForAPart(PodRequest pod);
+
     /** Annotations that the provider needs on the pod; a value the user wrote always wins. */
     default Map<String, String> annotations(PodRequest pod) {
         return Map.of();

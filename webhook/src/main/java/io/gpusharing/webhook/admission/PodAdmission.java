@@ -79,6 +79,7 @@ final class PodAdmission {
             GpuShare least,
             Surroundings surroundings) {
         var findings = new Findings();
+        RequestGrammar grammar = grammars.grammarOf(request).orElseThrow();
         Instant at = Stamp.judgedAt(pod, surroundings.now());
         NamespaceStanding standing = surroundings.budgets().standingOf(review.namespace(), at);
         if (standing.refuses()) {
@@ -87,10 +88,9 @@ final class PodAdmission {
                     "budget %s of namespace %s is used up and refuses new GPU pods until it has time again"
                             .formatted(standing.budget(), review.namespace()));
         }
-        sideways.check(pod, least, findings);
+        sideways.check(pod, () -> grammar.asksForAPart(request), findings);
         Optional<String> priorityClass =
                 classes.classFor(pod, standing, surroundings.classes(), findings);
-        RequestGrammar grammar = grammars.grammarOf(request).orElseThrow();
         grammar.warnings(request, surroundings.nodes()).forEach(findings::warn);
         TimeLeft.warning(standing, least).ifPresent(findings::warn);
 

@@ -1,10 +1,10 @@
 package io.gpusharing.webhook.admission;
 
-import io.gpusharing.request.GpuShare;
 import io.gpusharing.webhook.review.PodView;
 import io.gpusharing.webhook.review.PodView.Container;
 import io.gpusharing.webhook.review.PodView.Volume;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 
 /** Ways around the scheduler, the isolation or the device plugin, in pods that ask for GPUs. */
 final class SidewaysPolicy {
@@ -16,9 +16,9 @@ final class SidewaysPolicy {
     }
 
     /**
-     * @param least what the pod holds at least
+     * @param part whether the pod asks for a part of a GPU
      */
-    void check(PodView pod, GpuShare least, Findings findings) {
+    void check(PodView pod, BooleanSupplier part, Findings findings) {
         if (!Objects.requireNonNullElse(pod.spec().nodeName(), "").isEmpty()) {
             findings.react(
                     policy.nodeName(),
@@ -28,12 +28,12 @@ final class SidewaysPolicy {
         }
         pod.allContainers()
                 .filter(Container::privileged)
-                .filter(container -> isFraction(least))
+                .filter(container -> part.getAsBoolean())
                 .forEach(container ->
                         findings.react(
                                 policy.privilegedFraction(),
                                 "PRIVILEGED_FRACTION",
-                                "container \"%s\": privileged with a fraction sees every GPU; ask for 100, or drop it"
+                                "container \"%s\": privileged with a fraction sees every GPU; ask for whole GPUs, or drop it"
                                         .formatted(container.name())));
         pod.volumes().stream()
                 .filter(SidewaysPolicy::isDevicePath)
@@ -62,10 +62,6 @@ final class SidewaysPolicy {
                                     "annotation %s is written by device plugins; remove it"
                                             .formatted(key)));
         }
-    }
-
-    private static boolean isFraction(GpuShare share) {
-        return share.compute() % GpuShare.WHOLE != 0;
     }
 
     private static boolean isDevicePath(Volume volume) {

@@ -7,7 +7,6 @@ import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.RequestGrammars;
-import io.gpusharing.request.VcudaGrammar;
 import io.gpusharing.webhook.injection.Sidecar;
 import io.gpusharing.webhook.injection.SidecarProperties;
 import io.gpusharing.webhook.injection.SidecarProperties.Mode;
@@ -56,6 +55,13 @@ final class Installation {
     private ClassProperties classes =
             new ClassProperties("gpu-in-budget", "gpu-over-budget", Set.of());
     private SidecarProperties sidecar = sidecar(Mode.PerPod);
+    private RequestGrammars grammars = RequestGrammars.of(List.of("vcuda"), List.of());
+
+    /** The ways of asking that the site has switched on; vcuda alone if nothing is said. */
+    Installation grammars(String... names) {
+        this.grammars = RequestGrammars.of(List.of(names), List.of());
+        return this;
+    }
 
     static SidecarProperties sidecar(Mode mode) {
         return new SidecarProperties(
@@ -232,7 +238,6 @@ final class Installation {
     }
 
     Admission admission() {
-        var grammars = new RequestGrammars(List.of(new VcudaGrammar()));
         return new Admission(
                 new ReviewReader(grammars::reads),
                 new PodAdmission(grammars, policy, classes, new Sidecar(sidecar)),

@@ -13,6 +13,7 @@ import io.gpusharing.webhook.standing.PriorityClasses;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
@@ -229,6 +230,33 @@ class PodAdmissionTest {
         assertThat(answer.message())
                 .startsWith("2 problems: (1) spec.nodeName is node-1")
                 .contains("(2) container \"cuda\": privileged");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "aliyun, aliyun.com/gpu-mem",
+        "hami, nvidia.com/gpumem",
+        "metagpu, cnvrg.io/metagpu",
+        "nvidia, nvidia.com/gpu.shared",
+        "nvidia, nvidia.com/mig-1g.5gb"
+    })
+    void aPrivilegedPartOfAGpuIsRefusedInEveryProvidersWords(String grammar, String resource) {
+        ObjectNode pod =
+                yaml(
+                        """
+                        metadata: {name: part}
+                        spec:
+                          containers:
+                          - name: cuda
+                            securityContext: {privileged: true}
+                            resources: {limits: {%s: 4}}
+                        """
+                                .formatted(resource));
+
+        Answered answer = installation.grammars(grammar).create(pod);
+
+        assertThat(answer.code()).isEqualTo(403);
+        assertThat(answer.message()).startsWith("container \"cuda\": privileged");
     }
 
     @Test
