@@ -24,6 +24,9 @@ public final class Names {
     /** Name of the container that we injected. */
     public static final String SIDECAR_ANNOTATION = PREFIX + "sidecar";
 
+    /** Who made a {@code GpuGrant}, as the API server knows them. */
+    public static final String AUTHOR_ANNOTATION = PREFIX + "author";
+
     /** Set to {@code true} by an administrator on a pod or namespace: reclaim leaves it alone. */
     public static final String DO_NOT_RECLAIM_ANNOTATION = PREFIX + "do-not-reclaim";
 

@@ -21,9 +21,6 @@ import org.jspecify.annotations.Nullable;
 @Plural("gpugrants")
 public class GpuGrant extends CustomResource<GpuGrant.Spec, Void> {
 
-    /** Who made it: written by admission from the request's user. */
-    static final String AUTHOR = Names.PREFIX + "author";
-
     /**
      * What it grants. It cannot be changed.
      *
@@ -50,7 +47,7 @@ public class GpuGrant extends CustomResource<GpuGrant.Spec, Void> {
                 getSpec().budget(),
                 GpuTime.ofMinutes(getSpec().gpuMinutes()),
                 getSpec().reason(),
-                annotations.get(AUTHOR),
+                annotations.get(Names.AUTHOR_ANNOTATION),
                 notBefore == null || notBefore.isBefore(created) ? created : notBefore,
                 instant(getSpec().expiresAt()),
                 null);

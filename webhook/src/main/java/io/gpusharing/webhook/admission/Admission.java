@@ -16,6 +16,7 @@ public final class Admission {
     private final ReviewReader reader;
     private final PodAdmission pods;
     private final TemplateAdmission templates;
+    private final GrantAdmission grants = new GrantAdmission();
     private final Supplier<Surroundings> surroundings;
     private final Listener listener;
 
@@ -41,7 +42,10 @@ public final class Admission {
         Review review = reader.read(document);
         Decision decision =
                 switch (question) {
-                    case Mutate -> pods.decide(review, surroundings.get());
+                    case Mutate ->
+                            review.isGrant()
+                                    ? grants.decide(review)
+                                    : pods.decide(review, surroundings.get());
                     case Validate -> templates.decide(review, surroundings.get());
                 };
         listener.decided(question, review, decision);

@@ -3,7 +3,7 @@ package io.gpusharing.webhook.admission;
 import io.gpusharing.webhook.admission.Decision.Allowed;
 import io.gpusharing.webhook.admission.Decision.Refused;
 import io.gpusharing.webhook.admission.Decision.Untouched;
-import io.gpusharing.webhook.injection.PodPatch;
+import io.gpusharing.webhook.injection.ObjectPatch;
 import java.io.ByteArrayOutputStream;
 import java.util.List;
 import java.util.Map;
@@ -44,7 +44,7 @@ final class Answer {
 
     private static void write(Allowed allowed, JsonGenerator json) {
         json.writeBooleanProperty("allowed", true);
-        PodPatch patch = allowed.patch();
+        ObjectPatch patch = allowed.patch();
         if (patch != null && !patch.isEmpty()) {
             json.writeStringProperty("patchType", "JSONPatch");
             json.writeBinaryProperty("patch", patch.toJson());

@@ -1,6 +1,6 @@
 package io.gpusharing.webhook.admission;
 
-import io.gpusharing.webhook.injection.PodPatch;
+import io.gpusharing.webhook.injection.ObjectPatch;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +23,7 @@ public sealed interface Decision {
      * @param warnings shown to who asks
      * @param audit written into the audit log
      */
-    record Allowed(@Nullable PodPatch patch, List<String> warnings, Map<String, String> audit)
+    record Allowed(@Nullable ObjectPatch patch, List<String> warnings, Map<String, String> audit)
             implements Decision {}
 
     /**

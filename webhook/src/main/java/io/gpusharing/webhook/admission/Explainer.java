@@ -8,7 +8,7 @@ import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.webhook.admission.Decision.Allowed;
 import io.gpusharing.webhook.admission.Decision.Refused;
 import io.gpusharing.webhook.admission.Decision.Untouched;
-import io.gpusharing.webhook.injection.PodPatch;
+import io.gpusharing.webhook.injection.ObjectPatch;
 import io.gpusharing.webhook.injection.Sidecar;
 import io.gpusharing.webhook.injection.SidecarProperties;
 import io.gpusharing.webhook.review.PodView;
@@ -46,7 +46,7 @@ public final class Explainer {
     }
 
     private Explanation accepted(Allowed allowed, @Nullable PodView pod) {
-        PodPatch patch = allowed.patch();
+        ObjectPatch patch = allowed.patch();
         BoundShare share = pod == null ? BoundShare.NONE : share(pod.request());
         return new Explanation(
                 "accepted",

@@ -4,7 +4,7 @@ import java.util.Locale;
 
 /** What the API server asks us, by path. */
 enum Question {
-    /** Judge and complete a new pod. */
+    /** Judge and complete a new pod, or name the author of a new grant. */
     Mutate,
     /** Judge the template of a workload. */
     Validate;

@@ -336,6 +336,12 @@ public final class PodReader {
         return found;
     }
 
+    /** The metadata of an object of whatever kind; the rest of it is passed over. */
+    public static Metadata readMetadata(JsonParser json) {
+        json.nextToken();
+        return new PodReader(json, Slice.NONE.document(), resource -> false).read().metadata();
+    }
+
     /** A template that was read into memory already; it has no slices. */
     public static PodView readTemplate(JsonParser json, Predicate<String> gpuResource) {
         json.nextToken();

@@ -32,6 +32,16 @@ public record PodView(Metadata metadata, Spec spec, Slice source) {
 
         /** Nothing is said. */
         public static final Metadata NONE = new Metadata(null, null, null);
+
+        /** An annotation's value, or null. */
+        public @Nullable String annotation(String key) {
+            return annotations == null ? null : annotations.get(key);
+        }
+
+        /** A label's value, or null. */
+        public @Nullable String label(String key) {
+            return labels == null ? null : labels.get(key);
+        }
     }
 
     /** A reference to the controller of an object, which lives in the same namespace. */
@@ -83,12 +93,12 @@ public record PodView(Metadata metadata, Spec spec, Slice source) {
 
     /** An annotation's value, or null. */
     public @Nullable String annotation(String key) {
-        return metadata.annotations() == null ? null : metadata.annotations().get(key);
+        return metadata.annotation(key);
     }
 
     /** A label's value, or null. */
     public @Nullable String label(String key) {
-        return metadata.labels() == null ? null : metadata.labels().get(key);
+        return metadata.label(key);
     }
 
     /** App containers, then init containers. */

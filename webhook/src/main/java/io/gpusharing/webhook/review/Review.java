@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param namespace empty for cluster-scoped objects
  * @param name empty while it is to be generated
  * @param dryRun whether nothing may remain of this request
+ * @param userName who asks
  * @param userGroups groups of who asks
  * @param object the object as it will be
  * @param oldObject the object as it was; empty on CREATE
@@ -28,10 +29,16 @@ public record Review(
         String namespace,
         String name,
         boolean dryRun,
+        String userName,
         List<String> userGroups,
         Slice object,
         Slice oldObject,
         @Nullable PodView pod) {
+
+    /** Whether it is GPU time on top of a budget. */
+    public boolean isGrant() {
+        return group.equals("gpusharing.io") && kind.equals("GpuGrant") && subresource.isEmpty();
+    }
 
     /** Whether it is a pod itself, not one of its subresources. */
     public boolean isPod() {

@@ -82,6 +82,7 @@ public final class ReviewReader {
         private String namespace = "";
         private String name = "";
         private boolean dryRun;
+        private String userName = "";
         private List<String> userGroups = List.of();
         private Slice object = Slice.NONE;
         private Slice oldObject = Slice.NONE;
@@ -118,6 +119,7 @@ public final class ReviewReader {
                             namespace,
                             name,
                             dryRun,
+                            userName,
                             userGroups,
                             object,
                             oldObject,
@@ -179,11 +181,13 @@ public final class ReviewReader {
         private void user() {
             if (isObject(json)) {
                 for (String field; (field = nextField(json)) != null; ) {
-                    if (field.equals("groups")) {
-                        List<String> groups = list(json, () -> textOrEmpty(json));
-                        userGroups = groups == null ? List.of() : groups;
-                    } else {
-                        json.skipChildren();
+                    switch (field) {
+                        case "username" -> userName = textOrEmpty(json);
+                        case "groups" -> {
+                            List<String> groups = list(json, () -> textOrEmpty(json));
+                            userGroups = groups == null ? List.of() : groups;
+                        }
+                        default -> json.skipChildren();
                     }
                 }
             }
@@ -226,6 +230,7 @@ public final class ReviewReader {
                         namespace,
                         name,
                         dryRun,
+                        userName,
                         userGroups,
                         object,
                         oldObject,

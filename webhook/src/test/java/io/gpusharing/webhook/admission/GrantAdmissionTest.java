@@ -1,0 +1,69 @@
+package io.gpusharing.webhook.admission;
+
+import static io.gpusharing.webhook.admission.Manifests.yaml;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.node.ObjectNode;
+
+class GrantAdmissionTest {
+
+    private final Installation installation = new Installation();
+
+    @Test
+    void aGrantNamesWhoMadeItAsTheApiServerKnowsThem() {
+        Answered answer = ask("CREATE", grant("{name: paper, generateName: x}"));
+
+        assertThat(answer.allowed()).isTrue();
+        assertThat(answer.annotation("gpusharing.io/author")).isEqualTo("jane");
+        assertThat(answer.audit("author")).isEqualTo("jane");
+    }
+
+    @Test
+    void anAuthorWrittenByHandIsOverwritten() {
+        Answered answer =
+                ask(
+                        "CREATE",
+                        grant("{name: paper, annotations: {gpusharing.io/author: dean, team: a}}"));
+
+        assertThat(answer.annotation("gpusharing.io/author")).isEqualTo("jane");
+        assertThat(answer.annotation("team")).isEqualTo("a");
+        assertThat(answer.operations()).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"UPDATE", "DELETE"})
+    void theAuthorIsTheOneWhoMadeItNotWhoTouchesItLater(String operation) {
+        assertThat(ask(operation, grant("{name: paper}")).operations()).isEmpty();
+    }
+
+    @Test
+    void aKindOfTheSameNameElsewhereIsNotOurs() {
+        assertThat(
+                        installation
+                                .ask(
+                                        Question.Mutate,
+                                        Installation.review(
+                                                "CREATE",
+                                                "example.com",
+                                                "GpuGrant",
+                                                grant("{name: paper}"),
+                                                null))
+                                .operations())
+                .isEmpty();
+    }
+
+    private Answered ask(String operation, ObjectNode grant) {
+        return installation.ask(
+                Question.Mutate,
+                Installation.review(operation, "gpusharing.io", "GpuGrant", grant, null));
+    }
+
+    private static ObjectNode grant(String metadata) {
+        return yaml(
+                "{kind: GpuGrant, metadata: %s, spec: {budget: a, gpuMinutes: '30', reason: paper}}"
+                        .formatted(metadata));
+    }
+}
