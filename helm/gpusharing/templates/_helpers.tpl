@@ -30,10 +30,17 @@ app.kubernetes.io/component: {{ .component }}
 {{- .name }}{{ if ne $value (int .default) }}-{{ if lt $value 0 }}minus-{{ sub 0 $value }}{{ else }}{{ $value }}{{ end }}{{ end }}
 {{- end }}
 
+{{/* Every resource that asks for a GPU, the site's own ones included, as JSON. */}}
+{{- define "gpusharing.gpuResources" -}}
+{{- $all := concat .Values.gpuResources (keys .Values.customResources | sortAlpha) | uniq }}
+{{- if not $all }}{{ fail "nothing would ask for a GPU: name a resource under gpuResources or customResources" }}{{ end }}
+{{- toJson $all }}
+{{- end }}
+
 {{/* CEL: is the resource named by the variable `name` one that asks for a GPU? */}}
 {{- define "gpusharing.cel.isGpu" -}}
 {{- $exact := list }}{{ $tests := list }}
-{{- range .Values.gpuResources }}
+{{- range include "gpusharing.gpuResources" . | fromJsonArray }}
 {{- if hasSuffix "*" . }}{{ $tests = append $tests (printf "name.startsWith('%s')" (trimSuffix "*" .)) }}
 {{- else }}{{ $exact = append $exact (printf "'%s'" .) }}{{ end }}
 {{- end }}
@@ -81,9 +88,14 @@ imagePullSecrets:
 {{/* Configuration that both services share. Spring binds GPUSHARING_A_B to the property gpusharing.a.b. */}}
 {{- define "gpusharing.commonEnv" -}}
 - name: GPUSHARING_RESOURCES
-  value: {{ join "," .Values.gpuResources | quote }}
+  value: {{ include "gpusharing.gpuResources" . | fromJsonArray | join "," | quote }}
 - name: GPUSHARING_GRAMMARS
   value: {{ join "," .Values.grammars | quote }}
+{{- if .Values.customResources }}
+# A name with a slash fits into no variable's name, so these come as JSON.
+- name: SPRING_APPLICATION_JSON
+  value: '{{ "{" }}{{ range $i, $name := keys .Values.customResources | sortAlpha }}{{ if $i }}, {{ end }}"gpusharing.custom-resources[{{ $name }}]": {{ index $.Values.customResources $name | int64 }}{{ end }}{{ "}" }}'
+{{- end }}
 - name: GPUSHARING_CLASSES_INBUDGET
   value: {{ include "gpusharing.class.inBudget" . }}
 - name: GPUSHARING_CLASSES_OVERBUDGET
