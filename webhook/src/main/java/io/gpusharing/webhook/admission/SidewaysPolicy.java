@@ -5,9 +5,17 @@ import io.gpusharing.webhook.review.PodView.Container;
 import io.gpusharing.webhook.review.PodView.Volume;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
+import java.util.regex.Pattern;
 
 /** Ways around the scheduler, the isolation or the device plugin, in pods that ask for GPUs. */
 final class SidewaysPolicy {
+
+    /**
+     * The root, /dev, and in it the nodes of GPUs, which also stand in /dev/char by their numbers.
+     * The policy for pods that ask for no GPU looks at the same paths.
+     */
+    private static final Pattern DEVICE_PATH =
+            Pattern.compile("/([.]?/)*[.]?|/([.]?/)*dev(/([.]?/)*(nvidia.*|dri.*|char.*)?)?");
 
     private final PolicyProperties policy;
 
@@ -65,12 +73,6 @@ final class SidewaysPolicy {
     }
 
     private static boolean isDevicePath(Volume volume) {
-        String path = volume.hostPath();
-        return path != null
-                && (path.equals("/")
-                        || path.equals("/dev")
-                        || path.equals("/dev/")
-                        || path.startsWith("/dev/nvidia")
-                        || path.startsWith("/dev/dri"));
+        return volume.hostPath() != null && DEVICE_PATH.matcher(volume.hostPath()).matches();
     }
 }

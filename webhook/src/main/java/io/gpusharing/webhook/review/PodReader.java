@@ -2,8 +2,10 @@ package io.gpusharing.webhook.review;
 
 import static io.gpusharing.webhook.review.JsonFields.begin;
 import static io.gpusharing.webhook.review.JsonFields.bool;
+import static io.gpusharing.webhook.review.JsonFields.isList;
 import static io.gpusharing.webhook.review.JsonFields.isObject;
 import static io.gpusharing.webhook.review.JsonFields.list;
+import static io.gpusharing.webhook.review.JsonFields.nextEntry;
 import static io.gpusharing.webhook.review.JsonFields.nextField;
 import static io.gpusharing.webhook.review.JsonFields.number;
 import static io.gpusharing.webhook.review.JsonFields.once;
@@ -24,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
@@ -35,6 +38,9 @@ import tools.jackson.core.JsonParser;
 public final class PodReader {
 
     private static final String VISIBLE_DEVICES = "NVIDIA_VISIBLE_DEVICES";
+
+    /** Values by which NVIDIA's container runtime shows no GPU. */
+    private static final Set<String> NO_DEVICES = Set.of("", "void", "none");
 
     private final JsonParser json;
     private final byte[] document;
@@ -313,8 +319,34 @@ public final class PodReader {
     }
 
     private boolean setsVisibleDevices() {
-        List<String> names = list(json, this::named);
-        return names != null && names.contains(VISIBLE_DEVICES);
+        boolean sets = false;
+        if (isList(json)) {
+            while (nextEntry(json)) {
+                sets |= isVisibleDevices();
+            }
+        }
+        return sets;
+    }
+
+    /** Whether a variable asks the container runtime for GPUs; what it is taken from may do so. */
+    private boolean isVisibleDevices() {
+        String variable = "";
+        String value = "";
+        boolean taken = false;
+        if (isObject(json)) {
+            for (String name; (name = nextField(json)) != null; ) {
+                switch (name) {
+                    case "name" -> variable = textOrEmpty(json);
+                    case "value" -> value = textOrEmpty(json);
+                    case "valueFrom" -> {
+                        taken = isObject(json);
+                        json.skipChildren();
+                    }
+                    default -> json.skipChildren();
+                }
+            }
+        }
+        return variable.equals(VISIBLE_DEVICES) && (taken || !NO_DEVICES.contains(value));
     }
 
     /** The name of an entry of a list of named things. */

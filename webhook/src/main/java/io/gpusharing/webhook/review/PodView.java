@@ -73,7 +73,8 @@ public record PodView(Metadata metadata, Spec spec, Slice source) {
      * @param alwaysRestarts in an init container: it is a native sidecar
      * @param limits amounts of cpu, memory and GPUs
      * @param requests amounts of cpu, memory and GPUs
-     * @param setsVisibleDevices whether it sets {@code NVIDIA_VISIBLE_DEVICES}
+     * @param setsVisibleDevices whether it sets {@code NVIDIA_VISIBLE_DEVICES} to anything that may
+     *     show a GPU
      * @param source where it stands in the review
      */
     public record Container(
