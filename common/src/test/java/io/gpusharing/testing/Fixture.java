@@ -176,7 +176,7 @@ public record Fixture(String name, Map<String, Object> manifest, Map<String, Obj
     }
 
     /** Another module finds the table in this module's test jar. */
-    private static Path folder(String resource) throws IOException {
+    static Path folder(String resource) throws IOException {
         try {
             URI uri = Objects.requireNonNull(Fixture.class.getResource(resource), resource).toURI();
             return uri.getScheme().equals("jar") ? fileSystem(uri).getPath(resource) : Path.of(uri);

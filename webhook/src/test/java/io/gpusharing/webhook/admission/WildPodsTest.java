@@ -2,15 +2,10 @@ package io.gpusharing.webhook.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.URISyntaxException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.Objects;
-import java.util.stream.Stream;
+import io.gpusharing.testing.WildPod;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Pods in the shapes that popular software gives them. */
@@ -19,9 +14,9 @@ class WildPodsTest {
     private final Installation installation = new Installation();
 
     @ParameterizedTest(name = "{0}")
-    @MethodSource("pods")
-    void aPodFromTheWildDiffersOnlyInOurKeys(Path file) {
-        ObjectNode pod = Manifests.asReceived(read(file));
+    @MethodSource("io.gpusharing.testing.WildPod#all")
+    void aPodFromTheWildDiffersOnlyInOurKeys(WildPod shape) {
+        ObjectNode pod = received(shape);
 
         Answered answer = installation.received(pod);
 
@@ -31,9 +26,9 @@ class WildPodsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @MethodSource("pods")
-    void completingItAgainChangesNothing(Path file) {
-        Answered once = installation.received(Manifests.asReceived(read(file)));
+    @MethodSource("io.gpusharing.testing.WildPod#all")
+    void completingItAgainChangesNothing(WildPod shape) {
+        Answered once = installation.received(received(shape));
 
         Answered twice = installation.received(once.patched());
 
@@ -41,19 +36,7 @@ class WildPodsTest {
         assertThat(twice.operations()).isEmpty();
     }
 
-    static Stream<Path> pods() throws IOException, URISyntaxException {
-        var folder =
-                Path.of(Objects.requireNonNull(WildPodsTest.class.getResource("/wild")).toURI());
-        try (Stream<Path> files = Files.list(folder)) {
-            return files.sorted().toList().stream();
-        }
-    }
-
-    private static ObjectNode read(Path file) {
-        try {
-            return Manifests.yaml(Files.readString(file));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+    private static ObjectNode received(WildPod shape) {
+        return Manifests.asReceived(JsonMapper.shared().valueToTree(shape.manifest()));
     }
 }
