@@ -18,12 +18,6 @@ import org.springframework.context.annotation.Configuration;
 @EnableConfigurationProperties(TlsProperties.class)
 class TlsConfiguration {
 
-    /** How often the authority and the caBundle are looked at. */
-    private static final Duration INTERVAL = Duration.ofSeconds(10);
-
-    /** API servers hear of a changed configuration in well under a second. */
-    private static final Duration SETTLING = Duration.ofSeconds(15);
-
     @Bean
     static ServerIdentity provisionalIdentity(Clock clock) {
         return ServingCertificate.provisional(clock.instant());
@@ -58,8 +52,8 @@ class TlsConfiguration {
                                 properties.subjectAlternativeNames()),
                         properties.certificateValidity()),
                 clock,
-                INTERVAL,
-                SETTLING);
+                properties.checkInterval(),
+                properties.settling());
     }
 
     @Bean

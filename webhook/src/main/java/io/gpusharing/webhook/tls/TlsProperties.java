@@ -19,6 +19,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     have passed
  * @param certificateValidity how long a serving certificate is valid; renewed when two thirds have
  *     passed
+ * @param checkInterval how often the authority's Secret and the caBundle are looked at, and put
+ *     right if somebody changed them
+ * @param settling how long API servers are given to hear of a new authority before a certificate of
+ *     it is served; they hear of a changed configuration in well under a second
  */
 @ConfigurationProperties("gpusharing.tls")
 public record TlsProperties(
@@ -26,4 +30,6 @@ public record TlsProperties(
         @NotBlank String service,
         @NotBlank String configuration,
         @NotNull Duration authorityValidity,
-        @NotNull Duration certificateValidity) {}
+        @NotNull Duration certificateValidity,
+        @NotNull Duration checkInterval,
+        @NotNull Duration settling) {}
