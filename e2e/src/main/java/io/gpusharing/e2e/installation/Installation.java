@@ -1,5 +1,6 @@
 package io.gpusharing.e2e.installation;
 
+import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.gpusharing.e2e.cluster.TestCluster;
 import java.net.URI;
 import java.nio.file.Path;
@@ -46,18 +47,11 @@ public final class Installation {
         here.put("GPUSHARING_TLS_SUBJECTALTERNATIVENAMES", "127.0.0.1");
         here.put("GPUSHARING_DATABASE_DIRECTORY", cluster.dir().resolve("run/database").toString());
         here.putAll(properties);
-        var workloads = cluster.client().apps();
         var webhook =
                 Service.start(
                         cluster,
                         "webhook",
-                        workloads
-                                .deployments()
-                                .inNamespace(NAMESPACE)
-                                .withName("gpusharing-webhook")
-                                .require()
-                                .getSpec()
-                                .getTemplate(),
+                        webhookTemplate(cluster),
                         ports.get(0),
                         ports.get(2),
                         here);
@@ -65,7 +59,8 @@ public final class Installation {
                 Service.start(
                         cluster,
                         "timekeeper",
-                        workloads
+                        cluster.client()
+                                .apps()
                                 .statefulSets()
                                 .inNamespace(NAMESPACE)
                                 .withName("gpusharing-timekeeper")
@@ -97,6 +92,18 @@ public final class Installation {
                 .orFail();
     }
 
+    /** The pod that the chart would run the webhook in. */
+    static PodTemplateSpec webhookTemplate(TestCluster cluster) {
+        return cluster.client()
+                .apps()
+                .deployments()
+                .inNamespace(NAMESPACE)
+                .withName("gpusharing-webhook")
+                .require()
+                .getSpec()
+                .getTemplate();
+    }
+
     public Service webhook() {
         return webhook;
     }
@@ -117,6 +124,10 @@ public final class Installation {
 
     /** The API server learns of a webhook's certificate with its next look at the configuration. */
     public void awaitAdmission() {
+        awaitAdmission(cluster);
+    }
+
+    static void awaitAdmission(TestCluster cluster) {
         String pod =
                 """
                 apiVersion: v1

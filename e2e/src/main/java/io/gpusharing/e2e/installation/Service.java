@@ -28,7 +28,7 @@ public final class Service {
             HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
 
     private final TestCluster cluster;
-    private final String module;
+    private final String name;
     private final List<String> command;
     private final Map<String, String> environment;
     private final int healthPort;
@@ -36,12 +36,12 @@ public final class Service {
 
     private Service(
             TestCluster cluster,
-            String module,
+            String name,
             List<String> command,
             Map<String, String> environment,
             int healthPort) {
         this.cluster = cluster;
-        this.module = module;
+        this.name = name;
         this.command = command;
         this.environment = environment;
         this.healthPort = healthPort;
@@ -61,6 +61,22 @@ public final class Service {
             int port,
             int healthPort,
             Map<String, String> here) {
+        return start(cluster, module, module, template, port, healthPort, here);
+    }
+
+    /**
+     * The same, one of several processes of a module.
+     *
+     * @param name how this one is called
+     */
+    static Service start(
+            TestCluster cluster,
+            String module,
+            String name,
+            PodTemplateSpec template,
+            int port,
+            int healthPort,
+            Map<String, String> here) {
         String account = template.getSpec().getServiceAccountName();
         Path kubeconfig = ServiceAccountAccess.kubeconfig(cluster, Installation.NAMESPACE, account);
         var pod =
@@ -73,7 +89,7 @@ public final class Service {
                         ContainerEnvironment.of(
                                 container(template, module), pod, template.getSpec()));
         // In a pod the database is a container beside it; here the service brings its own.
-        environment.keySet().removeIf(name -> name.startsWith("SPRING_DATASOURCE_"));
+        environment.keySet().removeIf(key -> key.startsWith("SPRING_DATASOURCE_"));
         environment.put("KUBECONFIG", kubeconfig.toString());
         environment.put("SERVER_ADDRESS", "127.0.0.1");
         environment.put("SERVER_PORT", String.valueOf(port));
@@ -89,7 +105,7 @@ public final class Service {
                         "-Djava.io.tmpdir=" + cluster.dir().resolve("run"),
                         "-jar",
                         Repository.jar(module).toString());
-        return new Service(cluster, module, command, environment, healthPort);
+        return new Service(cluster, name, command, environment, healthPort);
     }
 
     private static Container container(PodTemplateSpec template, String name) {
@@ -103,12 +119,12 @@ public final class Service {
      * Waits for {@code /readyz}; fails at once, with its last words, if the process ends instead.
      */
     public void awaitReady() {
-        Awaitility.await(module + " is ready")
+        Awaitility.await(name + " is ready")
                 .atMost(Duration.ofSeconds(90))
                 .pollInterval(Duration.ofMillis(100))
                 .failFast(() -> {
                     if (!program.runs()) {
-                        throw new AssertionError(module + " ended:\n" + program.lastWords());
+                        throw new AssertionError(name + " ended:\n" + program.lastWords());
                     }
                 })
                 .until(this::ready);
@@ -139,7 +155,7 @@ public final class Service {
     }
 
     private Program launch() {
-        return Program.start(cluster, module, environment, command);
+        return Program.start(cluster, name, environment, command);
     }
 
     private int health(String path) {

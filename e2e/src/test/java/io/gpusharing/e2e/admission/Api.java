@@ -1,0 +1,196 @@
+package io.gpusharing.e2e.admission;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.HttpResponse;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The API server, asked in JSON: objects come back exactly as it keeps them, and warnings with
+ * them, neither of which a typed client shows.
+ */
+final class Api {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final YAMLMapper YAML = new YAMLMapper();
+    private static final Pattern WARNING = Pattern.compile("\\d{3} \\S+ \"(.*)\"");
+
+    private final KubernetesClient client;
+    private final String user;
+    private final List<String> groups;
+
+    Api(KubernetesClient client) {
+        this(client, "", List.of());
+    }
+
+    private Api(KubernetesClient client, String user, List<String> groups) {
+        this.client = client;
+        this.user = user;
+        this.groups = groups;
+    }
+
+    /** The same API server, asked in the name of a user. */
+    Api as(String user, String... groups) {
+        return new Api(client, user, List.of(groups));
+    }
+
+    /** A manifest in YAML. */
+    static ObjectNode yaml(String manifest) {
+        try {
+            return (ObjectNode) YAML.readTree(manifest);
+        } catch (JsonProcessingException e) {
+            throw new IllegalArgumentException(manifest, e);
+        }
+    }
+
+    Answer create(String namespace, JsonNode object) {
+        return send("POST", path(namespace, object), object.toString(), "application/json");
+    }
+
+    Answer create(String namespace, String manifest) {
+        return create(namespace, yaml(manifest));
+    }
+
+    /** Asks what would be created. */
+    Answer dryRun(String namespace, JsonNode object) {
+        return send(
+                "POST",
+                path(namespace, object) + "?dryRun=All",
+                object.toString(),
+                "application/json");
+    }
+
+    Answer dryRun(String namespace, String manifest) {
+        return dryRun(namespace, yaml(manifest));
+    }
+
+    /**
+     * Changes a part of an object, by a JSON Merge Patch.
+     *
+     * @param path for instance {@code /api/v1/namespaces/a/pods/b/status}
+     * @param change in YAML
+     */
+    Answer merge(String path, String change) {
+        return send("PATCH", path, yaml(change).toString(), "application/merge-patch+json");
+    }
+
+    /** Changes a part of an object; lists are merged by the names of their entries. */
+    Answer patch(String path, String change) {
+        return send(
+                "PATCH", path, yaml(change).toString(), "application/strategic-merge-patch+json");
+    }
+
+    /** Puts an object in the place of what is there. */
+    Answer replace(String path, JsonNode object) {
+        return send("PUT", path, object.toString(), "application/json");
+    }
+
+    Answer get(String path) {
+        return send("GET", path, "", "application/json");
+    }
+
+    Answer delete(String path) {
+        return send("DELETE", path, "", "application/json");
+    }
+
+    /** The path of a pod. */
+    static String pod(String namespace, String name) {
+        return "/api/v1/namespaces/" + namespace + "/pods/" + name;
+    }
+
+    private static String path(String namespace, JsonNode object) {
+        return collection(
+                namespace, object.path("apiVersion").asText(), object.path("kind").asText());
+    }
+
+    /**
+     * Where objects of a kind lie.
+     *
+     * @param namespace empty for what belongs to no namespace
+     */
+    static String collection(String namespace, String version, String kind) {
+        return (version.contains("/") ? "/apis/" : "/api/")
+                + version
+                + (namespace.isEmpty() ? "" : "/namespaces/" + namespace)
+                + "/"
+                + kind.toLowerCase(Locale.ROOT)
+                + "s";
+    }
+
+    private Answer send(String method, String path, String body, String type) {
+        HttpRequest.Builder request =
+                client.getHttpClient()
+                        .newHttpRequestBuilder()
+                        .uri(client.getMasterUrl() + path.substring(1))
+                        .method(method, type, body.isEmpty() ? null : body);
+        if (!user.isEmpty()) {
+            request.header("Impersonate-User", user);
+            groups.forEach(group -> request.header("Impersonate-Group", group));
+        }
+        HttpResponse<String> response =
+                client.getHttpClient().sendAsync(request.build(), String.class).join();
+        return new Answer(
+                method + " " + path,
+                response.code(),
+                json(response.body()),
+                response.headers("Warning").stream().map(Api::warning).toList());
+    }
+
+    private static JsonNode json(String body) {
+        try {
+            return body == null || body.isEmpty() ? MissingNode.getInstance() : JSON.readTree(body);
+        } catch (JsonProcessingException e) {
+            throw new AssertionError("The API server answered something else: " + body, e);
+        }
+    }
+
+    private static String warning(String header) {
+        Matcher matcher = WARNING.matcher(header);
+        return matcher.matches() ? matcher.group(1).replace("\\\"", "\"") : header;
+    }
+
+    /**
+     * What the API server said.
+     *
+     * @param request method and path
+     * @param code HTTP status
+     * @param body the object, or a Status that says why not
+     * @param warnings what kubectl would print as warnings
+     */
+    record Answer(String request, int code, JsonNode body, List<String> warnings) {
+
+        boolean accepted() {
+            return code / 100 == 2;
+        }
+
+        String message() {
+            return body.path("message").asText("");
+        }
+
+        /**
+         * The object, where anything but success is a defect.
+         *
+         * @throws AssertionError if it was refused
+         */
+        ObjectNode orFail() {
+            if (!accepted()) {
+                throw new AssertionError(request + " is answered " + code + ": " + message());
+            }
+            return (ObjectNode) body;
+        }
+
+        @Override
+        public String toString() {
+            return request + " → " + code + " " + (accepted() ? warnings : message());
+        }
+    }
+}
