@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.budget;
 
+import io.gpusharing.timekeeper.outage.Outage;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,10 +20,12 @@ abstract class Alarm implements SmartLifecycle {
     private final Clock clock;
     private final Thread thread;
     private final Semaphore bell = new Semaphore(1);
+    private final Outage outage;
     private volatile boolean running;
 
     Alarm(String name, Clock clock) {
         this.clock = clock;
+        this.outage = new Outage(log, name, clock);
         this.thread = Thread.ofVirtual().name(name).unstarted(this::run);
     }
 
@@ -90,12 +93,11 @@ abstract class Alarm implements SmartLifecycle {
 
     private @Nullable Instant workSafely() {
         try {
-            return work(clock.instant());
+            Instant next = work(clock.instant());
+            outage.over();
+            return next;
         } catch (RuntimeException e) {
-            log.atWarn()
-                    .setCause(e)
-                    .addKeyValue("thread", Thread.currentThread().getName())
-                    .log("failed, trying again");
+            outage.failed(e);
             return clock.instant().plusSeconds(1);
         }
     }

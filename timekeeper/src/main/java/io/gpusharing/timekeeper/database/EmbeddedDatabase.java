@@ -4,38 +4,31 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.time.Duration;
-import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.ThreadLocalRandom;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * A PostgreSQL of our own on this machine. It is durable: what was committed survives a killed
  * process. A postmaster that outlived a killed timekeeper is adopted, so that the next one starts
- * at once.
+ * at once; one that dies under a running timekeeper is started again.
  */
 final class EmbeddedDatabase implements Closeable {
 
     private static final Logger log = LoggerFactory.getLogger(EmbeddedDatabase.class);
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final int port;
     private final Closeable stop;
+    private final Revival revival;
 
-    private EmbeddedDatabase(int port, Closeable stop) {
-        this.port = port;
+    private EmbeddedDatabase(Postmaster postmaster, Closeable stop) {
+        this.port = postmaster.port();
         this.stop = stop;
+        this.revival = Revival.of(postmaster);
     }
 
     /**
@@ -48,7 +41,8 @@ final class EmbeddedDatabase implements Closeable {
             Files.createDirectories(directory.toAbsolutePath().getParent());
             EmbeddedDatabase database =
                     Postmaster.runningOn(directory)
-                            .flatMap(EmbeddedDatabase::adopt)
+                            .filter(Postmaster::awaitReady)
+                            .map(running -> new EmbeddedDatabase(running, () -> stop(directory)))
                             .orElseGet(() -> start(directory));
             log.atInfo()
                     .addKeyValue("directory", directory)
@@ -70,6 +64,7 @@ final class EmbeddedDatabase implements Closeable {
 
     @Override
     public void close() throws IOException {
+        revival.close();
         stop.close();
     }
 
@@ -79,6 +74,7 @@ final class EmbeddedDatabase implements Closeable {
                     EmbeddedPostgres.builder()
                             .setDataDirectory(directory)
                             .setCleanDataDirectory(false)
+                            .setPort(freePort())
                             // The library, made for tests, turns all three off.
                             .setServerConfig("fsync", "on")
                             .setServerConfig("synchronous_commit", "on")
@@ -86,11 +82,14 @@ final class EmbeddedDatabase implements Closeable {
                             .setServerConfig("listen_addresses", "127.0.0.1")
                             .setServerConfig("unix_socket_directories", "''")
                             .setServerConfig("max_connections", "50")
-                            .setPGStartupWait(PATIENCE)
+                            .setPGStartupWait(Postmaster.PATIENCE)
                             // Spring closes it after the last transaction.
                             .setRegisterShutdownHook(false)
                             .start();
-            return new EmbeddedDatabase(server.getPort(), server);
+            Postmaster running =
+                    Postmaster.runningOn(directory)
+                            .orElseThrow(() -> new IOException("PostgreSQL ended at once"));
+            return new EmbeddedDatabase(running, server);
         } catch (IOException e) {
             throw new UncheckedIOException(
                     "PostgreSQL does not start on "
@@ -100,76 +99,26 @@ final class EmbeddedDatabase implements Closeable {
         }
     }
 
-    private static Optional<EmbeddedDatabase> adopt(Postmaster postmaster) {
-        return postmaster.awaitReady()
-                ? Optional.of(new EmbeddedDatabase(postmaster.port(), postmaster::stop))
-                : Optional.empty();
+    private static void stop(Path directory) throws IOException {
+        var running = Postmaster.runningOn(directory);
+        if (running.isPresent()) {
+            running.get().stop();
+        }
     }
 
-    /** What {@code postmaster.pid} says: process id, data directory, start, port, one a line. */
-    private record Postmaster(ProcessHandle process, int port) {
-
-        static Optional<Postmaster> runningOn(Path directory) throws IOException {
-            Path file = directory.resolve("postmaster.pid");
-            List<String> lines = Files.exists(file) ? Files.readAllLines(file) : List.of();
-            if (lines.size() < 4) {
-                return Optional.empty();
-            }
-            return ProcessHandle.of(Long.parseLong(lines.getFirst().strip()))
-                    .filter(process -> process.info().command().orElse("").endsWith("postgres"))
-                    .map(process ->
-                            new Postmaster(process, Integer.parseInt(lines.get(3).strip())));
-        }
-
-        /** True once it answers, false if it ended meanwhile. */
-        boolean awaitReady() {
-            long end = System.nanoTime() + PATIENCE.toNanos();
-            SQLException last = null;
-            while (process.isAlive()) {
-                last = ask();
-                if (last == null) {
-                    return true;
-                }
-                if (System.nanoTime() > end) {
-                    throw new IllegalStateException(
-                            "PostgreSQL (process %d) holds the data directory but does not answer on port %d"
-                                    .formatted(process.pid(), port),
-                            last);
-                }
-                pause();
-            }
-            return false;
-        }
-
-        private @Nullable SQLException ask() {
-            String url = "jdbc:postgresql://127.0.0.1:" + port + "/postgres?connectTimeout=2";
-            try (Connection connection = DriverManager.getConnection(url, "postgres", "");
-                    ResultSet answer = connection.createStatement().executeQuery("select 1")) {
-                return answer.next() ? null : new SQLException("no answer");
-            } catch (SQLException e) {
-                return e;
+    /**
+     * Below where Linux takes the ports of outgoing connections from: none of those must have it
+     * when the server comes back.
+     */
+    private static int freePort() throws IOException {
+        for (int attempt = 0; attempt < 100; attempt++) {
+            int port = ThreadLocalRandom.current().nextInt(20_000, 32_768);
+            try (var socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+                return socket.getLocalPort();
+            } catch (IOException e) {
+                log.atDebug().addKeyValue("port", port).log("taken");
             }
         }
-
-        private static void pause() {
-            try {
-                TimeUnit.MILLISECONDS.sleep(100);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new IllegalStateException("interrupted while PostgreSQL was starting", e);
-            }
-        }
-
-        void stop() throws IOException {
-            // SIGTERM: it ends when the last session has.
-            boolean asked = process.destroy();
-            try {
-                process.onExit().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            } catch (ExecutionException | TimeoutException e) {
-                throw new IOException("PostgreSQL did not stop (asked: " + asked + ")", e);
-            }
-        }
+        throw new IOException("No port between 20000 and 32767 is free");
     }
 }

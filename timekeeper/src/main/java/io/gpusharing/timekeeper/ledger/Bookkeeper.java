@@ -7,6 +7,7 @@ import io.gpusharing.timekeeper.ledger.News.Passed;
 import io.gpusharing.timekeeper.ledger.News.Removed;
 import io.gpusharing.timekeeper.ledger.News.Task;
 import io.gpusharing.timekeeper.metering.PodFacts;
+import io.gpusharing.timekeeper.outage.Outage;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -42,6 +43,7 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
     private final LinkedBlockingQueue<News> news = new LinkedBlockingQueue<>();
     private final CountDownLatch ready = new CountDownLatch(1);
     private final Thread thread = Thread.ofPlatform().name("bookkeeper").unstarted(this::run);
+    private final Outage outage;
     private volatile boolean running;
 
     Bookkeeper(
@@ -55,6 +57,7 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
         this.metrics = metrics;
         this.properties = properties;
         this.clock = clock;
+        this.outage = new Outage(log, "bookkeeper", clock);
     }
 
     @Override
@@ -146,24 +149,18 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
     }
 
     private void keep(Deque<News> batch) throws InterruptedException {
-        boolean failing = false;
         List<Instant> told = batch.stream().flatMap(News::instants).toList();
         while (true) {
             try {
                 book.keep(batch);
                 Instant now = clock.instant();
                 told.forEach(at -> metrics.committed(Duration.between(at, now)));
-                if (failing) {
-                    log.info("posting again");
-                }
+                outage.over();
                 return;
             } catch (RuntimeException e) {
                 // Whatever went wrong, the rows are the truth and the news are still in hand.
                 book.forget();
-                if (!failing) {
-                    log.atWarn().setCause(e).log("posting failed, trying again");
-                    failing = true;
-                }
+                outage.failed(e);
                 TimeUnit.NANOSECONDS.sleep(properties.databaseRetry().toNanos());
             }
         }

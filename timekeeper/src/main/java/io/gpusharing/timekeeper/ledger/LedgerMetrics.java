@@ -51,7 +51,7 @@ class LedgerMetrics {
                                     .addKeyValue("recomputed", it.recomputed())
                                     .log("the ledger is not sound"));
         } catch (DataAccessException e) {
-            log.atWarn().setCause(e).log("cannot verify the ledger now");
+            log.atWarn().addKeyValue("problem", e.getMessage()).log("cannot verify the ledger now");
         }
     }
 }

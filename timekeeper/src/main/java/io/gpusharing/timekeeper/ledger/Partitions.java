@@ -45,7 +45,7 @@ class Partitions {
             }
         } catch (DataAccessException e) {
             log.atWarn()
-                    .setCause(e)
+                    .addKeyValue("problem", e.getMessage())
                     .log("cannot tend the partitions of charge, trying again later");
         }
     }

@@ -7,6 +7,7 @@ import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import io.gpusharing.timekeeper.metering.PodFacts.Placement;
+import io.gpusharing.timekeeper.outage.Outage;
 import io.gpusharing.timekeeper.reclaim.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.Decision.Leave;
 import io.gpusharing.timekeeper.reclaim.Decision.Reason;
@@ -39,6 +40,7 @@ class Reclaimer implements SmartLifecycle {
     private final ReclaimProperties properties;
     private final Clock clock;
     private final Map<String, Reason> told = new HashMap<>();
+    private final Outage outage;
     private final Thread thread;
     private volatile boolean running;
 
@@ -57,6 +59,7 @@ class Reclaimer implements SmartLifecycle {
         this.evictions = evictions;
         this.properties = properties;
         this.clock = clock;
+        this.outage = new Outage(log, "reclaim", clock);
         this.thread = Thread.ofVirtual().name("reclaim").unstarted(this::run);
     }
 
@@ -169,8 +172,9 @@ class Reclaimer implements SmartLifecycle {
     private void checkSafely() {
         try {
             check();
+            outage.over();
         } catch (RuntimeException e) {
-            log.atWarn().setCause(e).log("cannot look for room, trying again");
+            outage.failed(e);
         }
     }
 
