@@ -7,6 +7,7 @@ import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.budget.GpuBudgetSpec.PeriodSpec;
 import io.gpusharing.budget.GpuBudgetSpec.Rollover;
 import io.gpusharing.budget.GpuBudgetSpec.Share;
+import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.PeriodRule.Unit;
 import io.gpusharing.budget.ShareRule.Formula;
 import io.gpusharing.budget.ShareRule.Reference;
@@ -44,12 +45,40 @@ public final class TestBudgets {
         budgets.known(written.stream().map(Written::budget).toList());
     }
 
+    /** These grants exist now. */
+    public static void grant(Budgets budgets, List<Given> given) {
+        budgets.granted(given.stream().map(Given::grant).toList());
+    }
+
+    /** GPU-minutes on top of a budget, from an instant until the end of its period. */
+    public record Given(String name, String budget, String minutes, Instant from) {
+
+        Grant grant() {
+            return new Grant(
+                    "uid-" + name,
+                    name,
+                    budget,
+                    GpuTime.ofMinutes(minutes),
+                    "paper deadline",
+                    "kubernetes-admin",
+                    from,
+                    null,
+                    null);
+        }
+    }
+
     /** What an administrator wrote. */
     public record Written(String name, Instant created, long generation, GpuBudgetSpec spec) {
 
         Budget budget() {
             return new Budget(name, "uid-" + name, generation, created, spec, null);
         }
+    }
+
+    /** A monthly budget in UTC without rollover, as most are. */
+    public static Written monthly(
+            String name, Instant created, @Nullable String minutes, String... namespaces) {
+        return budget(name, created, minutes, Unit.Month, "UTC", "0", 25, namespaces);
     }
 
     /**

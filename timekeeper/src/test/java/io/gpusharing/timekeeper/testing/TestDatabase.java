@@ -40,7 +40,9 @@ public final class TestDatabase {
         }
         var dataSource = new HikariDataSource();
         dataSource.setDataSource(Server.INSTANCE.connect(name));
-        dataSource.setMaximumPoolSize(2);
+        dataSource.setMaximumPoolSize(4);
+        dataSource.setMinimumIdle(0);
+        dataSource.setIdleTimeout(10_000);
         Flyway.configure().dataSource(dataSource).load().migrate();
         return new TestDatabase(dataSource);
     }

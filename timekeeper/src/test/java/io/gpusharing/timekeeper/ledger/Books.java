@@ -1,0 +1,178 @@
+package io.gpusharing.timekeeper.ledger;
+
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.timekeeper.budget.BudgetState;
+import io.gpusharing.timekeeper.budget.Budgets;
+import io.gpusharing.timekeeper.budget.TestBudgets;
+import io.gpusharing.timekeeper.budget.TestBudgets.Written;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.cluster.ClusterViews;
+import io.gpusharing.timekeeper.testing.Pods;
+import io.gpusharing.timekeeper.testing.SteppingClock;
+import io.gpusharing.timekeeper.testing.TestDatabase;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** A timekeeper's book and budgets on a real database; the test is its API server. */
+public final class Books {
+
+    static final ClusterProperties CLUSTER =
+            new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1));
+    static final LedgerProperties PROPERTIES =
+            new LedgerProperties(
+                    Duration.ofSeconds(30),
+                    Duration.ofSeconds(1),
+                    Duration.ofSeconds(10),
+                    java.time.Period.ZERO);
+
+    public final TestDatabase database;
+    public final SteppingClock clock;
+    private final Map<UUID, Pods> present;
+    private List<Written> written;
+    private int version;
+    private Budgets budgets;
+    private Book book;
+
+    /** Metering starts now, in a cluster without pods. */
+    public Books(Instant start, Written... budgets) {
+        this(
+                TestDatabase.create(),
+                new SteppingClock(start),
+                new ConcurrentHashMap<>(),
+                List.of(budgets));
+    }
+
+    private Books(
+            TestDatabase database,
+            SteppingClock clock,
+            Map<UUID, Pods> present,
+            List<Written> written) {
+        this.database = database;
+        this.clock = clock;
+        this.present = present;
+        this.written = written;
+        this.budgets = accounts();
+        this.book = book();
+        restart();
+    }
+
+    /** A second timekeeper on the same database, by mistake. */
+    public Books twin() {
+        return new Books(database, clock, present, written);
+    }
+
+    /** The process is killed and starts again; pods that are gone now are never told of again. */
+    public void restart() {
+        budgets = accounts();
+        book = book();
+        keep(new News.Task(() -> TestBudgets.exist(budgets, written)));
+        keep(
+                new News.Listed(
+                        present.values().stream().map(Pods::facts).toList(),
+                        Integer.toString(++version),
+                        false,
+                        clock.instant()));
+    }
+
+    /** Administrators have changed the budgets: these there are now. */
+    public void exist(Written... now) {
+        written = List.of(now);
+        keep(new News.Task(() -> TestBudgets.exist(budgets, written)));
+    }
+
+    /** Grants there are now. */
+    public void grants(TestBudgets.Given... now) {
+        keep(new News.Task(() -> TestBudgets.grant(budgets, List.of(now))));
+    }
+
+    /** A pod is new or has changed. */
+    public void told(Pods pod) {
+        present.put(pod.uid(), pod);
+        keep(new News.Changed(pod.facts(), Integer.toString(++version), clock.instant()));
+    }
+
+    /** A pod is gone. */
+    public void removed(Pods pod) {
+        present.remove(pod.uid());
+        keep(new News.Removed(pod.facts(), Integer.toString(++version), clock.instant()));
+    }
+
+    /** A pod is gone and nobody was there to be told. */
+    public void vanished(Pods pod) {
+        present.remove(pod.uid());
+    }
+
+    /** Time passes, and what it brings is posted. */
+    public void pass(Duration time) {
+        clock.pass(time);
+        book.keep(new ArrayDeque<>());
+    }
+
+    /** How a budget stands. */
+    public BudgetState budget(String name) {
+        return budgets.state(name).orElseThrow();
+    }
+
+    /** Used of the present period until now. */
+    public GpuTime used(String budget) {
+        return budget(budget).used(clock.instant());
+    }
+
+    /** What a pod was charged until now. */
+    public GpuTime charged(Pods pod) {
+        return new PodCharges(database.jdbc(), CLUSTER)
+                .of(pod.uid(), clock.instant())
+                .map(it -> new GpuTime(it.charged()))
+                .orElse(GpuTime.ZERO);
+    }
+
+    /** What the ledger knows of a pod's stay. */
+    public PodStay stay(Pods pod) {
+        return ledger().stays(List.of(pod.uid())).getFirst();
+    }
+
+    /** Everything recomputed from the entries. */
+    public List<Verification.Difference> differences() {
+        return new Verification(database.jdbc(), CLUSTER, clock).run().differences();
+    }
+
+    private void keep(News news) {
+        var pending = new ArrayDeque<News>(List.of(news));
+        while (true) {
+            try {
+                book.keep(pending);
+                return;
+            } catch (OutOfStepException e) {
+                // As the bookkeeper does it: another one was faster.
+                book.forget();
+            }
+        }
+    }
+
+    private Budgets accounts() {
+        return TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+    }
+
+    private Book book() {
+        return new Book(
+                ledger(),
+                budgets,
+                ClusterViews.withNode(),
+                new RequestGrammars(List.of(new VcudaGrammar())),
+                PROPERTIES,
+                clock);
+    }
+
+    private Ledger ledger() {
+        return new Ledger(
+                database.jdbc(), new TransactionTemplate(database.transactions()), CLUSTER);
+    }
+}

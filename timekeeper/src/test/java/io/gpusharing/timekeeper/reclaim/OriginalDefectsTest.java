@@ -1,0 +1,127 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import static io.gpusharing.timekeeper.reclaim.Cluster.NOON;
+import static io.gpusharing.timekeeper.reclaim.Cluster.pod;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
+import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
+import io.gpusharing.timekeeper.reclaim.Decision.Evict;
+import io.gpusharing.timekeeper.reclaim.Decision.Victim;
+import io.gpusharing.timekeeper.reclaim.Evictions.Answer;
+import io.gpusharing.timekeeper.reclaim.Receipts.Result;
+import io.gpusharing.timekeeper.testing.FakeApiServer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What was wrong with how the proof of concept (timozerrer/kubernetes-gpusharing) that the
+ * timekeeper follows got rid of pods. Each test is named after the defect that must not come back.
+ */
+class OriginalDefectsTest {
+
+    private static final Duration A_MINUTE = Duration.ofMinutes(1);
+
+    /** Its role could create, change and delete every pod of the cluster. */
+    @Test
+    void defect32_theRoleAllowedMoreThanWasNeeded() throws IOException {
+        List<PolicyRule> ofPods =
+                Arrays.stream(
+                                Files.readString(Path.of("../deployment/30-rbac.yaml"))
+                                        .split("(?m)^---$"))
+                        .filter(document -> document.contains("kind: ClusterRole\n"))
+                        .map(document -> Serialization.unmarshal(document, ClusterRole.class))
+                        .filter(role ->
+                                role.getMetadata().getName().equals("gpusharing-timekeeper"))
+                        .flatMap(role -> role.getRules().stream())
+                        .filter(rule ->
+                                rule.getResources().stream().anyMatch(it -> it.startsWith("pods")))
+                        .toList();
+
+        assertThat(ofPods)
+                .anySatisfy(rule -> assertThat(rule.getResources()).contains("pods"))
+                .allSatisfy(rule ->
+                        assertThat(rule.getVerbs())
+                                .isSubsetOf(
+                                        rule.getResources().contains("pods/eviction")
+                                                ? List.of("create")
+                                                : List.of("get", "list", "watch")));
+    }
+
+    /** At the end of its budget a pod was deleted at once, without grace and without a word. */
+    @Test
+    void defect36_aBudgetsEndWasADeletionInsteadOfALowerPriority() throws IOException {
+        Cluster lowered =
+                new Cluster()
+                        .node("n1")
+                        .within("team-b")
+                        .budget("team-a", Cluster.overrun(50), OnExhausted.LowerPriority, false)
+                        .runs(pod("team-a", "x").gpus(2).on("n1", 0, 1))
+                        .waits(pod("team-b", "w").gpus(1).waiting(A_MINUTE));
+        assertThat(lowered.decide()).isInstanceOf(Decision.Leave.class);
+
+        try (var api = new FakeApiServer()) {
+            new Evictions(api.client(), A_MINUTE).carryOut(plan("x"), NOON);
+
+            assertThat(api.requests).noneMatch(it -> it.method().equals("DELETE"));
+            assertThat(api.to("/eviction"))
+                    .noneMatch(it -> it.body().contains("gracePeriodSeconds"));
+            assertThat(api.to("/namespaces/team-a/events"))
+                    .singleElement()
+                    .satisfies(it -> assertThat(it.body()).contains("\"reason\":\"Reclaimed\""));
+        }
+    }
+
+    /** The deletion's answer was never looked at, so the pod might live on. */
+    @Test
+    void defect37_whetherAPodReallyWentWasNeverSeen() throws IOException {
+        try (var api = new FakeApiServer()) {
+            api.refuse("/pods/x/eviction", 429);
+
+            assertThat(new Evictions(api.client(), A_MINUTE).carryOut(plan("x"), NOON).values())
+                    .extracting(Answer::result)
+                    .containsExactly(Result.Refused);
+        }
+    }
+
+    /** Who reported went, one after the other, in whatever order they happened to report. */
+    @Test
+    void defect39_theOrderOfDeletionsWasArbitrary() {
+        Cluster cluster =
+                new Cluster()
+                        .node("n1")
+                        .within("team-b")
+                        .over("team-a", 5)
+                        .over("team-c", 50)
+                        .runs(pod("team-a", "small-overrun").gpus(1).on("n1", 0))
+                        .runs(pod("team-c", "large-overrun").gpus(1).on("n1", 1))
+                        .waits(pod("team-b", "w").gpus(1).waiting(A_MINUTE));
+
+        assertThat(((Evict) cluster.decide()).victims())
+                .extracting(victim -> victim.pod().name())
+                .containsExactly("large-overrun");
+    }
+
+    private static Evict plan(String victim) {
+        return new Evict(
+                pod("team-b", "w").waiting(A_MINUTE),
+                "n1",
+                List.of(
+                        new Victim(
+                                new PodRef("uid-" + victim, "team-a", victim),
+                                "n1",
+                                "team-a",
+                                victim,
+                                "budget team-a is over",
+                                0,
+                                Duration.ofSeconds(30))),
+                List.of());
+    }
+}

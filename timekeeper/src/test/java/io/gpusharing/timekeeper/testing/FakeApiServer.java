@@ -1,0 +1,113 @@
+package io.gpusharing.timekeeper.testing;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * An API server that remembers what was asked of it. It creates whatever it is given, each name
+ * once, and refuses what it was told to refuse.
+ */
+public final class FakeApiServer implements AutoCloseable {
+
+    /** Something that was asked. */
+    public record Asked(String method, String path, String query, String body) {}
+
+    public final List<Asked> requests = new CopyOnWriteArrayList<>();
+    private final Map<String, Integer> refused = new ConcurrentHashMap<>();
+    private final Map<String, String> answers = new ConcurrentHashMap<>();
+    private final HttpServer server;
+    private final KubernetesClient client;
+
+    public FakeApiServer() throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/", this::answer);
+        server.start();
+        client =
+                new KubernetesClientBuilder()
+                        .withConfig(
+                                new ConfigBuilder(Config.empty())
+                                        .withMasterUrl(
+                                                "http://127.0.0.1:" + server.getAddress().getPort())
+                                        .withRequestRetryBackoffLimit(0)
+                                        .build())
+                        .build();
+    }
+
+    /** A client of it, closed with it. */
+    public KubernetesClient client() {
+        return client;
+    }
+
+    /** Every path that ends so is answered with this status. */
+    public void refuse(String end, int code) {
+        refused.put(end, code);
+    }
+
+    /** Nothing that ends so is refused any more. */
+    public void allow(String end) {
+        refused.remove(end);
+    }
+
+    /** Every GET of a path that ends so is answered with this. */
+    public void answer(String end, String json) {
+        answers.put(end, json);
+    }
+
+    /** What was asked of paths that end so. */
+    public List<Asked> to(String end) {
+        return requests.stream().filter(it -> it.path().endsWith(end)).toList();
+    }
+
+    private void answer(HttpExchange exchange) throws IOException {
+        String path = exchange.getRequestURI().getPath();
+        String query = exchange.getRequestURI().getQuery();
+        String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+        String method = exchange.getRequestMethod();
+        requests.add(new Asked(method, path, query == null ? "" : query, body));
+        int code =
+                refused.entrySet().stream()
+                        .filter(it -> path.endsWith(it.getKey()))
+                        .map(Map.Entry::getValue)
+                        .findFirst()
+                        .orElse(method.equals("POST") ? 201 : 200);
+        String text = code < 300 ? text(method, path, body) : status(code);
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        exchange.getResponseHeaders().add("Content-Type", "application/json");
+        exchange.sendResponseHeaders(code, bytes.length);
+        exchange.getResponseBody().write(bytes);
+        exchange.close();
+    }
+
+    private String text(String method, String path, String body) {
+        return method.equals("GET")
+                ? answers.entrySet().stream()
+                        .filter(it -> path.endsWith(it.getKey()))
+                        .map(Map.Entry::getValue)
+                        .findFirst()
+                        .orElse("{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[]}")
+                : body;
+    }
+
+    private static String status(int code) {
+        return "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"code\":%d,\"message\":\"no\"}"
+                .formatted(code);
+    }
+
+    @Override
+    public void close() {
+        client.close();
+        server.stop(0);
+    }
+}

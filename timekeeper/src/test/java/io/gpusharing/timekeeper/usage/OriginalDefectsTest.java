@@ -1,0 +1,150 @@
+package io.gpusharing.timekeeper.usage;
+
+import static io.gpusharing.timekeeper.usage.ClusterSigner.claims;
+import static io.gpusharing.timekeeper.usage.Reports.NOON;
+import static io.gpusharing.timekeeper.usage.Reports.PROPERTIES;
+import static io.gpusharing.timekeeper.usage.Reports.sent;
+import static io.gpusharing.timekeeper.usage.Reports.sidecar;
+import static io.gpusharing.timekeeper.usage.Reports.sidecarOf;
+import static io.gpusharing.timekeeper.usage.Reports.use;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.timekeeper.cluster.ClusterViews;
+import io.gpusharing.timekeeper.testing.Pods;
+import io.gpusharing.timekeeper.testing.SteppingClock;
+import io.gpusharing.timekeeper.usage.Doorkeeper.Entry.Admitted;
+import io.gpusharing.timekeeper.usage.Doorkeeper.Entry.Rejected;
+import io.gpusharing.timekeeper.usage.Outcome.Accepted;
+import io.gpusharing.timekeeper.usage.Outcome.Refusal;
+import io.gpusharing.timekeeper.usage.Outcome.Refused;
+import io.gpusharing.timekeeper.usage.ReportReader.MalformedReportException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.springframework.security.oauth2.server.resource.InvalidBearerTokenException;
+
+/**
+ * What was wrong with usage reports in the proof of concept (timozerrer/kubernetes-gpusharing) that
+ * the timekeeper follows. Each test is named after the defect that must not come back.
+ */
+class OriginalDefectsTest {
+
+    private final UUID pod = UUID.randomUUID();
+    private final UUID run = UUID.randomUUID();
+    private final ReportBook book =
+            new ReportBook("c1", TestDatabase.jdbc(), TestDatabase.transaction(), PROPERTIES);
+
+    /** A negative amount gave time back, so that anybody could fill his own budget. */
+    @Test
+    void defect29_negativeAndHugeAmountsWereTaken() {
+        assertThatThrownBy(() -> new ReportReader().read(report(-1000)))
+                .isInstanceOf(MalformedReportException.class)
+                .hasMessageContaining("gpuMicroseconds");
+
+        List<Outcome> huge =
+                book.post(
+                        List.of(
+                                sent(
+                                        sidecar(run, 1, pod, use(9_999, 9_999)),
+                                        Reports.pod(pod),
+                                        Duration.ofMinutes(1))));
+
+        assertThat(((Refused) huge.getFirst()).refusal()).isEqualTo(Refusal.IMPOSSIBLE_AMOUNT);
+    }
+
+    /** Nobody was asked who he is, so any pod could use up any namespace. */
+    @Test
+    void defect30_whoReportedWasNeverAsked() {
+        ClusterSigner cluster = ClusterSigner.ec();
+        var tokens =
+                new ReporterTokens(
+                        new ClusterKeys(cluster),
+                        token -> Optional.empty(),
+                        new SteppingClock(NOON));
+        String forged = ClusterSigner.ec().sign(claims(pod, NOON).build());
+
+        assertThatThrownBy(() -> tokens.reporter(forged))
+                .isInstanceOf(InvalidBearerTokenException.class);
+        assertThatThrownBy(() -> tokens.reporter("none"))
+                .isInstanceOf(InvalidBearerTokenException.class);
+        assertThat(tokens.reporter(cluster.sign(claims(pod, NOON).build())).pod()).isEqualTo(pod);
+    }
+
+    /** Whoever knew a pod's name could report for it, and have it deleted. */
+    @Test
+    void defect31_anybodyCouldReportForAnybodysPod() {
+        UUID victim = UUID.randomUUID();
+
+        Doorkeeper.Entry entry =
+                doorkeeper()
+                        .judge(
+                                sidecarOf(pod),
+                                sidecar(run, 1, victim, use(9_999, 9_999)),
+                                uid -> Optional.of(Reports.pod(uid)),
+                                true,
+                                NOON);
+
+        assertThat(((Refused) ((Rejected) entry).outcome()).refusal())
+                .isEqualTo(Refusal.FOREIGN_POD);
+    }
+
+    /** A pod whose containers had no status yet was an error, of which the sidecar died. */
+    @Test
+    void defect33_aPodWithoutContainerStatusesWasAnError() {
+        assertThat(reportOf(Pods.waiting("team-a", 50, 15))).isEqualTo(new Accepted(false));
+    }
+
+    /** While an image was pulled the meter was told to end, and the pod then ran unmetered. */
+    @Test
+    void defect34_aContainerThatStillWaitedEndedTheMeter() {
+        Pods pulling = Pods.waiting("team-a", 50, 15).boundAt(NOON).notRunning();
+
+        assertThat(reportOf(pulling)).isEqualTo(new Accepted(false));
+    }
+
+    /** So did a container between two of its restarts. */
+    @Test
+    void defect35_aContainerInBackOffEndedTheMeter() {
+        Pods crashing =
+                Pods.waiting("team-a", 50, 15).boundAt(NOON).crashedAt(NOON.plusSeconds(20));
+
+        assertThat(reportOf(crashing)).isEqualTo(new Accepted(false));
+    }
+
+    /** What becomes of the report of a pod's sidecar a minute after it was bound. */
+    private Outcome reportOf(Pods told) {
+        var watched =
+                new WatchedPods(
+                        ClusterViews.withPod(told.facts()),
+                        new RequestGrammars(List.of(new VcudaGrammar())));
+        Doorkeeper.Entry entry =
+                doorkeeper()
+                        .judge(
+                                sidecarOf(told.uid()),
+                                sidecar(run, 1, told.uid(), use(10, 30)),
+                                watched::find,
+                                true,
+                                NOON.plusSeconds(60));
+        return book.post(List.of(((Admitted) entry).delivery())).getFirst();
+    }
+
+    private static Doorkeeper doorkeeper() {
+        return new Doorkeeper("gpusharing-system/gpusharing-node-agent");
+    }
+
+    private byte[] report(long gpuMicroseconds) {
+        return """
+        {"run": "%s", "sequence": 1, "meter": "Sidecar", "pods": [{"uid": "%s", "devices": [
+          {"uuid": "GPU-0", "basis": "Process", "basisReason": "", "gpuMicroseconds": %d,
+           "memoryByteSeconds": 0, "coveredMicroseconds": 1000000, "uncoveredMicroseconds": 0}]}]}
+        """
+                .formatted(run, pod, gpuMicroseconds)
+                .getBytes(UTF_8);
+    }
+}
