@@ -15,6 +15,12 @@ public record ShareRule(Formula formula, GpuShare reference) {
     /** One whole GPU counts as one. */
     public static final GpuShare WHOLE_GPU = GpuShare.whole(1);
 
+    /**
+     * No pod is charged for more than a hundred thousand GPUs, in micro-GPUs. No node has as many:
+     * a request for more is a mistake or a trick, and a year of it would leave a {@code long}.
+     */
+    public static final long MOST = 100_000 * GpuShare.WHOLE;
+
     /** Which part counts. */
     public enum Formula {
         Max,
@@ -38,7 +44,7 @@ public record ShareRule(Formula formula, GpuShare reference) {
         }
     }
 
-    /** What holding the share costs, in micro-GPUs, rounded down once. */
+    /** What holding the share costs, in micro-GPUs, rounded down once; {@link #MOST} at most. */
     public long rate(GpuShare share) {
         return switch (formula) {
             case Max -> Math.max(compute(share), memory(share));
@@ -48,23 +54,29 @@ public record ShareRule(Formula formula, GpuShare reference) {
         };
     }
 
-    /** Exact up to the one division: parts of big nodes would leave a long. */
     private long mean(GpuShare share) {
         BigInteger compute = BigInteger.valueOf(reference.compute());
         BigInteger memory = BigInteger.valueOf(reference.memory());
-        BigInteger parts =
+        return divided(
                 memory.multiply(BigInteger.valueOf(share.compute()))
-                        .add(compute.multiply(BigInteger.valueOf(share.memory())));
-        return parts.multiply(BigInteger.valueOf(GpuShare.WHOLE))
-                .divide(compute.multiply(memory).shiftLeft(1))
-                .longValueExact();
+                        .add(compute.multiply(BigInteger.valueOf(share.memory()))),
+                compute.multiply(memory).shiftLeft(1));
     }
 
     private long compute(GpuShare share) {
-        return Math.multiplyExact(share.compute(), GpuShare.WHOLE) / reference.compute();
+        return divided(
+                BigInteger.valueOf(share.compute()), BigInteger.valueOf(reference.compute()));
     }
 
     private long memory(GpuShare share) {
-        return Math.multiplyExact(share.memory(), GpuShare.WHOLE) / reference.memory();
+        return divided(BigInteger.valueOf(share.memory()), BigInteger.valueOf(reference.memory()));
+    }
+
+    /** Exact up to the one division: parts of big nodes would leave a long. */
+    private static long divided(BigInteger parts, BigInteger reference) {
+        return parts.multiply(BigInteger.valueOf(GpuShare.WHOLE))
+                .divide(reference)
+                .min(BigInteger.valueOf(MOST))
+                .longValueExact();
     }
 }

@@ -8,6 +8,7 @@ import io.gpusharing.request.GpuShare;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class ShareRuleTest {
 
@@ -33,6 +34,17 @@ class ShareRuleTest {
         ShareRule rule = new ShareRule(Formula.Mean, ShareRule.WHOLE_GPU);
 
         assertThat(rule.rate(GpuShare.whole(100_000))).isEqualTo(100_000_000_000L);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Formula.class)
+    void tenContainersOfAMillionGpusEachAreTheMostThatIsCharged(Formula formula) {
+        GpuShare absurd = GpuShare.whole(10_000_000);
+
+        assertThat(new ShareRule(formula, ShareRule.WHOLE_GPU).rate(absurd))
+                .isEqualTo(ShareRule.MOST);
+        assertThat(new ShareRule(formula, new GpuShare(1, 1)).rate(absurd))
+                .isEqualTo(ShareRule.MOST);
     }
 
     @Test

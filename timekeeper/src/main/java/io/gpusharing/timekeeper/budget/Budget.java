@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What an administrator wrote, and who wrote it when.
  *
+ * @param byDefault whether we made it ourselves, for namespaces that no other budget names
  * @param published status that stands in the cluster; null before the first
  */
 record Budget(
@@ -20,6 +21,7 @@ record Budget(
         long generation,
         Instant created,
         GpuBudgetSpec spec,
+        boolean byDefault,
         @Nullable GpuBudgetStatus published) {
 
     /**
@@ -36,7 +38,18 @@ record Budget(
                 meta.getGeneration() == null ? 0 : meta.getGeneration(),
                 Instant.parse(meta.getCreationTimestamp()),
                 object.getSpec(),
+                meta.getLabels() != null
+                        && "true".equals(meta.getLabels().get(DefaultBudgets.MADE_BY_US)),
                 object.getStatus());
+    }
+
+    /**
+     * What its account counts from: its creation, so that nothing of before is held against it. One
+     * that we made counts its whole first period, for it was made because its namespace used GPUs
+     * already, and what that used until then was kept for it.
+     */
+    Instant countedFrom() {
+        return byDefault ? periods().at(created).start() : created;
     }
 
     PeriodRule periods() {

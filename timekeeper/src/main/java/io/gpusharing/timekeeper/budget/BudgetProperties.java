@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.budget;
 
 import java.time.Duration;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -32,6 +33,15 @@ record BudgetProperties(
         PerNamespace,
         /** All of them draw on one. */
         Shared
+    }
+
+    /** The budget that a namespace gets if none names it; empty if it is unlimited. */
+    Optional<String> budgetOfUnnamed(String namespace) {
+        return switch (unnamedNamespaces) {
+            case Unlimited -> Optional.empty();
+            case PerNamespace -> Optional.of(namespace);
+            case Shared -> Optional.of(DefaultBudgets.SHARED);
+        };
     }
 
     BudgetProperties {

@@ -115,24 +115,19 @@ public class Budgets implements Tariffs {
         Set<String> namespaces = new HashSet<>(tariffs.keySet());
         namespaces.addAll(assignment.owners().keySet());
         for (String namespace : namespaces) {
-            Tariff before = tariffs.get(namespace);
+            boolean first = !tariffs.containsKey(namespace);
+            Tariff before = of(namespace);
             Budget owner = assignment.owners().get(namespace);
-            if (owner == null) {
-                Tariff none = new Tariff(Tariff.NOBODY, RateRule.DEFAULT, now, before);
-                if (before != null && !before.sameTerms(none)) {
-                    tariffs.put(namespace, none);
-                }
-                continue;
-            }
             // What a budget charges begins with its creation; a later edit begins when it is seen.
-            Instant since = before == null ? owner.created() : now;
             Tariff after =
-                    new Tariff(
-                            owner.name(),
-                            RateRule.of(owner.spec().share(), quotas.get(namespace)),
-                            since,
-                            before);
-            if (before == null || !before.sameTerms(after)) {
+                    owner == null
+                            ? unnamed(namespace).after(before, now)
+                            : new Tariff(
+                                    owner.name(),
+                                    RateRule.of(owner.spec().share(), quotas.get(namespace)),
+                                    first ? owner.created() : now,
+                                    before);
+            if (first || !before.sameTerms(after)) {
                 tariffs.put(namespace, after);
             }
         }
@@ -140,7 +135,25 @@ public class Budgets implements Tariffs {
 
     @Override
     public Tariff of(String namespace) {
-        return tariffs.getOrDefault(namespace, Tariff.FREE);
+        Tariff tariff = tariffs.get(namespace);
+        return tariff == null ? unnamed(namespace) : tariff;
+    }
+
+    /**
+     * What holds for a namespace that no budget names. The budget that it is going to get is named
+     * by its first charge already, so that no pod is free until that budget has been made.
+     */
+    private Tariff unnamed(String namespace) {
+        return properties
+                .budgetOfUnnamed(namespace)
+                .filter(name -> !isSomebodyElses(name))
+                .map(name -> new Tariff(name, RateRule.DEFAULT, Instant.MIN, null))
+                .orElse(Tariff.FREE);
+    }
+
+    private boolean isSomebodyElses(String budget) {
+        Account account = accounts.get(budget);
+        return account != null && !account.budget().byDefault();
     }
 
     @Override

@@ -31,7 +31,7 @@ class DefaultBudgets extends Alarm {
     static final String SHARED = "unnamed-namespaces";
 
     private static final Logger log = LoggerFactory.getLogger(DefaultBudgets.class);
-    private static final String MADE_BY_US = Names.PREFIX + "default";
+    static final String MADE_BY_US = Names.PREFIX + "default";
     private static final Duration LOOK = Duration.ofSeconds(2);
 
     private final KubernetesClient client;

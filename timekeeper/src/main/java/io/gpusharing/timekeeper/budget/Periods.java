@@ -34,7 +34,7 @@ class Periods {
                     insert(
                             budget.name(),
                             budget.periods().at(budget.created()),
-                            budget.created(),
+                            budget.countedFrom(),
                             GpuTime.ZERO,
                             GpuTime.ZERO,
                             GpuTime.ZERO);

@@ -9,6 +9,7 @@ import io.gpusharing.timekeeper.ledger.News.Listed;
 import io.gpusharing.timekeeper.ledger.News.Passed;
 import io.gpusharing.timekeeper.ledger.News.Removed;
 import io.gpusharing.timekeeper.ledger.News.Task;
+import io.gpusharing.timekeeper.metering.HeldShare;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import io.gpusharing.timekeeper.metering.Stay;
 import java.time.Clock;
@@ -210,11 +211,9 @@ class Book {
     private @Nullable PodStay begin(Draft draft, PodFacts pod, Instant from) {
         String node = Objects.requireNonNull(pod.placement().node());
         NodeFacts facts = view.node(node).orElse(NodeFacts.UNKNOWN);
-        BoundShare held =
-                grammars.grammarOf(pod.request())
-                        .map(grammar -> grammar.shareOn(pod.request(), facts))
-                        .orElse(null);
-        return held == null ? null : draft.begin(pod, node, from, held, facts);
+        return HeldShare.of(pod.request(), facts, grammars)
+                .map(held -> draft.begin(pod, node, from, held, facts))
+                .orElse(null);
     }
 
     private void end(Draft draft, PodStay stay, Stay.Ended ended, @Nullable Instant bound) {

@@ -25,6 +25,11 @@ public record Tariff(String budget, RateRule rule, Instant since, @Nullable Tari
         return budget.equals(other.budget) && rule.equals(other.rule);
     }
 
+    /** The same, from an instant on, after another. */
+    public Tariff after(Tariff earlier, Instant from) {
+        return new Tariff(budget, rule, from, earlier);
+    }
+
     Tariff previous() {
         return before == null ? FREE : before;
     }

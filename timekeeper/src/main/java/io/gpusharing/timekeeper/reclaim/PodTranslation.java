@@ -14,6 +14,7 @@ import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.timekeeper.cluster.PodReader;
+import io.gpusharing.timekeeper.metering.HeldShare;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -90,8 +91,7 @@ final class PodTranslation {
         PodSpec spec = pod.getSpec();
         PodRequest request = reader.read(pod).request();
         long share =
-                grammars.grammarOf(request)
-                        .map(grammar -> grammar.shareOn(request, node))
+                HeldShare.of(request, node, grammars)
                         .map(BoundShare::share)
                         .map(it -> Math.max(it.compute(), it.memory()))
                         .orElse(0L);

@@ -28,12 +28,24 @@ public final class TestBudgets {
     /** All accounts on a database, of no budget yet. */
     public static Budgets on(
             TestDatabase database, ClusterProperties cluster, Duration periodCloses, Clock clock) {
+        return on(database, cluster, periodCloses, clock, "Unlimited");
+    }
+
+    /**
+     * @param unnamed what applies to namespaces that no budget names
+     */
+    public static Budgets on(
+            TestDatabase database,
+            ClusterProperties cluster,
+            Duration periodCloses,
+            Clock clock,
+            String unnamed) {
         return new Budgets(
                 new Periods(database.jdbc(), cluster),
                 Accounts.usage(database, cluster),
                 new BudgetProperties(
-                        BudgetProperties.UnnamedNamespaces.Unlimited,
-                        null,
+                        BudgetProperties.UnnamedNamespaces.valueOf(unnamed),
+                        "100",
                         periodCloses,
                         Duration.ofSeconds(1),
                         Duration.ofSeconds(30)),
@@ -68,10 +80,16 @@ public final class TestBudgets {
     }
 
     /** What an administrator wrote. */
-    public record Written(String name, Instant created, long generation, GpuBudgetSpec spec) {
+    public record Written(
+            String name, Instant created, long generation, GpuBudgetSpec spec, boolean byDefault) {
 
         Budget budget() {
-            return new Budget(name, "uid-" + name, generation, created, spec, null);
+            return new Budget(name, "uid-" + name, generation, created, spec, byDefault, null);
+        }
+
+        /** Not by an administrator, but by the timekeeper itself. */
+        public Written byDefaultItself() {
+            return new Written(name, created, generation, spec, true);
         }
     }
 
@@ -109,6 +127,7 @@ public final class TestBudgets {
                         ChargeBy.Allocation,
                         new Share(Formula.Max, Reference.WholeGpu, null),
                         List.of(80, 95),
-                        "5m"));
+                        "5m"),
+                false);
     }
 }

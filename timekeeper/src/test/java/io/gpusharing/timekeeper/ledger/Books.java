@@ -36,6 +36,7 @@ public final class Books {
     public final TestDatabase database;
     public final SteppingClock clock;
     private final Map<UUID, Pods> present;
+    private final String unnamed;
     private List<Written> written;
     private int version;
     private Budgets budgets;
@@ -47,14 +48,27 @@ public final class Books {
                 TestDatabase.create(),
                 new SteppingClock(start),
                 new ConcurrentHashMap<>(),
-                List.of(budgets));
+                List.of(budgets),
+                "Unlimited");
+    }
+
+    /** The same, where namespaces that no budget names get one by default. */
+    public static Books withDefault(String unnamed, Instant start) {
+        return new Books(
+                TestDatabase.create(),
+                new SteppingClock(start),
+                new ConcurrentHashMap<>(),
+                List.of(),
+                unnamed);
     }
 
     private Books(
             TestDatabase database,
             SteppingClock clock,
             Map<UUID, Pods> present,
-            List<Written> written) {
+            List<Written> written,
+            String unnamed) {
+        this.unnamed = unnamed;
         this.database = database;
         this.clock = clock;
         this.present = present;
@@ -66,7 +80,7 @@ public final class Books {
 
     /** A second timekeeper on the same database, by mistake. */
     public Books twin() {
-        return new Books(database, clock, present, written);
+        return new Books(database, clock, present, written, unnamed);
     }
 
     /** The process is killed and starts again; pods that are gone now are never told of again. */
@@ -158,7 +172,7 @@ public final class Books {
     }
 
     private Budgets accounts() {
-        return TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+        return TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock, unnamed);
     }
 
     private Book book() {

@@ -1,0 +1,40 @@
+package io.gpusharing.timekeeper.metering;
+
+import io.gpusharing.budget.ShareRule;
+import io.gpusharing.request.BoundShare;
+import io.gpusharing.request.GpuShare;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.RequestGrammars;
+import java.util.Optional;
+
+/** What a pod holds on its node. */
+public final class HeldShare {
+
+    private static final BoundShare ABSURD =
+            new BoundShare(new GpuShare(ShareRule.MOST, ShareRule.MOST), false);
+
+    private HeldShare() {}
+
+    /**
+     * The share by the grammar that reads the request; empty if it asks for no GPU. A request
+     * beyond {@link ShareRule#MOST} is taken for that much and marked as not known: one absurd pod
+     * must not stop the ledger of all others.
+     */
+    public static Optional<BoundShare> of(
+            PodRequest request, NodeFacts node, RequestGrammars grammars) {
+        return grammars.grammarOf(request)
+                .map(grammar -> {
+                    try {
+                        return limited(grammar.shareOn(request, node));
+                    } catch (ArithmeticException e) {
+                        return ABSURD;
+                    }
+                });
+    }
+
+    private static BoundShare limited(BoundShare held) {
+        GpuShare share = held.share();
+        return Math.max(share.compute(), share.memory()) > ShareRule.MOST ? ABSURD : held;
+    }
+}

@@ -1,0 +1,41 @@
+package io.gpusharing.timekeeper.ledger;
+
+import static io.gpusharing.timekeeper.budget.TestBudgets.monthly;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.ShareRule;
+import io.gpusharing.timekeeper.testing.Pods;
+import java.time.Duration;
+import java.time.Instant;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Pods bound past the scheduler that ask for more GPUs than there are in the world. */
+class AbsurdPodsTest {
+
+    private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
+
+    @ParameterizedTest
+    @ValueSource(longs = {20_000_000, 100_000_000})
+    void theyAreChargedAsMuchAsAnyoneIsAndStopNobodyElsesAccounts(long core) {
+        var books =
+                new Books(
+                        TEN,
+                        monthly("a", TEN, "100", "team-a"),
+                        monthly("b", TEN, "100", "team-b"));
+        Pods absurd = Pods.waiting("team-a", core, 0).boundAt(TEN);
+        Pods usual = Pods.waiting("team-b", 50, 15).boundAt(TEN);
+
+        books.told(absurd);
+        books.told(usual);
+        books.pass(Duration.ofDays(29));
+
+        assertThat(books.stay(absurd).rate()).isEqualTo(ShareRule.MOST);
+        assertThat(books.stay(absurd).shareKnown()).isFalse();
+        assertThat(books.budget("a").standing(books.clock.instant()).word())
+                .isEqualTo("OverBudget");
+        assertThat(books.used("b")).isEqualTo(GpuTime.ofMinutes("20880"));
+        assertThat(books.differences()).isEmpty();
+    }
+}
