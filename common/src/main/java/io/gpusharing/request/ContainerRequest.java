@@ -1,5 +1,6 @@
 package io.gpusharing.request;
 
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
@@ -27,6 +28,17 @@ public record ContainerRequest(
     public ContainerRequest {
         limits = Map.copyOf(limits);
         requests = Map.copyOf(requests);
+    }
+
+    /** With one more amount, requested if the container requests anything of its own accord. */
+    ContainerRequest with(String resource, Quantity amount) {
+        var limited = new HashMap<>(limits);
+        limited.put(resource, amount);
+        var requested = new HashMap<>(requests);
+        if (!requests.isEmpty()) {
+            requested.put(resource, amount);
+        }
+        return new ContainerRequest(name, kind, limited, requested);
     }
 
     /** The limit where there is one, else the request; absent if neither names the resource. */

@@ -33,6 +33,14 @@ public interface RequestGrammar {
      */
     boolean asksForAPart(PodRequest pod);
 
+    /**
+     * The request with the amounts that the site gives to containers which leave them out; the same
+     * request where there is nothing to add. Nothing that somebody wrote is changed.
+     */
+    default PodRequest completed(PodRequest pod) {
+        return pod;
+    }
+
     /** Annotations that the provider needs on the pod; a value the user wrote always wins. */
     default Map<String, String> annotations(PodRequest pod) {
         return Map.of();

@@ -47,6 +47,17 @@ public final class RequestGrammars {
      *     grammars read the same resource, or if there is no grammar at all
      */
     public static RequestGrammars of(List<String> names, List<CustomResource> custom) {
+        return of(names, custom, 0);
+    }
+
+    /**
+     * The same, where fractions may leave out their memory.
+     *
+     * @param defaultMemoryPerGpu see {@link VcudaGrammar#VcudaGrammar(long)}
+     * @throws IllegalArgumentException as {@link #of(List, List)}
+     */
+    public static RequestGrammars of(
+            List<String> names, List<CustomResource> custom, long defaultMemoryPerGpu) {
         var chosen = new LinkedHashMap<String, RequestGrammar>();
         for (String name : names) {
             Supplier<RequestGrammar> grammar = BY_NAME.get(name);
@@ -75,6 +86,7 @@ public final class RequestGrammars {
                 }
             });
         }
+        chosen.computeIfPresent("vcuda", (name, vcuda) -> new VcudaGrammar(defaultMemoryPerGpu));
         var all = new ArrayList<>(chosen.values());
         if (!custom.isEmpty()) {
             all.add(new CustomGrammar(custom));
@@ -115,6 +127,12 @@ public final class RequestGrammars {
         return spoken == 0
                 ? Optional.empty()
                 : Optional.of(grammars.get(Long.numberOfTrailingZeros(spoken)));
+    }
+
+    /** The request with the amounts that the site gives; see {@link RequestGrammar#completed}. */
+    public PodRequest completed(PodRequest pod) {
+        long spoken = spoken(pod);
+        return spoken == 0 ? pod : grammars.get(Long.numberOfTrailingZeros(spoken)).completed(pod);
     }
 
     /** One bit for each grammar that owns a resource the pod asks for. */

@@ -45,6 +45,45 @@ public final class VcudaGrammar extends CountingGrammar {
                     MEMORY, CORES_PER_GPU * CountedResource.A_MILLION, "15 for 15 × 256 MiB");
     private static final List<CountedResource> RESOURCES = List.of(CORES, BLOCKS);
 
+    private final long defaultMemoryPerGpu;
+
+    /** Without memory for fractions that name none. */
+    public VcudaGrammar() {
+        this(0);
+    }
+
+    /**
+     * @param defaultMemoryPerGpu blocks of 256 MiB; a fraction that names no memory gets its part
+     *     of them, and 0 leaves it illegal
+     */
+    public VcudaGrammar(long defaultMemoryPerGpu) {
+        this.defaultMemoryPerGpu = defaultMemoryPerGpu;
+    }
+
+    @Override
+    public PodRequest completed(PodRequest pod) {
+        if (defaultMemoryPerGpu == 0 || pod.containers().stream().noneMatch(this::lacksMemory)) {
+            return pod;
+        }
+        return new PodRequest(
+                pod.containers().stream()
+                        .map(container ->
+                                lacksMemory(container) ? withMemory(container) : container)
+                        .toList());
+    }
+
+    private boolean lacksMemory(ContainerRequest container) {
+        return isFraction(container)
+                && container.limits().containsKey(CORE)
+                && container.amount(MEMORY).isEmpty();
+    }
+
+    private ContainerRequest withMemory(ContainerRequest container) {
+        // Rounded up: a fraction that is admitted has at least one block.
+        long blocks = Math.ceilDiv(CORES.units(container) * defaultMemoryPerGpu, CORES_PER_GPU);
+        return container.with(MEMORY, Quantity.of(blocks));
+    }
+
     @Override
     public String name() {
         return "vcuda";

@@ -1,13 +1,17 @@
 package io.gpusharing.webhook;
 
 /** A setting that cannot be worked with; says what to set instead. */
-final class ConfigurationException extends RuntimeException {
+public final class ConfigurationException extends RuntimeException {
 
     private static final long serialVersionUID = 1;
 
     private final String advice;
 
-    ConfigurationException(String problem, String advice) {
+    /**
+     * @param problem which setting is what, and why that cannot be worked with
+     * @param advice what to set instead
+     */
+    public ConfigurationException(String problem, String advice) {
         super(problem);
         this.advice = advice;
     }

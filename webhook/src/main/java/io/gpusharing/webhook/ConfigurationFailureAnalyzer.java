@@ -2,8 +2,13 @@ package io.gpusharing.webhook;
 
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 
 /** Tells a setting that cannot be worked with as a problem and an advice. */
+// Before Spring Boot's own, which would tell the same problem as a failed binding, without the
+// advice.
+@Order(Ordered.HIGHEST_PRECEDENCE)
 class ConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<ConfigurationException> {
 
     @Override

@@ -1,11 +1,14 @@
 package io.gpusharing.webhook;
 
+import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotEmpty;
+import jakarta.validation.constraints.PositiveOrZero;
 import java.util.List;
 import java.util.Map;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.validation.annotation.Validated;
 
 /**
  * What all parts of an installation share.
@@ -18,10 +21,14 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     the first grammar that reads it
  * @param customResources extended resources of the site's own, each with the micro-GPUs that one
  *     unit is worth, for instance {@code amd.com/gpu} with 1000000
+ * @param defaultMemoryPerGpu what a fraction of a GPU without {@code tencent.com/vcuda-memory} gets
+ *     its part of, in blocks of 256 MiB; 0 refuses such a fraction; at most 4096, a terabyte
  */
+@Validated
 @ConfigurationProperties("gpusharing")
 public record GpuSharingProperties(
         @NotBlank String namespace,
         @NotEmpty List<String> resources,
         @DefaultValue List<String> grammars,
-        @DefaultValue Map<String, Long> customResources) {}
+        @DefaultValue Map<String, Long> customResources,
+        @PositiveOrZero @Max(4096) long defaultMemoryPerGpu) {}

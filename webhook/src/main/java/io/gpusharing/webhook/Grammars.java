@@ -33,7 +33,8 @@ final class Grammars {
                     properties.grammars(),
                     properties.customResources().entrySet().stream()
                             .map(entry -> CustomResource.of(entry.getKey(), entry.getValue()))
-                            .toList());
+                            .toList(),
+                    properties.defaultMemoryPerGpu());
         } catch (IllegalArgumentException e) {
             throw new ConfigurationException(
                     String.valueOf(e.getMessage()),

@@ -53,6 +53,11 @@ class AdmissionConfiguration {
     }
 
     @Bean
+    ClassWatch classWatch(ClassProperties classes, ClusterWatch cluster) {
+        return new ClassWatch(classes, cluster);
+    }
+
+    @Bean
     RefusalEvents refusalEvents(KubernetesClient client, Clock clock) {
         return new RefusalEvents(client, clock);
     }

@@ -3,6 +3,8 @@ package io.gpusharing.webhook.admission;
 import io.gpusharing.webhook.review.PodView;
 import io.gpusharing.webhook.standing.NamespaceStanding;
 import io.gpusharing.webhook.standing.PriorityClasses;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -71,11 +73,50 @@ final class ClassPolicy {
                 || name.equals(properties.overBudget());
     }
 
+    /** What is amiss with the cluster's classes, each with what to do about it. */
+    List<String> problems(PriorityClasses classes) {
+        var problems = new ArrayList<String>();
+        for (String name : List.of(properties.inBudget(), properties.overBudget())) {
+            if (!classes.values().containsKey(name)) {
+                problems.add(
+                        "priority class %s does not exist, so GPU pods that get it are refused; create it, or name another under gpusharing.classes"
+                                .formatted(name));
+            }
+        }
+        if (defaultOutranksUs(classes)) {
+            problems.add(
+                    "the cluster's default class %s (%d) is above %s (%d), so GPU pods in budget keep the default; give %s a value as high (classes.inBudget.value)"
+                            .formatted(
+                                    classes.globalDefault(),
+                                    classes.values().get(classes.globalDefault()),
+                                    properties.inBudget(),
+                                    inBudgetValue(classes),
+                                    properties.inBudget()));
+        }
+        if (overBudgetValue(classes) >= inBudgetValue(classes)) {
+            problems.add(
+                    "priority class %s is not below %s, so pods over budget yield to nobody; lower its value"
+                            .formatted(properties.overBudget(), properties.inBudget()));
+        }
+        for (String name : new TreeSet<>(properties.allowed())) {
+            if (!classes.values().containsKey(name)) {
+                problems.add(
+                        "priority class %s of gpusharing.classes.allowed does not exist"
+                                .formatted(name));
+            }
+        }
+        return problems;
+    }
+
     /** Whether a GPU pod would lose priority by our class, against all pods that have none. */
     boolean defaultOutranksUs(PriorityClasses classes) {
         return classes.globalDefault() != null
                 && classes.values().getOrDefault(classes.globalDefault(), 0)
-                        > classes.values().getOrDefault(properties.inBudget(), IN_BUDGET_VALUE);
+                        > inBudgetValue(classes);
+    }
+
+    private int inBudgetValue(PriorityClasses classes) {
+        return classes.values().getOrDefault(properties.inBudget(), IN_BUDGET_VALUE);
     }
 
     private int overBudgetValue(PriorityClasses classes) {

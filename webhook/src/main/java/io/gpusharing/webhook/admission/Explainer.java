@@ -47,7 +47,7 @@ public final class Explainer {
 
     private Explanation accepted(Allowed allowed, @Nullable PodView pod) {
         ObjectPatch patch = allowed.patch();
-        BoundShare share = pod == null ? BoundShare.NONE : share(pod.request());
+        BoundShare share = pod == null ? BoundShare.NONE : share(grammars.completed(pod.request()));
         return new Explanation(
                 "accepted",
                 true,

@@ -62,23 +62,24 @@ final class PodAdmission {
                 || isMirror(pod, review)) {
             return new Untouched();
         }
-        PodRequest request = pod.request();
-        return switch (grammars.judge(request)) {
+        var completion = Completion.of(pod.request(), grammars);
+        return switch (grammars.judge(completion.request())) {
             case NotOurs notOurs -> new Untouched();
             case Illegal illegal -> Refusals.of(illegal);
-            case Legal legal -> complete(review, pod, request, legal.share(), surroundings);
+            case Legal legal -> complete(review, pod, completion, legal.share(), surroundings);
             case LegalUntilBound legal ->
-                    complete(review, pod, request, legal.leastShare(), surroundings);
+                    complete(review, pod, completion, legal.leastShare(), surroundings);
         };
     }
 
     private Decision complete(
             Review review,
             PodView pod,
-            PodRequest request,
+            Completion completion,
             GpuShare least,
             Surroundings surroundings) {
         var findings = new Findings();
+        PodRequest request = completion.request();
         RequestGrammar grammar = grammars.grammarOf(request).orElseThrow();
         Instant at = Stamp.judgedAt(pod, surroundings.now());
         NamespaceStanding standing = surroundings.budgets().standingOf(review.namespace(), at);
@@ -91,10 +92,14 @@ final class PodAdmission {
         sideways.check(pod, () -> grammar.asksForAPart(request), findings);
         Optional<String> priorityClass =
                 classes.classFor(pod, standing, surroundings.classes(), findings);
+        completion.warnings().forEach(findings::warn);
         grammar.warnings(request, surroundings.nodes()).forEach(findings::warn);
         TimeLeft.warning(standing, least).ifPresent(findings::warn);
 
         var patch = new PodPatch(pod);
+        if (completion.adds()) {
+            patch.complete(request);
+        }
         String container = inject(pod, review.namespace(), surroundings, patch, findings);
         var stamp = Stamp.of(standing, request.stamp(grammars::reads), container);
         List<String> forged = stamp.forgedIn(pod);

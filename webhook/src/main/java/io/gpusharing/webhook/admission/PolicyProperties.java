@@ -2,6 +2,7 @@ package io.gpusharing.webhook.admission;
 
 import jakarta.validation.constraints.NotNull;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.validation.annotation.Validated;
 
 /**
  * What happens to GPU pods that could get around metering or isolation.
@@ -14,6 +15,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * @param devicePaths a hostPath volume on device nodes, which may be such a way too
  * @param visibleDevices {@code NVIDIA_VISIBLE_DEVICES} or CDI annotations set by hand
  */
+@Validated
 @ConfigurationProperties("gpusharing.policy")
 public record PolicyProperties(
         @NotNull Reaction forgedKeys,

@@ -51,24 +51,24 @@ final class TemplateAdmission {
                 || template.equals(tree(review.oldObject()).at(path))) {
             return new Untouched();
         }
-        PodRequest request =
+        PodRequest asked =
                 PodReader.readTemplate(
                                 template.traverse(ObjectReadContext.empty()), grammars::reads)
                         .request();
-        return switch (grammars.judge(request)) {
+        var completion = Completion.of(asked, grammars);
+        return switch (grammars.judge(completion.request())) {
             case NotOurs notOurs -> new Untouched();
             case Illegal illegal -> Refusals.of(illegal);
-            case Legal legal -> allowed(review, request, surroundings);
-            case LegalUntilBound legal -> allowed(review, request, surroundings);
+            case Legal legal -> allowed(review, completion, surroundings);
+            case LegalUntilBound legal -> allowed(review, completion, surroundings);
         };
     }
 
-    private Decision allowed(Review review, PodRequest request, Surroundings surroundings) {
-        var warnings =
-                new ArrayList<>(
-                        grammars.grammarOf(request)
-                                .orElseThrow()
-                                .warnings(request, surroundings.nodes()));
+    private Decision allowed(Review review, Completion completion, Surroundings surroundings) {
+        PodRequest request = completion.request();
+        var warnings = new ArrayList<>(completion.warnings());
+        warnings.addAll(
+                grammars.grammarOf(request).orElseThrow().warnings(request, surroundings.nodes()));
         NamespaceStanding standing =
                 surroundings.budgets().standingOf(review.namespace(), surroundings.now());
         if (standing.refuses()) {

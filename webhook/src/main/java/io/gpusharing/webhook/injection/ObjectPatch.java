@@ -126,7 +126,7 @@ public sealed class ObjectPatch permits PodPatch {
     }
 
     /** A key as a part of a JSON Pointer (RFC 6901). */
-    private static String escaped(String key) {
+    static String escaped(String key) {
         return key.replace("~", "~0").replace("/", "~1");
     }
 }

@@ -1,7 +1,12 @@
 package io.gpusharing.webhook.injection;
 
+import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.Quantity;
 import io.gpusharing.webhook.review.PodView;
+import io.gpusharing.webhook.review.PodView.Container;
 import java.util.List;
+import java.util.Map;
 
 /** What we add to one pod. */
 public final class PodPatch extends ObjectPatch {
@@ -32,6 +37,33 @@ public final class PodPatch extends ObjectPatch {
         if (pod.spec().preemptionPolicy() != null) {
             remove("/spec/preemptionPolicy");
         }
+    }
+
+    /**
+     * Adds the amounts that a completed request has more than the pod. Before anything is injected:
+     * then init containers move.
+     */
+    public void complete(PodRequest completed) {
+        List<ContainerRequest> containers = completed.containers();
+        int apps = pod.spec().containers().size();
+        for (int i = 0; i < containers.size(); i++) {
+            boolean app = i < apps;
+            Container present =
+                    app ? pod.spec().containers().get(i) : pod.initContainers().get(i - apps);
+            String resources =
+                    "/spec/%s/%d/resources/"
+                            .formatted(app ? "containers" : "initContainers", app ? i : i - apps);
+            add(resources + "limits/", containers.get(i).limits(), present.limits());
+            add(resources + "requests/", containers.get(i).requests(), present.requests());
+        }
+    }
+
+    private void add(String path, Map<String, Quantity> completed, Map<String, Quantity> present) {
+        completed.forEach((resource, amount) -> {
+            if (!present.containsKey(resource)) {
+                addText(path + escaped(resource), amount.text());
+            }
+        });
     }
 
     /** Adds the container as the first init container, and its volumes. */

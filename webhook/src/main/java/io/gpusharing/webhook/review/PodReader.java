@@ -30,6 +30,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
 
 /**
  * Reads the few fields we need of one pod, in one pass and without a model of the rest: a typed
@@ -41,6 +42,9 @@ public final class PodReader {
 
     /** Values by which NVIDIA's container runtime shows no GPU. */
     private static final Set<String> NO_DEVICES = Set.of("", "void", "none");
+
+    private static final int LONGEST_NO_DEVICES = "void".length();
+    private static final String LONGER = "…";
 
     private final JsonParser json;
     private final byte[] document;
@@ -328,25 +332,34 @@ public final class PodReader {
         return sets;
     }
 
-    /** Whether a variable asks the container runtime for GPUs; what it is taken from may do so. */
+    /**
+     * Whether a variable asks the container runtime for GPUs; one whose value comes from elsewhere
+     * may do so. Names and values of other variables are never made into strings: pods have many.
+     */
     private boolean isVisibleDevices() {
-        String variable = "";
-        String value = "";
-        boolean taken = false;
+        boolean named = false;
+        boolean hiding = true;
         if (isObject(json)) {
             for (String name; (name = nextField(json)) != null; ) {
                 switch (name) {
-                    case "name" -> variable = textOrEmpty(json);
-                    case "value" -> value = textOrEmpty(json);
+                    case "name" -> named = VISIBLE_DEVICES.equals(upTo(VISIBLE_DEVICES.length()));
+                    case "value" -> hiding &= NO_DEVICES.contains(upTo(LONGEST_NO_DEVICES));
                     case "valueFrom" -> {
-                        taken = isObject(json);
+                        hiding &= !isObject(json);
                         json.skipChildren();
                     }
                     default -> json.skipChildren();
                 }
             }
         }
-        return variable.equals(VISIBLE_DEVICES) && (taken || !NO_DEVICES.contains(value));
+        return named && !hiding;
+    }
+
+    /** The text if it is so short; else something else, which is not made into a string. */
+    private String upTo(int length) {
+        return json.currentToken() == JsonToken.VALUE_STRING && json.getStringLength() > length
+                ? LONGER
+                : textOrEmpty(json);
     }
 
     /** The name of an entry of a list of named things. */

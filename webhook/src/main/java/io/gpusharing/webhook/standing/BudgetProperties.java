@@ -3,6 +3,7 @@ package io.gpusharing.webhook.standing;
 import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotNull;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.validation.annotation.Validated;
 
 /**
  * Budgets of the installation.
@@ -10,6 +11,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * @param unnamedNamespaces what applies to a namespace that no {@code GpuBudget} names
  * @param sharedBudget the {@code GpuBudget} that they draw on together, where they do
  */
+@Validated
 @ConfigurationProperties("gpusharing.budgets")
 public record BudgetProperties(
         @NotNull UnnamedNamespaces unnamedNamespaces, @NotBlank String sharedBudget) {}

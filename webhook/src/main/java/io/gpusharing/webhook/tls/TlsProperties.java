@@ -1,11 +1,13 @@
 package io.gpusharing.webhook.tls;
 
+import io.gpusharing.webhook.ConfigurationException;
 import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotNull;
 import java.time.Duration;
 import java.util.List;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.validation.annotation.Validated;
 
 /**
  * Our own certificates.
@@ -24,6 +26,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param settling how long API servers are given to hear of a new authority before a certificate of
  *     it is served; they hear of a changed configuration in well under a second
  */
+@Validated
 @ConfigurationProperties("gpusharing.tls")
 public record TlsProperties(
         @DefaultValue List<String> subjectAlternativeNames,
@@ -32,4 +35,18 @@ public record TlsProperties(
         @NotNull Duration authorityValidity,
         @NotNull Duration certificateValidity,
         @NotNull Duration checkInterval,
-        @NotNull Duration settling) {}
+        @NotNull Duration settling) {
+
+    /**
+     * @throws ConfigurationException if a certificate would outlive who vouches for it
+     */
+    public TlsProperties {
+        if (certificateValidity.multipliedBy(3).compareTo(authorityValidity) > 0
+                || !certificateValidity.isPositive()) {
+            throw new ConfigurationException(
+                    "gpusharing.tls.certificate-validity is %s, gpusharing.tls.authority-validity %s"
+                            .formatted(certificateValidity, authorityValidity),
+                    "An authority is followed by the next after two thirds of its time: let a certificate be valid for at most a third of it, for instance 7d and 365d.");
+        }
+    }
+}

@@ -57,6 +57,12 @@ final class Installation {
     private SidecarProperties sidecar = sidecar(Mode.PerPod);
     private RequestGrammars grammars = RequestGrammars.of(List.of("vcuda"), List.of());
 
+    /** A fraction without memory gets its part of so many blocks. */
+    Installation defaultMemory(long perGpu) {
+        this.grammars = RequestGrammars.of(List.of("vcuda"), List.of(), perGpu);
+        return this;
+    }
+
     /** The ways of asking that the site has switched on; vcuda alone if nothing is said. */
     Installation grammars(String... names) {
         this.grammars = RequestGrammars.of(List.of(names), List.of());

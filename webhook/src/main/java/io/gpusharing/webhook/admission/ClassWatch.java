@@ -1,0 +1,77 @@
+package io.gpusharing.webhook.admission;
+
+import io.gpusharing.webhook.standing.ClusterWatch;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Warns, at the start and whenever it changes, if the cluster's priority classes are not such that
+ * pods can get ours, or would gain anything by them.
+ */
+final class ClassWatch implements SmartLifecycle {
+
+    private static final Logger log = LoggerFactory.getLogger(ClassWatch.class);
+    private static final Duration UNTIL_READ = Duration.ofSeconds(1);
+    private static final Duration INTERVAL = Duration.ofMinutes(1);
+
+    private final ClassPolicy policy;
+    private final ClusterWatch cluster;
+    private final ScheduledExecutorService thread =
+            Executors.newSingleThreadScheduledExecutor(
+                    Thread.ofVirtual().name("priority-classes").factory());
+    private volatile boolean running;
+    private List<String> told = List.of();
+
+    ClassWatch(ClassProperties properties, ClusterWatch cluster) {
+        this.policy = new ClassPolicy(properties);
+        this.cluster = cluster;
+    }
+
+    @Override
+    public void start() {
+        running = true;
+        thread.execute(this::step);
+    }
+
+    @Override
+    public void stop() {
+        running = false;
+        thread.shutdownNow();
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    private void step() {
+        boolean read = cluster.missing().isEmpty();
+        if (read) {
+            look();
+        }
+        if (running) {
+            Duration next = read ? INTERVAL : UNTIL_READ;
+            var _ = thread.schedule(this::step, next.toMillis(), TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void look() {
+        List<String> problems = policy.problems(cluster.now().classes());
+        problems.stream()
+                .filter(problem -> !told.contains(problem))
+                .forEach(problem ->
+                        log.atWarn()
+                                .addKeyValue("problem", problem)
+                                .log("priority classes are not as they should be"));
+        if (problems.isEmpty() && !told.isEmpty()) {
+            log.atInfo().log("priority classes are as they should be");
+        }
+        told = problems;
+    }
+}

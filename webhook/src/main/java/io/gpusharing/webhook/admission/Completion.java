@@ -1,0 +1,47 @@
+package io.gpusharing.webhook.admission;
+
+import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.RequestGrammars;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A request before and after the site's defaults.
+ *
+ * @param asked what the pod's author wrote
+ * @param request what is judged; the same where nothing was added
+ */
+record Completion(PodRequest asked, PodRequest request) {
+
+    static Completion of(PodRequest asked, RequestGrammars grammars) {
+        return new Completion(asked, grammars.completed(asked));
+    }
+
+    /** Whether something was added. */
+    boolean adds() {
+        return !request.equals(asked);
+    }
+
+    /** What was added, for the author to know. */
+    List<String> warnings() {
+        if (!adds()) {
+            return List.of();
+        }
+        var warnings = new ArrayList<String>();
+        for (int i = 0; i < request.containers().size(); i++) {
+            ContainerRequest before = asked.containers().get(i);
+            request.containers()
+                    .get(i)
+                    .limits()
+                    .forEach((resource, amount) -> {
+                        if (!before.limits().containsKey(resource)) {
+                            warnings.add(
+                                    "container \"%s\": %s is %s by default"
+                                            .formatted(before.name(), resource, amount));
+                        }
+                    });
+        }
+        return warnings;
+    }
+}

@@ -1,0 +1,82 @@
+package io.gpusharing.webhook;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.webhook.admission.AdmissionProperties;
+import io.gpusharing.webhook.admission.ClassProperties;
+import io.gpusharing.webhook.admission.PolicyProperties;
+import io.gpusharing.webhook.injection.SidecarProperties;
+import io.gpusharing.webhook.standing.BudgetProperties;
+import io.gpusharing.webhook.tls.TlsProperties;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Configuration;
+
+/** A setting that cannot be worked with stops the start, and says what to set instead. */
+@ExtendWith(OutputCaptureExtension.class)
+class SettingsTest {
+
+    @Test
+    void theDefaultsAreFine() {
+        assertThat(starts("gpusharing.namespace=x")).isTrue();
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @CsvSource(
+            delimiter = '|',
+            textBlock =
+                    """
+                    gpusharing.policy.node-name=Maybe                  | The following values are valid
+                    gpusharing.sidecar.mode=PerNode                    | The following values are valid
+                    gpusharing.sidecar.image=                          | must not be blank
+                    gpusharing.sidecar.timekeeper-url=http://x         | must begin with https://
+                    gpusharing.sidecar.limits.memory=64Mb              | for instance 5m of cpu or 48Mi of memory
+                    gpusharing.sidecar.requests.memory=1Gi             | Request at most the limit
+                    gpusharing.sidecar.requests.nvidia.com/gpu=1       | cpu and memory alone
+                    gpusharing.sidecar.run-as-user=0                   | must be greater than 0
+                    gpusharing.classes.over-budget=gpu-in-budget       | Name two classes
+                    gpusharing.classes.in-budget=                      | must not be blank
+                    gpusharing.budgets.unnamed-namespaces=Free         | The following values are valid
+                    gpusharing.admission.timeout=0s                    | API servers wait 1 to 30 seconds
+                    gpusharing.admission.max-body=1KB                  | Set 1MB to 64MB
+                    gpusharing.admission.max-concurrent=0              | must be greater than 0
+                    gpusharing.tls.certificate-validity=300d           | at most a third of it
+                    gpusharing.default-memory-per-gpu=-1               | must be greater than or equal to 0
+                    gpusharing.grammars=cuda                           | There is no grammar "cuda"
+                    gpusharing.resources=                              | must not be empty
+                    """)
+    void aBadSettingIsToldWithWhatToSetInstead(
+            String setting, String advice, CapturedOutput output) {
+        assertThat(starts(setting)).isFalse();
+        assertThat(output).contains("APPLICATION FAILED TO START").contains(advice);
+    }
+
+    private static boolean starts(String setting) {
+        try (var _ =
+                new SpringApplicationBuilder(Settings.class, GrammarConfiguration.class)
+                        .web(WebApplicationType.NONE)
+                        .run("--" + setting)) {
+            return true;
+        } catch (RuntimeException e) {
+            return false;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableConfigurationProperties({
+        AdmissionProperties.class,
+        BudgetProperties.class,
+        ClassProperties.class,
+        PolicyProperties.class,
+        SidecarProperties.class,
+        TlsProperties.class
+    })
+    static class Settings {}
+}
