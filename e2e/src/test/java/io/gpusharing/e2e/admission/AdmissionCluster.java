@@ -9,6 +9,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.awaitility.core.ConditionFactory;
 
 /**
  * A control plane with the shipped chart and two replicas of the webhook. Each test has namespaces
@@ -18,6 +19,11 @@ final class AdmissionCluster implements AutoCloseable {
 
     /** The person that tests of the policies are about: administrator of a namespace, no more. */
     static final String TENANT = "alice";
+
+    /** Names of workloads in {@code default} that are older than GPUSharing, and illegal. */
+    static final String OLD = "old";
+
+    static final String OLD_AND_LEAVING = "leaving";
 
     private final TestCluster cluster;
     private final Webhooks webhooks;
@@ -32,8 +38,10 @@ final class AdmissionCluster implements AutoCloseable {
     static AdmissionCluster start() {
         var cluster = TestCluster.start(Repository.root().resolve(".run/admission"));
         var api = new Api(cluster.client());
-        Workload.all("old", Workload.ILLEGAL)
-                .forEach(workload -> api.create("default", workload.manifest()).orFail());
+        for (String name : List.of(OLD, OLD_AND_LEAVING)) {
+            Workload.all(name, Workload.ILLEGAL)
+                    .forEach(workload -> api.create("default", workload.manifest()).orFail());
+        }
         return new AdmissionCluster(cluster, Webhooks.install(cluster, 2));
     }
 
@@ -61,6 +69,14 @@ final class AdmissionCluster implements AutoCloseable {
         return webhooks.urls();
     }
 
+    /** Waits as long as a busy machine may take, and no longer than needed. */
+    static ConditionFactory eventually(String what) {
+        return await(what)
+                .atMost(Duration.ofSeconds(60))
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(50));
+    }
+
     /** As the cluster's administrator. */
     Api api() {
         return new Api(cluster.client());
@@ -86,8 +102,7 @@ final class AdmissionCluster implements AutoCloseable {
                         "{apiVersion: v1, kind: Namespace, metadata: {name: %s, labels: {%s}}}"
                                 .formatted(name, labels))
                 .orFail();
-        await("the service account of " + name)
-                .pollInterval(Duration.ofMillis(20))
+        eventually("the service account of " + name)
                 .until(() ->
                         api().get("/api/v1/namespaces/" + name + "/serviceaccounts/default")
                                 .accepted());
@@ -108,6 +123,27 @@ final class AdmissionCluster implements AutoCloseable {
                         kind: RoleBinding
                         metadata: {name: tenant}
                         roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: admin}
+                        subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: %s}]
+                        """
+                                .formatted(TENANT))
+                .orFail();
+        // What some sites grant on top.
+        api().create(
+                        name,
+                        """
+                        apiVersion: rbac.authorization.k8s.io/v1
+                        kind: Role
+                        metadata: {name: debugger}
+                        rules: [{apiGroups: [''], resources: [pods/ephemeralcontainers], verbs: ['*']}]
+                        """)
+                .orFail();
+        api().create(
+                        name,
+                        """
+                        apiVersion: rbac.authorization.k8s.io/v1
+                        kind: RoleBinding
+                        metadata: {name: debugger}
+                        roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: debugger}
                         subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: %s}]
                         """
                                 .formatted(TENANT))

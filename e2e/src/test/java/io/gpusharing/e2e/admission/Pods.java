@@ -112,7 +112,8 @@ final class Pods {
         ObjectNode rest = stored.deepCopy();
         ObjectNode spec = rest.withObject("/spec");
         String sidecar = annotation(rest, "gpusharing.io/sidecar");
-        if (spec.path("initContainers").path(0).path("name").asText().equals(sidecar)) {
+        if (!sidecar.isEmpty()
+                && spec.path("initContainers").path(0).path("name").asText().equals(sidecar)) {
             ((ArrayNode) spec.path("initContainers")).remove(0);
         }
         removeNamed(spec.path("volumes"), List.of("gpusharing-token", "gpusharing-state"));

@@ -1,0 +1,198 @@
+package io.gpusharing.e2e.admission;
+
+import static io.gpusharing.e2e.admission.AdmissionCluster.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Early verdicts on everything that pods are made from, and where the late ones can be read. */
+@OnAdmissionCluster
+class WorkloadsIT {
+
+    private static final String TEAM = "workloads";
+    private static final String BROKE = "broke";
+    private static final String VERDICT =
+            "container \"cuda\": resources.limits[tencent.com/vcuda-core] is 150";
+
+    private final AdmissionCluster cluster;
+    private final Api api;
+
+    WorkloadsIT(AdmissionCluster cluster) {
+        this.cluster = cluster;
+        this.api = cluster.api();
+    }
+
+    @BeforeAll
+    static void start(AdmissionCluster cluster) {
+        cluster.withWebhook();
+        cluster.namespace(TEAM);
+        cluster.namespace(BROKE);
+        cluster.api()
+                .create(
+                        "",
+                        """
+                        apiVersion: gpusharing.io/v1alpha1
+                        kind: GpuBudget
+                        metadata: {name: broke}
+                        spec: {namespaces: [broke], gpuMinutes: "0", onExhausted: Refuse}
+                        """)
+                .orFail();
+        eventually("the webhook has read the budget")
+                .until(() -> !cluster.api().dryRun(BROKE, Pods.halfAGpu("probe")).accepted());
+    }
+
+    static Stream<Workload> illegal() {
+        return Workload.all("illegal", Workload.ILLEGAL);
+    }
+
+    static Stream<Workload> legal() {
+        return Workload.all("legal", Workload.LEGAL);
+    }
+
+    /** Made before GPUSharing was there. */
+    static Stream<Workload> old() {
+        return Workload.all(AdmissionCluster.OLD, Workload.ILLEGAL);
+    }
+
+    static Stream<Workload> leaving() {
+        return Workload.all(AdmissionCluster.OLD_AND_LEAVING, Workload.ILLEGAL);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("illegal")
+    void whatItsPodsCouldNotAskForIsRefusedAtOnce(Workload workload) {
+        Api.Answer answer = api.create(TEAM, workload.manifest());
+
+        assertThat(answer.code()).isEqualTo(422);
+        assertThat(answer.message())
+                .contains("workloads.gpusharing.io")
+                .contains(VERDICT)
+                .contains("use 1..99, 100 or 200");
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("legal")
+    void whatIsLegalIsCreatedAsItIs(Workload workload) {
+        Api.Answer answer = api.create(TEAM, workload.manifest());
+
+        assertThat(answer.orFail().toString()).doesNotContain("gpusharing");
+        assertThat(answer.warnings()).isEmpty();
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("old")
+    void whatWasThereBeforeUsCanStillBeScaledAndLabelled(Workload workload) {
+        api.patch(workload.in("default"), workload.harmless()).orFail();
+        api.patch(workload.in("default"), "{metadata: {labels: {touched: 'yes'}}}").orFail();
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("old")
+    void butANewTemplateOfItHasToBeLegal(Workload workload) {
+        Api.Answer answer = api.patch(workload.in("default"), workload.changedTemplate());
+
+        assertThat(answer.code()).isEqualTo(422);
+        assertThat(answer.message()).contains(VERDICT);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("leaving")
+    void andItCanBeDeleted(Workload workload) {
+        String path = workload.in("default");
+        api.merge(path, "{metadata: {finalizers: [example.com/wait]}}").orFail();
+
+        api.delete(path).orFail();
+        api.merge(path, "{metadata: {finalizers: null}}").orFail();
+
+        assertThat(api.get(path).code()).isEqualTo(404);
+    }
+
+    @Test
+    void aDeploymentIsToldThatItsPodsAreRefused() {
+        Api.Answer answer =
+                cluster.api()
+                        .create(
+                                BROKE,
+                                """
+                                apiVersion: apps/v1
+                                kind: Deployment
+                                metadata: {name: server}
+                                spec:
+                                  selector: {matchLabels: {app: server}}
+                                  template:
+                                    metadata: {labels: {app: server}}
+                                    spec: {containers: [{name: cuda, image: cuda, resources: {limits: {tencent.com/vcuda-core: 100}}}]}
+                                """);
+
+        answer.orFail();
+        assertThat(answer.warnings())
+                .containsExactly("budget broke is used up: its pods are refused now");
+        assertThat(event("Deployment", "server").path("message").asText())
+                .contains("budget broke of namespace broke is used up");
+    }
+
+    @Test
+    void aCronJobIsToldThatThePodsOfItsJobsAreRefused() {
+        api.create(
+                        BROKE,
+                        """
+                        apiVersion: batch/v1
+                        kind: CronJob
+                        metadata: {name: nightly}
+                        spec:
+                          suspend: true
+                          schedule: '0 0 1 1 *'
+                          jobTemplate:
+                            spec:
+                              template:
+                                spec:
+                                  restartPolicy: Never
+                                  containers: [{name: cuda, image: cuda, resources: {limits: {tencent.com/vcuda-core: 100}}}]
+                        """)
+                .orFail();
+
+        cluster.cluster()
+                .kubectl()
+                .run("create", "job", "--from=cronjob/nightly", "tonight", "--namespace=" + BROKE)
+                .orFail();
+
+        assertThat(event("CronJob", "nightly").path("message").asText())
+                .contains("budget broke of namespace broke is used up");
+    }
+
+    @Test
+    void aStatefulSetIsToldDirectly() {
+        api.create(
+                        BROKE,
+                        """
+                        apiVersion: apps/v1
+                        kind: StatefulSet
+                        metadata: {name: store}
+                        spec:
+                          serviceName: store
+                          selector: {matchLabels: {app: store}}
+                          template:
+                            metadata: {labels: {app: store}}
+                            spec: {containers: [{name: cuda, image: cuda, resources: {limits: {tencent.com/vcuda-core: 100}}}]}
+                        """)
+                .orFail();
+
+        assertThat(event("StatefulSet", "store").path("type").asText()).isEqualTo("Warning");
+    }
+
+    /** The refusal that is told on this object; it comes a moment after the object itself. */
+    private JsonNode event(String kind, String name) {
+        String events =
+                "/api/v1/namespaces/%s/events?fieldSelector=reason=GpuRequestRefused,involvedObject.kind=%s,involvedObject.name=%s"
+                        .formatted(BROKE, kind, name);
+        return eventually("an Event on " + kind + " " + name)
+                .until(
+                        () -> api.get(events).orFail().at("/items/0"),
+                        found -> !found.isMissingNode());
+    }
+}
