@@ -6,6 +6,7 @@ import io.gpusharing.e2e.recount.Recount;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeSet;
 
 /** The timekeeper's ledger, read straight from its database, and held against the recount. */
@@ -69,6 +71,12 @@ final class Ledger {
     /** Micro-GPU-seconds of all charges and corrections together. */
     long total() {
         return number("select coalesce(sum(amount), 0) from pod_charge");
+    }
+
+    /** Micro-GPU-seconds that no budget pays for. */
+    long chargedToNobody() {
+        return number(
+                "select coalesce(sum(abs(amount)), 0)::bigint from pod_charge where budget = ''");
     }
 
     /** Adds to one pod's charge behind the timekeeper's back. */
@@ -137,6 +145,25 @@ final class Ledger {
     /** Process id of the embedded PostgreSQL. */
     long serverPid() {
         return Long.parseLong(postmaster().getFirst().strip());
+    }
+
+    /** Kills the embedded PostgreSQL, as a crash would; nothing if it does not run just now. */
+    void killServer() {
+        Path file = cluster.dir().resolve("run/database/postmaster.pid");
+        try {
+            // While the server writes it there may be nothing in it yet.
+            Optional<ProcessHandle> server =
+                    Files.readAllLines(file).stream()
+                            .findFirst()
+                            .flatMap(pid -> ProcessHandle.of(Long.parseLong(pid.strip())))
+                            .filter(it -> it.info().command().orElse("").endsWith("postgres"));
+            server.ifPresent(ProcessHandle::destroyForcibly);
+            server.ifPresent(it -> it.onExit().join());
+        } catch (NoSuchFileException e) {
+            System.out.println("PostgreSQL does not run just now: " + e.getMessage());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private List<String> postmaster() {

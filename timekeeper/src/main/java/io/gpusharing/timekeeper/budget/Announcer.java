@@ -73,6 +73,10 @@ class Announcer extends Alarm {
 
     @Override
     @Nullable Instant work(Instant now) {
+        if (!budgets.settled()) {
+            // What was noted before a crash would find no budget, and be taken for told.
+            return null;
+        }
         boolean any = !resumed;
         Instant next = null;
         for (BudgetState state : budgets.states().values()) {

@@ -47,6 +47,7 @@ public class Budgets implements Tariffs {
     private Assignment present = Assignment.NONE;
     private Map<String, Fixed> quotas = Map.of();
     private volatile Map<String, BudgetState> states = Map.of();
+    private volatile boolean settled;
 
     Budgets(Periods periods, UsageBook usage, BudgetProperties properties, Clock clock) {
         this.periods = periods;
@@ -58,6 +59,11 @@ public class Budgets implements Tariffs {
     /** All budgets by name, as of when they last changed. */
     public Map<String, BudgetState> states() {
         return states;
+    }
+
+    /** Whether {@link #states} tells of all budgets, with all that was posted, at least once. */
+    boolean settled() {
+        return settled;
     }
 
     /** One budget. */
@@ -276,7 +282,7 @@ public class Budgets implements Tariffs {
         // Stays that were posted up to a step have brought entries before it.
         Map<String, Instant> folded = fold(now);
         changed.addAll(folded.keySet());
-        if (changed.isEmpty() && states.keySet().equals(accounts.keySet())) {
+        if (settled && changed.isEmpty() && states.keySet().equals(accounts.keySet())) {
             return;
         }
         var next = new TreeMap<>(states);
@@ -290,6 +296,7 @@ public class Budgets implements Tariffs {
         }
         changed.clear();
         states = Map.copyOf(next);
+        settled = true;
         listeners.forEach(listener -> listener.accept(states));
     }
 

@@ -13,6 +13,7 @@ import io.gpusharing.timekeeper.metering.HeldShare;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import io.gpusharing.timekeeper.metering.Stay;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -50,6 +51,7 @@ class Book {
 
     private Ledger.@Nullable State state;
     private @Nullable Instant awaitedUntil;
+    private @Nullable CatchUp catchUp;
     private Instant hourPosted = Instant.MIN;
     private Instant seen = Instant.MIN;
 
@@ -68,6 +70,37 @@ class Book {
         this.clock = clock;
     }
 
+    /**
+     * What happened while nobody watched is being told: pods look as if they still ran that ended
+     * long ago, so nobody may draw conclusions yet.
+     *
+     * @param position of the list that was made at the beginning; beyond it all is told
+     * @param quietAt when it is over if nothing more is told
+     * @param endsAt when it is over whatever is told
+     */
+    private record CatchUp(String position, Instant quietAt, Instant endsAt) {
+
+        private static final Duration QUIET = Duration.ofSeconds(2);
+
+        static CatchUp of(Listed listed, Duration grace) {
+            return new CatchUp(listed.position(), listed.at().plus(QUIET), listed.at().plus(grace));
+        }
+
+        /** Positions of one resource grow and can be compared as numbers; others end by time. */
+        boolean reached(String told) {
+            return told.length() > position.length()
+                    || (told.length() == position.length() && told.compareTo(position) >= 0);
+        }
+
+        CatchUp heard(Instant at) {
+            return new CatchUp(position, at.plus(QUIET), endsAt);
+        }
+
+        Instant over() {
+            return quietAt.isBefore(endsAt) ? quietAt : endsAt;
+        }
+    }
+
     /** Whole seconds, as the API server counts: so that no charge is ever rounded. */
     Instant now() {
         return clock.instant().truncatedTo(ChronoUnit.SECONDS);
@@ -76,7 +109,12 @@ class Book {
     /** When time alone brings a posting. */
     @Nullable Instant nextDue() {
         Instant hour = Entry.hourAfter(clock.instant().minus(properties.hourCloses()));
-        return Stream.of(hour.plus(properties.hourCloses()), awaitedUntil, tariffs.nextDue())
+        Instant caughtUp = catchUp == null ? null : catchUp.over();
+        return Stream.of(
+                        hour.plus(properties.hourCloses()),
+                        awaitedUntil,
+                        caughtUp,
+                        tariffs.nextDue())
                 .filter(Objects::nonNull)
                 .min(Instant::compareTo)
                 .orElse(null);
@@ -153,8 +191,20 @@ class Book {
             }
         }
         commit(draft.posting(position, at == null ? null : seconds(at)));
+        follow(batch, position, at);
         gone.forEach(stays::remove);
         awaited.keySet().removeAll(gone);
+    }
+
+    private void follow(List<News> batch, @Nullable String position, @Nullable Instant at) {
+        for (News news : batch) {
+            if (news instanceof Listed listed) {
+                catchUp = listed.resuming() ? CatchUp.of(listed, properties.resumeGrace()) : null;
+            }
+        }
+        if (catchUp != null && position != null && at != null) {
+            catchUp = catchUp.reached(position) ? null : catchUp.heard(at);
+        }
     }
 
     /** Stays of pods that memory does not hold, because they are new or had ended before. */
@@ -273,7 +323,12 @@ class Book {
             awaited.forEach((uid, known) -> vanish(draft, uid, known, seconds(now)));
         }
         commit(draft.posting(null, null));
-        tariffs.upToDate(now);
+        if (catchUp != null && !now.isBefore(catchUp.over())) {
+            catchUp = null;
+        }
+        if (catchUp == null) {
+            tariffs.upToDate(now);
+        }
         hourPosted = hour;
         if (given) {
             awaited.clear();

@@ -16,8 +16,9 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.LinkedBlockingDeque;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
@@ -40,7 +41,11 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
     private final LedgerMetrics metrics;
     private final LedgerProperties properties;
     private final Clock clock;
-    private final LinkedBlockingQueue<News> news = new LinkedBlockingQueue<>();
+    private final LinkedBlockingDeque<News> news = new LinkedBlockingDeque<>();
+
+    /** What has to happen before the first posting; null once postings have begun. */
+    private @Nullable Deque<Task> early = new ArrayDeque<>();
+
     private final CountDownLatch ready = new CountDownLatch(1);
     private final Thread thread = Thread.ofPlatform().name("bookkeeper").unstarted(this::run);
     private final Outage outage;
@@ -86,12 +91,21 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
     }
 
     /** Does something between two postings, in the ledger's thread. */
-    public void between(Runnable work) {
-        news.add(new Task(work));
+    public synchronized void between(Runnable work) {
+        if (early == null) {
+            news.add(new Task(work));
+        } else {
+            early.add(new Task(work));
+        }
     }
 
     /** Lets postings begin: those who are asked for tariffs know them now. */
-    public void begin() {
+    public synchronized void begin() {
+        if (early != null) {
+            // Before all pods that were told meanwhile: else those would be charged to nobody.
+            early.reversed().forEach(news::addFirst);
+            early = null;
+        }
         ready.countDown();
     }
 

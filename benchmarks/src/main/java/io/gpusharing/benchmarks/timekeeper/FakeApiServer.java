@@ -1,0 +1,256 @@
+package io.gpusharing.benchmarks.timekeeper;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * As much of an API server as the timekeeper asks: lists in pages and watches of pods, and of
+ * everything else just enough. No real one makes five hundred pods start and end a second on two
+ * cores.
+ */
+final class FakeApiServer implements AutoCloseable {
+
+    private static final JsonMapper JSON = new JsonMapper();
+    private static final Pattern NAMED =
+            Pattern.compile(
+                    "(?:/api/v1|/apis/[^/]+/[^/]+)(?:/namespaces/[^/]+)?/[a-z]+/(?<name>[^/]+)(?:/status)?");
+
+    private final HttpServer server;
+    private final Map<String, String> objects = new ConcurrentHashMap<>();
+    private final List<OutputStream> watches = new CopyOnWriteArrayList<>();
+    private final AtomicInteger lists = new AtomicInteger();
+    private final AtomicLong statusWrites = new AtomicLong();
+    private volatile List<String> pods = List.of();
+    private volatile long listedVersion = 1;
+
+    /**
+     * @param jwks the keys that tokens are signed with
+     */
+    FakeApiServer(String jwks) {
+        try {
+            server =
+                    HttpServer.create(
+                            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 50);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        objects.put("/openid/v1/jwks", jwks);
+        objects.put("/.well-known/openid-configuration", "{\"issuer\":\"" + Tokens.ISSUER + "\"}");
+        server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+        server.createContext("/", this::answer);
+        server.start();
+    }
+
+    URI url() {
+        return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+    }
+
+    /** What a list shows from now on. */
+    void list(List<String> present, long version) {
+        pods = List.copyOf(present);
+        listedVersion = version;
+    }
+
+    /** How many watches of pods are open. */
+    int watching() {
+        return watches.size();
+    }
+
+    long statusWrites() {
+        return statusWrites.get();
+    }
+
+    /** Tells everybody who watches pods. */
+    void send(String type, String pod) throws IOException {
+        byte[] line =
+                ("{\"type\":\"" + type + "\",\"object\":" + pod + "}\n")
+                        .getBytes(StandardCharsets.UTF_8);
+        for (OutputStream watch : watches) {
+            watch.write(line);
+            watch.flush();
+        }
+    }
+
+    String object(String path) {
+        return objects.getOrDefault(path, "");
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+    }
+
+    private void answer(HttpExchange exchange) throws IOException {
+        String path = exchange.getRequestURI().getPath();
+        String query = String.valueOf(exchange.getRequestURI().getQuery());
+        switch (exchange.getRequestMethod()) {
+            case "GET" -> {
+                if (query.contains("watch=true")) {
+                    watch(exchange, path);
+                } else {
+                    get(exchange, path, query);
+                }
+            }
+            case "POST" -> post(exchange, path);
+            default -> {
+                if (path.endsWith("/status")) {
+                    statusWrites.incrementAndGet();
+                }
+                write(exchange, 200, stored(exchange, path));
+            }
+        }
+    }
+
+    /** Held open until the other side or we end. */
+    private void watch(HttpExchange exchange, String path) throws IOException {
+        exchange.getResponseHeaders().add("Content-Type", "application/json");
+        exchange.sendResponseHeaders(200, 0);
+        exchange.getResponseBody().flush();
+        if (path.equals("/api/v1/pods")) {
+            // The old timekeeper's watch, if there was one, is dead.
+            watches.clear();
+            watches.add(exchange.getResponseBody());
+        }
+    }
+
+    private void get(HttpExchange exchange, String path, String query) throws IOException {
+        switch (path) {
+            case "/api/v1/pods" -> page(exchange, query);
+            case "/api/v1/nodes" ->
+                    items(
+                            exchange,
+                            "v1",
+                            "NodeList",
+                            IntStream.range(0, MeteredPod.NODES)
+                                    .mapToObj(FakeApiServer::node)
+                                    .toList());
+            case "/apis/gpusharing.io/v1alpha1/gpubudgets" ->
+                    items(
+                            exchange,
+                            "gpusharing.io/v1alpha1",
+                            "GpuBudgetList",
+                            IntStream.range(0, MeteredPod.TEAMS)
+                                    .mapToObj(FakeApiServer::budget)
+                                    .toList());
+            case "/apis/gpusharing.io/v1alpha1/gpugrants" ->
+                    items(exchange, "gpusharing.io/v1alpha1", "GpuGrantList", List.of());
+            default -> {
+                String object = objects.get(path);
+                if (object != null) {
+                    write(exchange, 200, object);
+                } else if (NAMED.matcher(path).matches() && !path.endsWith("s")) {
+                    write(exchange, 404, "{\"kind\":\"Status\",\"code\":404}");
+                } else if (path.matches(".*/(secrets|configmaps)/.+")) {
+                    write(exchange, 404, "{\"kind\":\"Status\",\"code\":404}");
+                } else {
+                    items(exchange, "v1", "List", List.of());
+                }
+            }
+        }
+    }
+
+    private void page(HttpExchange exchange, String query) throws IOException {
+        List<String> all = pods;
+        int from = 0;
+        int limit = all.size();
+        for (String parameter : query.split("&", -1)) {
+            String[] pair = parameter.split("=", 2);
+            if (pair[0].equals("continue") && pair.length == 2 && !pair[1].isEmpty()) {
+                from = Integer.parseInt(pair[1]);
+            } else if (pair[0].equals("limit") && pair.length == 2) {
+                limit = Integer.parseInt(pair[1]);
+            }
+        }
+        int to = Math.min(all.size(), from + limit);
+        String next = to < all.size() ? String.valueOf(to) : "";
+        lists.incrementAndGet();
+        write(
+                exchange,
+                200,
+                "{\"apiVersion\":\"v1\",\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"%d\",\"continue\":\"%s\"},\"items\":[%s]}"
+                        .formatted(listedVersion, next, String.join(",", all.subList(from, to))));
+    }
+
+    private static void items(HttpExchange exchange, String api, String kind, List<String> items)
+            throws IOException {
+        write(
+                exchange,
+                200,
+                "{\"apiVersion\":\"%s\",\"kind\":\"%s\",\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[%s]}"
+                        .formatted(api, kind, String.join(",", items)));
+    }
+
+    private void post(HttpExchange exchange, String path) throws IOException {
+        ObjectNode object = (ObjectNode) JSON.readTree(exchange.getRequestBody());
+        String name = object.path("metadata").path("name").asString("");
+        if (object.path("stringData").isObject()) {
+            ObjectNode data = object.putObject("data");
+            object.path("stringData")
+                    .properties()
+                    .forEach(it ->
+                            data.put(
+                                    it.getKey(),
+                                    Base64.getEncoder()
+                                            .encodeToString(
+                                                    it.getValue()
+                                                            .asString()
+                                                            .getBytes(StandardCharsets.UTF_8))));
+            object.remove("stringData");
+        }
+        String stored = JSON.writeValueAsString(object);
+        if (!path.endsWith("/events")) {
+            objects.put(path + "/" + name, stored);
+        }
+        write(exchange, 201, stored);
+    }
+
+    private String stored(HttpExchange exchange, String path) throws IOException {
+        String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+        if (!path.endsWith("/status")) {
+            objects.put(path, body);
+        }
+        return body;
+    }
+
+    private static void write(HttpExchange exchange, int status, String body) throws IOException {
+        byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+        exchange.getResponseHeaders().add("Content-Type", "application/json");
+        exchange.sendResponseHeaders(status, bytes.length);
+        try (OutputStream out = exchange.getResponseBody()) {
+            out.write(bytes);
+        }
+    }
+
+    private static String node(int number) {
+        return """
+        {"apiVersion":"v1","kind":"Node","metadata":{"name":"node-%d","uid":"node-%1$d","resourceVersion":"1"},"status":{"capacity":{"cpu":"64","tencent.com/vcuda-core":"10000","tencent.com/vcuda-memory":"6000"}}}\
+        """
+                .formatted(number);
+    }
+
+    private static String budget(int number) {
+        return """
+        {"apiVersion":"gpusharing.io/v1alpha1","kind":"GpuBudget","metadata":{"name":"team-%d","uid":"budget-%1$d","resourceVersion":"1","generation":1,"creationTimestamp":"2026-01-01T00:00:00Z"},"spec":{"namespaces":["team-%1$d"],"gpuMinutes":"100000000"}}\
+        """
+                .formatted(number);
+    }
+}

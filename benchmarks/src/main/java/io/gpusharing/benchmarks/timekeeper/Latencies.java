@@ -1,0 +1,49 @@
+package io.gpusharing.benchmarks.timekeeper;
+
+import java.util.Arrays;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Durations in nanoseconds, told in milliseconds. Not for several threads. */
+final class Latencies {
+
+    private long[] values = new long[1 << 16];
+    private int size;
+
+    void add(long nanos) {
+        if (size == values.length) {
+            values = Arrays.copyOf(values, size * 2);
+        }
+        values[size++] = nanos;
+    }
+
+    void addAll(Latencies other) {
+        for (int i = 0; i < other.size; i++) {
+            add(other.values[i]);
+        }
+    }
+
+    int count() {
+        return size;
+    }
+
+    Map<String, Double> milliseconds() {
+        long[] sorted = Arrays.copyOf(values, size);
+        Arrays.sort(sorted);
+        var told = new TreeMap<String, Double>();
+        told.put("p50", at(sorted, 0.50));
+        told.put("p90", at(sorted, 0.90));
+        told.put("p99", at(sorted, 0.99));
+        told.put("p999", at(sorted, 0.999));
+        told.put("max", at(sorted, 1));
+        return told;
+    }
+
+    private static double at(long[] sorted, double part) {
+        if (sorted.length == 0) {
+            return 0;
+        }
+        int index = (int) Math.ceil(part * sorted.length) - 1;
+        return Math.round(sorted[Math.max(0, index)] / 1e4) / 100.0;
+    }
+}

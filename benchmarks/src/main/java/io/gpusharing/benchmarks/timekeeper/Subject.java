@@ -1,0 +1,217 @@
+package io.gpusharing.benchmarks.timekeeper;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** The timekeeper as a process of its own, with the flags it is told, and its database. */
+final class Subject implements AutoCloseable {
+
+    private static final HttpClient HTTP =
+            HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(1)).build();
+
+    private final Path dir;
+    private final Process process;
+    private final int port;
+    private final int healthPort;
+
+    private Subject(Path dir, Process process, int port, int healthPort) {
+        this.dir = dir;
+        this.process = process;
+        this.port = port;
+        this.healthPort = healthPort;
+    }
+
+    /**
+     * @param dir holds its kubeconfig, its database and its log
+     */
+    static Subject start(
+            Path jar, Path dir, URI cluster, List<String> flags, Map<String, String> settings) {
+        try {
+            Path kubeconfig = dir.resolve("kubeconfig");
+            Files.writeString(
+                    kubeconfig,
+                    """
+                    apiVersion: v1
+                    kind: Config
+                    current-context: here
+                    clusters:
+                    - {name: here, cluster: {server: '%s'}}
+                    users:
+                    - {name: bench, user: {token: none}}
+                    contexts:
+                    - {name: here, context: {cluster: here, user: bench}}
+                    """
+                            .formatted(cluster));
+            int port = freePort();
+            int health = freePort();
+            var command = new ArrayList<String>();
+            command.add(Path.of(System.getProperty("java.home"), "bin/java").toString());
+            command.addAll(flags);
+            command.addAll(List.of("-jar", jar.toString()));
+            var builder =
+                    new ProcessBuilder(command)
+                            .redirectErrorStream(true)
+                            .redirectOutput(
+                                    ProcessBuilder.Redirect.appendTo(
+                                            dir.resolve("timekeeper.log").toFile()));
+            var environment = builder.environment();
+            environment.put("KUBECONFIG", kubeconfig.toString());
+            environment.put("SERVER_ADDRESS", "127.0.0.1");
+            environment.put("SERVER_PORT", String.valueOf(port));
+            environment.put("MANAGEMENT_SERVER_ADDRESS", "127.0.0.1");
+            environment.put("MANAGEMENT_SERVER_PORT", String.valueOf(health));
+            environment.put("GPUSHARING_TLS_SUBJECTALTERNATIVENAMES", "127.0.0.1");
+            environment.put("GPUSHARING_DATABASE_DIRECTORY", dir.resolve("database").toString());
+            environment.putAll(settings);
+            return new Subject(dir, builder.start(), port, health);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    int port() {
+        return port;
+    }
+
+    /** Returns when {@code /readyz} answers 200. */
+    void awaitReady() throws InterruptedException {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(120);
+        while (!isReady()) {
+            if (!process.isAlive() || System.nanoTime() > end) {
+                throw new IllegalStateException(
+                        "the timekeeper is not ready; see " + dir.resolve("timekeeper.log"));
+            }
+            TimeUnit.MILLISECONDS.sleep(20);
+        }
+    }
+
+    private boolean isReady() throws InterruptedException {
+        try {
+            return HTTP.send(
+                                    HttpRequest.newBuilder(
+                                                    URI.create(
+                                                            "http://127.0.0.1:"
+                                                                    + healthPort
+                                                                    + "/readyz"))
+                                            .build(),
+                                    HttpResponse.BodyHandlers.discarding())
+                            .statusCode()
+                    == 200;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** SIGKILL. */
+    void kill() {
+        process.destroyForcibly();
+        process.onExit().join();
+    }
+
+    /** Memory that is resident now, in bytes. */
+    long resident() {
+        return status("VmRSS:") * 1024;
+    }
+
+    /** The most that was ever resident, in bytes. */
+    long mostResident() {
+        return status("VmHWM:") * 1024;
+    }
+
+    private long status(String field) {
+        try {
+            return Files.readAllLines(Path.of("/proc/" + process.pid() + "/status")).stream()
+                    .filter(line -> line.startsWith(field))
+                    .map(line -> line.replaceAll("[^0-9]", ""))
+                    .mapToLong(Long::parseLong)
+                    .findFirst()
+                    .orElse(0);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Seconds of CPU that it has used. */
+    double cpuSeconds() {
+        return process.info().totalCpuDuration().orElse(Duration.ZERO).toMillis() / 1e3;
+    }
+
+    Connection database() throws SQLException {
+        return DriverManager.getConnection(
+                "jdbc:postgresql://127.0.0.1:"
+                        + postmaster().get(3).strip()
+                        + "/postgres?prepareThreshold=1",
+                "postgres",
+                "");
+    }
+
+    long number(String sql) throws SQLException {
+        try (Connection connection = database();
+                ResultSet row = connection.createStatement().executeQuery(sql)) {
+            row.next();
+            return row.getLong(1);
+        }
+    }
+
+    String text(String sql) throws SQLException {
+        try (Connection connection = database();
+                ResultSet row = connection.createStatement().executeQuery(sql)) {
+            row.next();
+            return String.valueOf(row.getString(1));
+        }
+    }
+
+    void execute(String sql) throws SQLException {
+        try (Connection connection = database()) {
+            connection.createStatement().execute(sql);
+        }
+    }
+
+    private List<String> postmaster() {
+        try {
+            return Files.readAllLines(dir.resolve("database/postmaster.pid"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Ends it, and its database with it. */
+    @Override
+    public void close() {
+        process.destroy();
+        try {
+            if (!process.waitFor(30, TimeUnit.SECONDS)) {
+                kill();
+            }
+            if (Files.exists(dir.resolve("database/postmaster.pid"))) {
+                ProcessHandle.of(Long.parseLong(postmaster().getFirst().strip()))
+                        .filter(it -> it.info().command().orElse("").endsWith("postgres"))
+                        .ifPresent(ProcessHandle::destroy);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (var socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        }
+    }
+}

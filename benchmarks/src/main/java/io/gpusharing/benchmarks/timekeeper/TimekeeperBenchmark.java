@@ -1,0 +1,373 @@
+package io.gpusharing.benchmarks.timekeeper;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.IntStream;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * The measurements of {@code benchmarks/timekeeper}: arguments are {@code jar folder result parts
+ * seconds}, where parts are of {@code churn}, {@code hour}, {@code reports}, {@code agents}.
+ */
+public final class TimekeeperBenchmark {
+
+    private static final int RUNNING = 10_000;
+    private static final int CONNECTIONS = 1_000;
+
+    /** What a container of 512 MiB would be given. */
+    private static final List<String> FLAGS =
+            List.of("-XX:+UseSerialGC", "-Xmx160m", "-XX:+UseCompactObjectHeaders");
+
+    private final Path jar;
+    private final Path folder;
+    private final int seconds;
+    private final Tokens tokens = new Tokens();
+    private final Map<String, Object> results = new LinkedHashMap<>();
+
+    private TimekeeperBenchmark(Path jar, Path folder, int seconds) {
+        this.jar = jar;
+        this.folder = folder;
+        this.seconds = seconds;
+    }
+
+    /** Measures, and writes what was seen. */
+    public static void main(String[] arguments) throws Exception {
+        var benchmark =
+                new TimekeeperBenchmark(
+                        Path.of(arguments[0]),
+                        Path.of(arguments[1]),
+                        Integer.parseInt(arguments[4]));
+        Set<String> parts = Set.of(arguments[3].split(",", -1));
+        benchmark.results.put("at", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
+        benchmark.results.put("processors", Runtime.getRuntime().availableProcessors());
+        benchmark.results.put("java", Runtime.version().toString());
+        benchmark.results.put("timekeeperFlags", String.join(" ", FLAGS));
+        for (String part : List.of("churn", "hour", "reports", "agents")) {
+            if (parts.contains(part)) {
+                benchmark.measure(part);
+                Files.writeString(
+                        Path.of(arguments[2]),
+                        new JsonMapper()
+                                .writerWithDefaultPrettyPrinter()
+                                .writeValueAsString(benchmark.results));
+            }
+        }
+        System.exit(0);
+    }
+
+    private void measure(String part) throws Exception {
+        Path dir = Files.createDirectories(folder.resolve(part));
+        try (var cluster = new FakeApiServer(tokens.jwks())) {
+            Object result =
+                    switch (part) {
+                        case "churn" -> churn(cluster, dir);
+                        case "hour" -> hour(cluster, dir);
+                        case "reports" -> reports(cluster, dir);
+                        default -> agents(cluster, dir);
+                    };
+            results.put(part, result);
+            System.out.println(part + ": " + result);
+        }
+    }
+
+    private Map<String, Object> churn(FakeApiServer cluster, Path dir) throws Exception {
+        try (Subject subject = start(cluster, dir, Map.of())) {
+            subject.awaitReady();
+            awaitWatch(cluster);
+            int rate = Integer.getInteger("rate", 500);
+            // So that what is measured is not the JVM's first minute.
+            var warm = new ChurnLoad(cluster, subject, rate, Math.min(20, seconds), 1_000);
+            warm.run(5_000_000);
+            long first = 1_000 + rate * (Math.min(20L, seconds) + 10) * 5 + 100;
+            long wal = wal(subject);
+            var load = new ChurnLoad(cluster, subject, rate, seconds, first);
+            Map<String, Object> result = load.run(0);
+            result.put("walBytesPerPod", (wal(subject) - wal) / (rate * (long) seconds));
+            result.put("durability", durability(subject));
+            result.put("residentMiB", mebibytes(subject.resident()));
+            result.put("mostResidentMiB", mebibytes(subject.mostResident()));
+            result.put("statusWrites", cluster.statusWrites());
+            return result;
+        }
+    }
+
+    /** An hour is caught up at the start, the next one is closed a minute later. */
+    private Map<String, Object> hour(FakeApiServer cluster, Path dir) throws Exception {
+        Instant hour = Instant.now().truncatedTo(ChronoUnit.HOURS);
+        Instant scheduled = hour.minus(Duration.ofHours(2));
+        run10000(cluster, dir, scheduled);
+
+        Instant closes = Instant.now().plusSeconds(75);
+        String after = Duration.between(hour, closes).toString();
+        long started = System.nanoTime();
+        try (Subject subject = start(cluster, dir, Map.of("GPUSHARING_LEDGER_HOURCLOSES", after))) {
+            subject.awaitReady();
+            double toReady = (System.nanoTime() - started) / 1e9;
+            awaitCharged(subject, hour.minus(Duration.ofHours(1)));
+            double toCaughtUp = (System.nanoTime() - started) / 1e9;
+            var result = new LinkedHashMap<String, Object>();
+            result.put("runningPods", RUNNING);
+            result.put("startToReadySeconds", round(toReady));
+            result.put("startToCaughtUpSeconds", round(toCaughtUp));
+            result.put(
+                    "caughtUpExactly", exact(subject, scheduled, hour.minus(Duration.ofHours(1))));
+            result.put("residentMiBAfterStart", mebibytes(subject.resident()));
+
+            // A checkpoint now, so that its full pages are not mistaken for the hour's.
+            subject.execute("checkpoint");
+            subject.execute("select pg_stat_reset()");
+            Thread.sleep(Math.max(0, Duration.between(Instant.now(), closes).toMillis() - 3_000));
+            long before = wal(subject);
+            awaitCharged(subject, hour);
+            double took = Duration.between(closes, Instant.now()).toMillis() / 1e3;
+            result.put("hourClosedSecondsAfterItWasDue", took);
+            result.put("walBytesPerPodHour", (wal(subject) - before) / RUNNING);
+            result.put("hourClosedExactly", exact(subject, scheduled, hour));
+            result.put("residentMiB", mebibytes(subject.resident()));
+            result.put("mostResidentMiB", mebibytes(subject.mostResident()));
+            result.put("durability", durability(subject));
+            return result;
+        }
+    }
+
+    /** Makes the rows of pods that run since an instant, none of whose hours is posted. */
+    private void run10000(FakeApiServer cluster, Path dir, Instant scheduled) throws Exception {
+        List<MeteredPod> pods = pods(scheduled);
+        cluster.list(pods.stream().map(pod -> pod.json(500, scheduled, true, null)).toList(), 600);
+        Map<String, String> nothingCloses = Map.of("GPUSHARING_LEDGER_HOURCLOSES", "PT5H");
+        try (Subject first = start(cluster, dir, nothingCloses)) {
+            first.awaitReady();
+            await(first, "select count(*) from pod_stay", RUNNING);
+            first.execute("update cluster set metering_start = now() - interval '1 day'");
+            first.execute(
+                    "update pod_stay set held_from = '%1$s', posted_until = '%1$s', charged_until = '%1$s'"
+                            .formatted(scheduled));
+            first.kill();
+        }
+    }
+
+    private Map<String, Object> reports(FakeApiServer cluster, Path dir) throws Exception {
+        List<MeteredPod> pods = present(cluster);
+        List<Meters.Sidecar> meters = Meters.sidecars(tokens, pods.subList(0, CONNECTIONS));
+        try (Subject subject = start(cluster, dir, Map.of())) {
+            subject.awaitReady();
+            SSLContext tls = trusting(cluster);
+            // Tokens are verified, and the JVM has compiled, before anything is counted.
+            new ReportLoad(tls, subject.port(), meters, 1_500).run(20, () -> {});
+            var result = new LinkedHashMap<String, Object>();
+            result.put("connections", CONNECTIONS);
+            int rate = Integer.getInteger("reportRate", 2_000);
+            double cpu = subject.cpuSeconds();
+            double own = ownCpu();
+            List<Meters.Sidecar> again = Meters.sidecars(tokens, pods.subList(0, CONNECTIONS));
+            var load = new ReportLoad(tls, subject.port(), again, rate);
+            load.run(
+                    seconds,
+                    () -> {
+                        result.put(
+                                "timekeeperCpuCores",
+                                round((subject.cpuSeconds() - cpu) / seconds));
+                        result.put("clientCpuCores", round((ownCpu() - own) / seconds));
+                        result.put("residentMiB", mebibytes(subject.resident()));
+                        result.put("mostResidentMiB", mebibytes(subject.mostResident()));
+                        subject.kill();
+                    });
+            result.put("asked", rate);
+            result.put("seconds", seconds);
+            result.put("acknowledged", load.answers());
+            result.put("acknowledgedPerSecond", Math.round(load.answers() / (double) seconds));
+            result.put("refusedOrBroken", load.refused());
+            result.put("dueToAnswerMillis", load.latencies().milliseconds());
+            result.put("acknowledgedNotInDatabase", lost(subject, again, load.acknowledged()));
+            result.put("durability", durability(subject));
+            double floor = Floor.reportsPerSecond(subject, 16, CONNECTIONS, Math.min(20, seconds));
+            result.put("floorReportsPerSecond", Math.round(floor));
+            result.put("ratioToFloor", round(load.answers() / (double) seconds / floor));
+            return result;
+        }
+    }
+
+    private Map<String, Object> agents(FakeApiServer cluster, Path dir) throws Exception {
+        List<MeteredPod> pods = present(cluster);
+        List<Meters.Agent> meters = Meters.agents(tokens, pods);
+        try (Subject subject = start(cluster, dir, Map.of())) {
+            subject.awaitReady();
+            SSLContext tls = trusting(cluster);
+            List<Meters.Agent> some = meters.subList(0, 16);
+            new ReportLoad(tls, subject.port(), some, 0).run(15, () -> {});
+            List<Meters.Agent> again = Meters.agents(tokens, pods).subList(0, 16);
+            var load = new ReportLoad(tls, subject.port(), again, 0);
+            double own = ownCpu();
+            int time = Math.min(60, seconds);
+            load.run(time, () -> {});
+            var result = new LinkedHashMap<String, Object>();
+            result.put("agents", again.size());
+            result.put("recordsOfAReport", pods.size() / MeteredPod.NODES);
+            result.put("seconds", time);
+            result.put(
+                    "recordsPerSecond",
+                    Math.round(load.answers() * (pods.size() / (double) MeteredPod.NODES) / time));
+            result.put("clientCpuCores", round((ownCpu() - own) / time));
+            result.put("refusedOrBroken", load.refused());
+            result.put("dueToAnswerMillis", load.latencies().milliseconds());
+            result.put("mostResidentMiB", mebibytes(subject.mostResident()));
+            result.put("durability", durability(subject));
+            return result;
+        }
+    }
+
+    private Subject start(FakeApiServer cluster, Path dir, Map<String, String> settings) {
+        return Subject.start(jar, dir, cluster.url(), FLAGS, settings);
+    }
+
+    /** Ten thousand pods, bound two hours ago. */
+    private static List<MeteredPod> present(FakeApiServer cluster) {
+        Instant scheduled =
+                Instant.now().truncatedTo(ChronoUnit.SECONDS).minus(Duration.ofHours(2));
+        List<MeteredPod> pods = pods(scheduled);
+        cluster.list(pods.stream().map(pod -> pod.json(500, scheduled, true, null)).toList(), 600);
+        return pods;
+    }
+
+    private static List<MeteredPod> pods(Instant created) {
+        return IntStream.range(0, RUNNING).mapToObj(i -> MeteredPod.of(i, created)).toList();
+    }
+
+    private static void awaitWatch(FakeApiServer cluster) throws InterruptedException {
+        while (cluster.watching() == 0) {
+            Thread.sleep(20);
+        }
+    }
+
+    private static void await(Subject subject, String sql, long number)
+            throws SQLException, InterruptedException {
+        long end = System.nanoTime() + 180_000_000_000L;
+        while (subject.number(sql) != number) {
+            if (System.nanoTime() > end) {
+                throw new IllegalStateException(sql + " is not " + number);
+            }
+            Thread.sleep(10);
+        }
+    }
+
+    private static void awaitCharged(Subject subject, Instant until)
+            throws SQLException, InterruptedException {
+        await(
+                subject,
+                "select count(*) from pod_stay where posted_until >= '%s'".formatted(until),
+                RUNNING);
+    }
+
+    private static boolean exact(Subject subject, Instant from, Instant to) throws SQLException {
+        long each = MeteredPod.RATE * ChronoUnit.SECONDS.between(from, to);
+        return subject.number(
+                                "select count(*) from (select pod_uid from pod_charge group by 1 having sum(amount) = %d) x"
+                                        .formatted(each))
+                        == RUNNING
+                && subject.number("select sum(amount)::bigint from usage_hour") == each * RUNNING;
+    }
+
+    /** Acknowledged reports that the database does not have. */
+    private static long lost(Subject subject, List<Meters.Sidecar> meters, long[] acknowledged)
+            throws SQLException {
+        Map<UUID, Long> found = new LinkedHashMap<>();
+        try (var connection = subject.database();
+                var rows =
+                        connection
+                                .createStatement()
+                                .executeQuery(
+                                        "select run, array_agg(sequence) from usage_report where cluster = 'default' group by 1")) {
+            while (rows.next()) {
+                Long[] sequences = (Long[]) rows.getArray(2).getArray();
+                UUID run = rows.getObject(1, UUID.class);
+                for (int i = 0; i < meters.size(); i++) {
+                    if (meters.get(i).run().equals(run)) {
+                        long acked = acknowledged[i];
+                        found.put(
+                                run,
+                                List.of(sequences).stream()
+                                        .filter(it -> it >= 1 && it <= acked)
+                                        .distinct()
+                                        .count());
+                    }
+                }
+            }
+        }
+        long lost = 0;
+        for (int i = 0; i < meters.size(); i++) {
+            lost += acknowledged[i] - found.getOrDefault(meters.get(i).run(), 0L);
+        }
+        return lost;
+    }
+
+    private static long wal(Subject subject) throws SQLException {
+        return subject.number("select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint");
+    }
+
+    /** As PostgreSQL itself tells, and refuses to measure anything else. */
+    private static String durability(Subject subject) throws SQLException {
+        var told = new ArrayList<String>();
+        for (String setting : List.of("fsync", "synchronous_commit", "full_page_writes")) {
+            String value = subject.text("show " + setting);
+            if (!value.equals("on")) {
+                throw new IllegalStateException(setting + " is " + value);
+            }
+            told.add(setting + "=" + value);
+        }
+        return String.join(" ", told) + ", PostgreSQL " + subject.text("show server_version");
+    }
+
+    private static double ownCpu() {
+        var system =
+                (com.sun.management.OperatingSystemMXBean)
+                        ManagementFactory.getOperatingSystemMXBean();
+        return system.getProcessCpuTime() / 1e9;
+    }
+
+    private static SSLContext trusting(FakeApiServer cluster)
+            throws GeneralSecurityException, IOException {
+        String map =
+                cluster.object(
+                        "/api/v1/namespaces/gpusharing-system/configmaps/gpusharing-reporting-ca");
+        String pem = new JsonMapper().readTree(map).path("data").path("ca.crt").asString();
+        KeyStore anchors = KeyStore.getInstance(KeyStore.getDefaultType());
+        anchors.load(null, null);
+        anchors.setCertificateEntry(
+                "ca",
+                CertificateFactory.getInstance("X.509")
+                        .generateCertificate(
+                                new ByteArrayInputStream(pem.getBytes(StandardCharsets.US_ASCII))));
+        var trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trust.init(anchors);
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(null, trust.getTrustManagers(), null);
+        return context;
+    }
+
+    private static double round(double number) {
+        return Math.round(number * 100) / 100.0;
+    }
+
+    private static long mebibytes(long bytes) {
+        return bytes >> 20;
+    }
+}

@@ -1,0 +1,277 @@
+package io.gpusharing.e2e.story;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.fabric8.kubernetes.api.model.Event;
+import io.gpusharing.e2e.cluster.Repository;
+import io.gpusharing.e2e.cluster.TestCluster;
+import io.gpusharing.e2e.installation.Installation;
+import io.gpusharing.e2e.recount.PodBill;
+import io.gpusharing.e2e.recount.Recount;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Kills the timekeeper and PostgreSQL at random points while pods come and go. Afterwards every
+ * pod's bill is what the audit log says, and everything that had to be told was told once.
+ *
+ * <p>Settable: {@code -Dcrash.seed}, {@code -Dcrash.rounds}, {@code -Dcrash.kills} (of a round),
+ * {@code -Dcrash.result} (a file for the counts, which {@code benchmarks/soak/run} keeps).
+ */
+class CrashIT {
+
+    private static final long SEED = Long.getLong("crash.seed", System.nanoTime());
+    private static final int ROUNDS = Integer.getInteger("crash.rounds", 1);
+    private static final int KILLS = Integer.getInteger("crash.kills", 5);
+    private static final int TEAMS = 4;
+
+    /**
+     * An end is told a moment after it has happened: what all GPUs could have used in three
+     * seconds.
+     */
+    private static final long HINDSIGHT = 4 * 3 * 1_000_000L;
+
+    private static final long[] THRESHOLDS = {80, 95, 100};
+
+    private static TestCluster cluster;
+    private static Installation installation;
+    private static Ledger ledger;
+
+    private final SplittableRandom random = new SplittableRandom(SEED);
+    private final Map<Target, Integer> killed = new EnumMap<>(Target.class);
+    private int pods;
+    private int told;
+    private int restarts;
+
+    private enum Target {
+        TIMEKEEPER,
+        DATABASE,
+        BOTH
+    }
+
+    @BeforeAll
+    static void start() {
+        System.out.printf("crash.seed=%d crash.rounds=%d crash.kills=%d%n", SEED, ROUNDS, KILLS);
+        cluster = TestCluster.start(Repository.root().resolve(".run/crash"));
+        installation = Installation.on(cluster, Map.of("GPUSHARING_BUDGETS_STATUSREFRESH", "5s"));
+        ledger = new Ledger(cluster);
+    }
+
+    @AfterAll
+    static void end() {
+        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/crash"));
+        cluster.close();
+    }
+
+    @Test
+    void noKillLosesOrDoublesASecondOrAnEvent() throws IOException, InterruptedException {
+        Instant begun = Instant.now();
+        for (int round = 1; round <= ROUNDS; round++) {
+            List<String> teams = teams(round);
+            killUnderLoad(teams);
+            theBillIsRight();
+            everythingWasToldOnce(teams);
+            record(round, begun);
+        }
+    }
+
+    /**
+     * Each with a budget that ends after another while, so that there is always something to tell.
+     */
+    private List<String> teams(int round) {
+        List<String> teams =
+                IntStream.range(0, TEAMS).mapToObj(i -> "crash-%d-%d".formatted(round, i)).toList();
+        for (String team : teams) {
+            cluster.createNamespace(team);
+            cluster.kubectl()
+                    .pipe(
+                            """
+                            apiVersion: gpusharing.io/v1alpha1
+                            kind: GpuBudget
+                            metadata: {name: %s}
+                            spec: {namespaces: [%1$s], gpuMinutes: "0.%d"}
+                            """
+                                    .formatted(team, random.nextInt(5, 40)),
+                            "create",
+                            "-f",
+                            "-")
+                    .orFail();
+        }
+        return teams;
+    }
+
+    private void killUnderLoad(List<String> teams) throws InterruptedException {
+        try (var load = new PodLoad(cluster.client(), teams, random.split())) {
+            load.start();
+            for (int kill = 0; kill < KILLS; kill++) {
+                TimeUnit.MILLISECONDS.sleep(random.nextInt(200, 6000));
+                Target target = Target.values()[random.nextInt(Target.values().length)];
+                kill(target);
+                killed.merge(target, 1, Integer::sum);
+            }
+            awaitTimekeeper();
+            pods += load.created();
+        }
+    }
+
+    /** Whatever it is at: serving, starting, or starting the database again. */
+    private void kill(Target target) {
+        if (target != Target.TIMEKEEPER) {
+            ledger.killServer();
+        }
+        if (target != Target.DATABASE) {
+            installation.timekeeper().program().kill();
+        }
+        restartIfEnded();
+    }
+
+    /** As kubelet does, also when it ended by itself. */
+    private void restartIfEnded() {
+        if (!installation.timekeeper().program().runs()) {
+            installation.timekeeper().restart();
+            restarts++;
+        }
+    }
+
+    private void awaitTimekeeper() {
+        await("the timekeeper is back")
+                .atMost(Duration.ofMinutes(2))
+                .pollInterval(Duration.ofMillis(200))
+                .until(() -> {
+                    restartIfEnded();
+                    return installation.timekeeper().ready();
+                });
+    }
+
+    private void theBillIsRight() {
+        await("every end is in the ledger")
+                .atMost(Duration.ofSeconds(90))
+                .ignoreExceptions()
+                .until(() -> noPods() && ledger.open() == 0);
+        assertThat(ledger.differences()).as("crash.seed=%d", SEED).isEmpty();
+        assertThat(ledger.chargedToNobody()).as("every team has a budget").isZero();
+        assertThat(ledger.estimated()).as("every final object was seen").isZero();
+    }
+
+    private static boolean noPods() {
+        return cluster.client()
+                .pods()
+                .inAnyNamespace()
+                .withLabel("gpusharing.io/metered", "true")
+                .list()
+                .getItems()
+                .isEmpty();
+    }
+
+    /** What had to be told follows from the recount and the budgets, not from the timekeeper. */
+    private void everythingWasToldOnce(List<String> teams) {
+        Map<String, Long> used =
+                Recount.of(cluster.auditLog()).values().stream()
+                        .collect(
+                                Collectors.groupingBy(
+                                        PodBill::namespace,
+                                        Collectors.summingLong(PodBill::microGpuSeconds)));
+        for (String team : teams) {
+            List<String> expected = due(team, used.getOrDefault(team, 0L));
+            await("all is told of " + team)
+                    .atMost(Duration.ofSeconds(30))
+                    .untilAsserted(() ->
+                            assertThat(events(team))
+                                    .as("crash.seed=%d %s", SEED, team)
+                                    .doesNotHaveDuplicates()
+                                    .containsAll(expected));
+            assertThat(due(team, used.getOrDefault(team, 0L) + HINDSIGHT))
+                    .as("nothing was told that was never true, crash.seed=%d %s", SEED, team)
+                    .containsAll(events(team));
+            told += expected.size();
+        }
+    }
+
+    private static List<String> due(String team, long used) {
+        String minutes =
+                cluster.kubectl()
+                        .run("get", "gpubudget", team, "-o", "jsonpath={.spec.gpuMinutes}")
+                        .orFail();
+        long granted = Math.round(Double.parseDouble(minutes) * 60_000_000);
+        var due = new ArrayList<String>();
+        for (long percent : THRESHOLDS) {
+            if (used * 100 >= granted * percent) {
+                due.add(percent == 100 ? "BudgetExhausted" : "BudgetThreshold " + percent);
+            }
+        }
+        return due;
+    }
+
+    /**
+     * Of the budget itself, as often as each was told; that it ends soon depends on the instant.
+     */
+    private static List<String> events(String budget) {
+        var told = new TreeMap<String, Integer>();
+        for (Event event :
+                cluster.client().v1().events().inNamespace("default").list().getItems()) {
+            if (event.getInvolvedObject().getName().equals(budget)
+                    && !event.getReason().equals("BudgetEndsSoon")) {
+                String what =
+                        event.getReason().equals("BudgetThreshold")
+                                ? "BudgetThreshold " + percent(event.getMessage())
+                                : event.getReason();
+                told.merge(what, event.getCount() == null ? 1 : event.getCount(), Integer::sum);
+            }
+        }
+        var list = new ArrayList<String>();
+        for (long percent : THRESHOLDS) {
+            String what = percent == 100 ? "BudgetExhausted" : "BudgetThreshold " + percent;
+            for (int i = 0; i < told.getOrDefault(what, 0); i++) {
+                list.add(what);
+            }
+        }
+        return list;
+    }
+
+    /** "80 % of ..." */
+    private static String percent(String message) {
+        return message.substring(0, message.indexOf(' '));
+    }
+
+    private void record(int round, Instant begun) throws IOException {
+        var json = new ObjectMapper();
+        ObjectNode result = json.createObjectNode();
+        result.put("seed", SEED);
+        result.put("rounds", round);
+        result.put("kills", killed.values().stream().mapToInt(Integer::intValue).sum());
+        killed.forEach((target, count) -> result.put("killed" + target, count));
+        result.put("timekeeperStarts", restarts);
+        result.put("podsAndJobsCreated", pods);
+        result.put("podsBilled", Recount.of(cluster.auditLog()).size());
+        result.put("microGpuSeconds", ledger.total());
+        result.put("differences", 0);
+        result.put("estimatedEnds", 0);
+        result.put("eventsToldOnce", told);
+        result.put("seconds", Duration.between(begun, Instant.now()).toSeconds());
+        System.out.println(result);
+        String file = System.getProperty("crash.result");
+        if (file != null) {
+            Files.writeString(
+                    Path.of(file),
+                    json.writerWithDefaultPrettyPrinter().writeValueAsString(result));
+        }
+    }
+}
