@@ -85,16 +85,31 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
+{{/* Settings as JSON, empty if there are none. */}}
+{{- define "gpusharing.json" -}}
+{{- $settings := dict }}
+{{- range $name, $micros := .Values.customResources }}
+{{- $_ := set $settings (printf "gpusharing.custom-resources[%s]" $name) (int64 $micros) }}
+{{- end }}
+{{- range $i, $kind := .Values.webhook.workloads.kinds }}
+{{- $prefix := printf "gpusharing.workloads.kinds[%d]" $i }}
+{{- $_ := set $settings (printf "%s.group" $prefix) $kind.apiGroup }}
+{{- $_ := set $settings (printf "%s.kind" $prefix) $kind.kind }}
+{{- $_ := set $settings (printf "%s.pods" $prefix) $kind.pods }}
+{{- end }}
+{{- if $settings }}{{ toJson $settings }}{{ end }}
+{{- end }}
+
 {{/* Configuration that both services share. Spring binds GPUSHARING_A_B to the property gpusharing.a.b. */}}
 {{- define "gpusharing.commonEnv" -}}
 - name: GPUSHARING_RESOURCES
   value: {{ include "gpusharing.gpuResources" . | fromJsonArray | join "," | quote }}
 - name: GPUSHARING_GRAMMARS
   value: {{ join "," .Values.grammars | quote }}
-{{- if .Values.customResources }}
-# A name with a slash fits into no variable's name, so these come as JSON.
+{{- with include "gpusharing.json" . }}
+# What fits into no variable of its own: names with a slash, lists of lists.
 - name: SPRING_APPLICATION_JSON
-  value: '{{ "{" }}{{ range $i, $name := keys .Values.customResources | sortAlpha }}{{ if $i }}, {{ end }}"gpusharing.custom-resources[{{ $name }}]": {{ index $.Values.customResources $name | int64 }}{{ end }}{{ "}" }}'
+  value: {{ . | squote }}
 {{- end }}
 - name: GPUSHARING_CLASSES_INBUDGET
   value: {{ include "gpusharing.class.inBudget" . }}

@@ -23,7 +23,7 @@ class GrammarsTest {
 
     /** As the chart renders {@code customResources}. */
     private static final String OWN =
-            "{\"gpusharing.custom-resources[amd.com/gpu]\": 1000000, \"gpusharing.custom-resources[example.com/slice]\": 250000}";
+            "{\"gpusharing.custom-resources[amd.com/gpu]\":1000000,\"gpusharing.custom-resources[example.com/slice]\":250000}";
 
     @Test
     void theSitesOwnResourcesComeAsTheChartWritesThem() {

@@ -5,9 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpusharing.webhook.admission.AdmissionProperties;
 import io.gpusharing.webhook.admission.ClassProperties;
 import io.gpusharing.webhook.admission.PolicyProperties;
+import io.gpusharing.webhook.admission.WorkloadProperties;
+import io.gpusharing.webhook.admission.WorkloadProperties.KindProperties;
+import io.gpusharing.webhook.admission.WorkloadProperties.PodsProperties;
 import io.gpusharing.webhook.injection.SidecarProperties;
 import io.gpusharing.webhook.standing.BudgetProperties;
 import io.gpusharing.webhook.tls.TlsProperties;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,6 +52,7 @@ class SettingsTest {
                     gpusharing.admission.max-body=1KB                  | Set 1MB to 64MB
                     gpusharing.admission.max-concurrent=0              | must be greater than 0
                     gpusharing.tls.certificate-validity=300d           | at most a third of it
+                    gpusharing.workloads.kinds[0].group=ray.io         | must not be blank
                     gpusharing.default-memory-per-gpu=-1               | must be greater than or equal to 0
                     gpusharing.grammars=cuda                           | There is no grammar "cuda"
                     gpusharing.resources=                              | must not be empty
@@ -56,6 +61,32 @@ class SettingsTest {
             String setting, String advice, CapturedOutput output) {
         assertThat(starts(setting)).isFalse();
         assertThat(output).contains("APPLICATION FAILED TO START").contains(advice);
+    }
+
+    @Test
+    void kindsOfOperatorsComeAsTheChartWritesThem() {
+        String json =
+                """
+                {"gpusharing.workloads.kinds[0].group":"argoproj.io","gpusharing.workloads.kinds[0].kind":"Workflow",
+                 "gpusharing.workloads.kinds[0].pods":[{"containers":["container","script"],"path":"spec.templates[*]"}]}
+                """;
+
+        try (var context =
+                new SpringApplicationBuilder(Settings.class, GrammarConfiguration.class)
+                        .web(WebApplicationType.NONE)
+                        .run("--spring.application.json=" + json)) {
+            assertThat(context.getBean(WorkloadProperties.class).kinds())
+                    .singleElement()
+                    .isEqualTo(
+                            new KindProperties(
+                                    "argoproj.io",
+                                    "Workflow",
+                                    List.of(
+                                            new PodsProperties(
+                                                    "spec.templates[*]",
+                                                    List.of("container", "script"),
+                                                    List.of("spec.initContainers[*]")))));
+        }
     }
 
     private static boolean starts(String setting) {
@@ -76,7 +107,8 @@ class SettingsTest {
         ClassProperties.class,
         PolicyProperties.class,
         SidecarProperties.class,
-        TlsProperties.class
+        TlsProperties.class,
+        WorkloadProperties.class
     })
     static class Settings {}
 }

@@ -21,7 +21,8 @@ import org.springframework.context.annotation.Configuration;
     AdmissionProperties.class,
     ClassProperties.class,
     PolicyProperties.class,
-    SidecarProperties.class
+    SidecarProperties.class,
+    WorkloadProperties.class
 })
 class AdmissionConfiguration {
 
@@ -36,6 +37,7 @@ class AdmissionConfiguration {
             PolicyProperties policy,
             ClassProperties classes,
             SidecarProperties sidecar,
+            WorkloadProperties workloads,
             ClusterWatch cluster,
             AdmissionMetrics metrics,
             AdmissionProperties properties,
@@ -47,7 +49,7 @@ class AdmissionConfiguration {
         return new Admission(
                 new ReviewReader(grammars::reads),
                 new PodAdmission(grammars, policy, classes, new Sidecar(sidecar)),
-                new TemplateAdmission(grammars),
+                new TemplateAdmission(grammars, workloads.templates()),
                 cluster::now,
                 listener);
     }

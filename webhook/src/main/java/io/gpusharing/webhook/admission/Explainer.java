@@ -13,26 +13,40 @@ import io.gpusharing.webhook.injection.Sidecar;
 import io.gpusharing.webhook.injection.SidecarProperties;
 import io.gpusharing.webhook.review.PodView;
 import io.gpusharing.webhook.review.Review;
+import io.gpusharing.webhook.review.Templates;
 import io.gpusharing.webhook.standing.Surroundings;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 
 /** Says what would be decided about a pod, with the same parts that answer reviews. */
 public final class Explainer {
 
     private final RequestGrammars grammars;
     private final PodAdmission pods;
+    private final Templates templates;
 
     /** The configuration of an installation. */
     public Explainer(
             RequestGrammars grammars,
             PolicyProperties policy,
             ClassProperties classes,
-            SidecarProperties sidecar) {
+            SidecarProperties sidecar,
+            WorkloadProperties workloads) {
+        this.templates = workloads.templates();
         this.grammars = grammars;
         this.pods = new PodAdmission(grammars, policy, classes, new Sidecar(sidecar));
+    }
+
+    /**
+     * The pods that would be made from an object; none if nobody knows such a kind.
+     *
+     * @param apiVersion its group and version
+     */
+    public List<JsonNode> podsOf(String apiVersion, String kind, JsonNode object) {
+        return templates.podsOf(Templates.group(apiVersion), kind, object);
     }
 
     /** What would be said to a new pod. */

@@ -6,6 +6,7 @@ import io.gpusharing.request.Verdict.Illegal;
 import io.gpusharing.request.Verdict.Legal;
 import io.gpusharing.request.Verdict.LegalUntilBound;
 import io.gpusharing.request.Verdict.NotOurs;
+import io.gpusharing.request.Violation;
 import io.gpusharing.webhook.admission.Decision.Allowed;
 import io.gpusharing.webhook.admission.Decision.Untouched;
 import io.gpusharing.webhook.review.MalformedReviewException;
@@ -32,43 +33,73 @@ final class TemplateAdmission {
 
     private static final JsonMapper MAPPER = JsonMapper.shared();
     private final RequestGrammars grammars;
+    private final Templates templates;
 
-    TemplateAdmission(RequestGrammars grammars) {
+    TemplateAdmission(RequestGrammars grammars, Templates templates) {
         this.grammars = grammars;
+        this.templates = templates;
     }
 
-    /** The decision about one review; an update is judged only where the template changed. */
+    /** The decision about one review; an update is judged only where a template changed. */
     Decision decide(Review review, Surroundings surroundings) {
-        String path = Templates.path(review.group(), review.kind()).orElse("");
-        if (path.isEmpty() || !review.subresource().isEmpty() || review.object().isEmpty()) {
+        if (!templates.knows(review.group(), review.kind())
+                || !review.subresource().isEmpty()
+                || review.object().isEmpty()) {
             return new Untouched();
         }
         JsonNode object = tree(review.object());
-        JsonNode template = object.at(path);
-        if (!template.isObject()
-                || isBeingDeleted(object)
-                || hasController(object)
-                || template.equals(tree(review.oldObject()).at(path))) {
+        if (isBeingDeleted(object) || hasController(object)) {
             return new Untouched();
         }
-        PodRequest asked =
-                PodReader.readTemplate(
-                                template.traverse(ObjectReadContext.empty()), grammars::reads)
-                        .request();
-        var completion = Completion.of(asked, grammars);
-        return switch (grammars.judge(completion.request())) {
-            case NotOurs notOurs -> new Untouched();
-            case Illegal illegal -> Refusals.of(illegal);
-            case Legal legal -> allowed(review, completion, surroundings);
-            case LegalUntilBound legal -> allowed(review, completion, surroundings);
-        };
+        List<JsonNode> before = pods(review, tree(review.oldObject()));
+        var violations = new ArrayList<Violation>();
+        var legal = new ArrayList<Completion>();
+        for (JsonNode pod : pods(review, object)) {
+            if (!before.contains(pod)) {
+                judge(pod, violations, legal);
+            }
+        }
+        if (!violations.isEmpty()) {
+            return Refusals.of(new Illegal(violations));
+        }
+        return legal.isEmpty() ? new Untouched() : allowed(review, legal, surroundings);
     }
 
-    private Decision allowed(Review review, Completion completion, Surroundings surroundings) {
-        PodRequest request = completion.request();
-        var warnings = new ArrayList<>(completion.warnings());
-        warnings.addAll(
-                grammars.grammarOf(request).orElseThrow().warnings(request, surroundings.nodes()));
+    private List<JsonNode> pods(Review review, JsonNode object) {
+        return templates.podsOf(review.group(), review.kind(), object);
+    }
+
+    private void judge(JsonNode pod, List<Violation> violations, List<Completion> legal) {
+        PodRequest asked;
+        try {
+            asked =
+                    PodReader.readTemplate(pod.traverse(ObjectReadContext.empty()), grammars::reads)
+                            .request();
+        } catch (MalformedReviewException e) {
+            // What an operator fills in only when it makes the pod, as Argo's {{inputs…}}, cannot
+            // be
+            // judged before; and whatever else a template has wrong, its pod will be refused for.
+            return;
+        }
+        var completion = Completion.of(asked, grammars);
+        switch (grammars.judge(completion.request())) {
+            case NotOurs _ -> {}
+            case Illegal illegal -> violations.addAll(illegal.violations());
+            case Legal _ -> legal.add(completion);
+            case LegalUntilBound _ -> legal.add(completion);
+        }
+    }
+
+    private Decision allowed(Review review, List<Completion> legal, Surroundings surroundings) {
+        var warnings = new ArrayList<String>();
+        for (Completion completion : legal) {
+            PodRequest request = completion.request();
+            warnings.addAll(completion.warnings());
+            warnings.addAll(
+                    grammars.grammarOf(request)
+                            .orElseThrow()
+                            .warnings(request, surroundings.nodes()));
+        }
         NamespaceStanding standing =
                 surroundings.budgets().standingOf(review.namespace(), surroundings.now());
         if (standing.refuses()) {

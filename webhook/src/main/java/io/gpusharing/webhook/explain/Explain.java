@@ -6,6 +6,7 @@ import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.webhook.admission.ClassProperties;
 import io.gpusharing.webhook.admission.Explainer;
 import io.gpusharing.webhook.admission.PolicyProperties;
+import io.gpusharing.webhook.admission.WorkloadProperties;
 import io.gpusharing.webhook.injection.SidecarProperties;
 import io.gpusharing.webhook.review.ReviewReader;
 import java.io.IOException;
@@ -63,7 +64,8 @@ public final class Explain {
     @EnableConfigurationProperties({
         ClassProperties.class,
         PolicyProperties.class,
-        SidecarProperties.class
+        SidecarProperties.class,
+        WorkloadProperties.class
     })
     static class ExplainConfiguration {
 
@@ -72,9 +74,10 @@ public final class Explain {
                 RequestGrammars grammars,
                 PolicyProperties policy,
                 ClassProperties classes,
-                SidecarProperties sidecar) {
+                SidecarProperties sidecar,
+                WorkloadProperties workloads) {
             return new ExplainCommand(
-                    new Explainer(grammars, policy, classes, sidecar),
+                    new Explainer(grammars, policy, classes, sidecar, workloads),
                     new ReviewReader(grammars::reads),
                     Clock.systemUTC(),
                     System.out);

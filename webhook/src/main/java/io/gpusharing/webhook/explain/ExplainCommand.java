@@ -7,7 +7,6 @@ import io.gpusharing.request.GpuShare;
 import io.gpusharing.webhook.admission.Explainer;
 import io.gpusharing.webhook.admission.Explanation;
 import io.gpusharing.webhook.review.ReviewReader;
-import io.gpusharing.webhook.review.Templates;
 import io.gpusharing.webhook.standing.Budgets;
 import io.gpusharing.webhook.standing.PriorityClasses;
 import io.gpusharing.webhook.standing.Surroundings;
@@ -18,7 +17,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.yaml.snakeyaml.Yaml;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -66,15 +64,22 @@ final class ExplainCommand {
                 "%s %s%n",
                 manifest.path("kind").asString("(no kind)"),
                 manifest.at("/metadata/name").asString("(no name)"));
-        Optional<JsonNode> pod = pod(manifest);
-        if (pod.isEmpty()) {
+        List<JsonNode> pods = pods(manifest);
+        if (pods.isEmpty()) {
             out.println("  verdict   makes no pods that we know of");
-            return true;
         }
+        boolean accepted = true;
+        for (JsonNode pod : pods) {
+            accepted &= explain(manifest, pod);
+        }
+        return accepted;
+    }
+
+    private boolean explain(ObjectNode manifest, JsonNode pod) {
         Instant now = clock.instant();
         Explanation explanation =
                 explainer.explain(
-                        reader.read(review(manifest, pod.get())),
+                        reader.read(review(manifest, pod)),
                         new Surroundings(
                                 Budgets.NONE, PriorityClasses.NONE, List.of(), Map.of(), CA, now));
         out.println("  verdict   " + explanation.verdict());
@@ -110,14 +115,13 @@ final class ExplainCommand {
                 explanation.estimated().isEmpty() ? "" : " or more");
     }
 
-    private static Optional<JsonNode> pod(ObjectNode manifest) {
+    private List<JsonNode> pods(ObjectNode manifest) {
         return isPod(manifest)
-                ? Optional.of(manifest)
-                : Templates.path(
-                                manifest.path("apiVersion").asString(""),
-                                manifest.path("kind").asString(""))
-                        .map(manifest::at)
-                        .filter(JsonNode::isObject);
+                ? List.of(manifest)
+                : explainer.podsOf(
+                        manifest.path("apiVersion").asString(""),
+                        manifest.path("kind").asString(""),
+                        manifest);
     }
 
     private static boolean isPod(ObjectNode manifest) {

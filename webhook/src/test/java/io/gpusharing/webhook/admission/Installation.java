@@ -11,6 +11,7 @@ import io.gpusharing.webhook.injection.Sidecar;
 import io.gpusharing.webhook.injection.SidecarProperties;
 import io.gpusharing.webhook.injection.SidecarProperties.Mode;
 import io.gpusharing.webhook.review.ReviewReader;
+import io.gpusharing.webhook.review.Templates;
 import io.gpusharing.webhook.standing.Budgets;
 import io.gpusharing.webhook.standing.ContainerLimits;
 import io.gpusharing.webhook.standing.PriorityClasses;
@@ -56,6 +57,14 @@ final class Installation {
             new ClassProperties("gpu-in-budget", "gpu-over-budget", Set.of());
     private SidecarProperties sidecar = sidecar(Mode.PerPod);
     private RequestGrammars grammars = RequestGrammars.of(List.of("vcuda"), List.of());
+
+    private Templates templates = new Templates(List.of());
+
+    /** Kinds of operators that make pods. */
+    Installation kinds(Templates.Kind... kinds) {
+        this.templates = new Templates(List.of(kinds));
+        return this;
+    }
 
     /** A fraction without memory gets its part of so many blocks. */
     Installation defaultMemory(long perGpu) {
@@ -247,7 +256,7 @@ final class Installation {
         return new Admission(
                 new ReviewReader(grammars::reads),
                 new PodAdmission(grammars, policy, classes, new Sidecar(sidecar)),
-                new TemplateAdmission(grammars),
+                new TemplateAdmission(grammars, templates),
                 () -> surroundings,
                 (question, review, decision) -> {});
     }

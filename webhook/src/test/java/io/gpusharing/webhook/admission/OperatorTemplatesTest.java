@@ -1,0 +1,143 @@
+package io.gpusharing.webhook.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.webhook.review.TemplatePath;
+import io.gpusharing.webhook.review.Templates;
+import io.gpusharing.webhook.review.Templates.Pods;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Objects of operators get an early answer too, where the site says what of them becomes pods. */
+class OperatorTemplatesTest {
+
+    private static final String ARGO = "argoproj.io";
+
+    private final Installation installation =
+            new Installation()
+                    .kinds(
+                            new Templates.Kind(
+                                    ARGO,
+                                    "Workflow",
+                                    List.of(
+                                            new Pods(
+                                                    TemplatePath.parse("spec.templates[*]"),
+                                                    paths(
+                                                            "container",
+                                                            "script",
+                                                            "containerSet.containers[*]",
+                                                            "sidecars[*]"),
+                                                    paths("initContainers[*]")))),
+                            new Templates.Kind(
+                                    "ray.io",
+                                    "RayCluster",
+                                    List.of(
+                                            Pods.template("spec.headGroupSpec.template"),
+                                            Pods.template("spec.workerGroupSpecs[*].template"))));
+
+    @Test
+    void aWorkflowAsPeopleWriteItIsFine() {
+        Answered answer = installation.workload(ARGO, workflow(), null);
+
+        assertThat(answer.allowed()).as(answer.message()).isTrue();
+        assertThat(answer.audit("verdict")).isEqualTo("Allowed");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/spec/templates/1/script, fetch",
+        "/spec/templates/2/container, train",
+        "/spec/templates/2/initContainers/0, warm",
+        "/spec/templates/2/sidecars/0, board",
+        "/spec/templates/3/containerSet/containers/0, main"
+    })
+    void everyPlaceOfAContainerIsJudged(String place, String name) {
+        ObjectNode workflow = workflow();
+        ask(workflow, place, 150);
+
+        Answered answer = installation.workload(ARGO, workflow, null);
+
+        assertThat(answer.code()).isEqualTo(422);
+        assertThat(answer.message())
+                .startsWith("container \"%s\"".formatted(name))
+                .contains("vcuda-core] is 150");
+    }
+
+    @Test
+    void everyTemplateIsToldAtOnce() {
+        ObjectNode workflow = workflow();
+        ask(workflow, "/spec/templates/1/script", 150);
+        ask(workflow, "/spec/templates/3/containerSet/containers/0", 250);
+
+        assertThat(installation.workload(ARGO, workflow, null).message()).startsWith("2 problems:");
+    }
+
+    @Test
+    void anUpdateIsJudgedOnlyWhereATemplateChanged() {
+        ObjectNode before = workflow();
+        ask(before, "/spec/templates/1/script", 150);
+        ObjectNode suspended = before.deepCopy();
+        suspended.withObject("/spec").put("suspend", true);
+        ObjectNode broken = before.deepCopy();
+        ask(broken, "/spec/templates/3/containerSet/containers/0", 250);
+
+        assertThat(installation.workload(ARGO, suspended, before).allowed()).isTrue();
+        assertThat(installation.workload(ARGO, broken, before).message())
+                .contains("is 250")
+                .doesNotContain("is 150");
+    }
+
+    @Test
+    void templatesOfGroupsOfPodsAreJudgedOneByOne() {
+        ObjectNode ray =
+                Manifests.yaml(
+                        """
+                        kind: RayCluster
+                        metadata: {name: ray}
+                        spec:
+                          headGroupSpec: {template: {spec: {containers: [{name: head, image: x}]}}}
+                          workerGroupSpecs:
+                          - {groupName: small, template: {spec: {containers: [{name: worker, image: x, resources: {limits: {tencent.com/vcuda-core: 30}}}]}}}
+                        """);
+
+        assertThat(installation.workload("ray.io", ray, null).message())
+                .startsWith("container \"worker\": resources.limits[tencent.com/vcuda-memory]");
+    }
+
+    @Test
+    void aKindThatNobodyNamedIsNotOurs() {
+        ObjectNode workflow = workflow();
+        ask(workflow, "/spec/templates/1/script", 150);
+
+        assertThat(new Installation().workload(ARGO, workflow, null).allowed()).isTrue();
+    }
+
+    private static void ask(ObjectNode workflow, String place, int core) {
+        ((ObjectNode) workflow.at(place))
+                .withObject("/resources/limits")
+                .put("tencent.com/vcuda-core", core);
+    }
+
+    private static List<TemplatePath> paths(String... texts) {
+        return Stream.of(texts).map(TemplatePath::parse).toList();
+    }
+
+    private static ObjectNode workflow() {
+        try (var file =
+                Objects.requireNonNull(
+                        OperatorTemplatesTest.class.getResourceAsStream(
+                                "/operators/argo-workflow.yaml"))) {
+            return Manifests.yaml(new String(file.readAllBytes(), StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
