@@ -104,7 +104,11 @@ final class FakeApiServer implements AutoCloseable {
         String query = String.valueOf(exchange.getRequestURI().getQuery());
         switch (exchange.getRequestMethod()) {
             case "GET" -> {
-                if (query.contains("watch=true")) {
+                if (exchange.getRequestHeaders().containsKey("Upgrade")) {
+                    // The client asks for a WebSocket first, and takes this for: plain HTTP,
+                    // please.
+                    write(exchange, 200, "");
+                } else if (query.contains("watch=true")) {
                     watch(exchange, path);
                 } else {
                     get(exchange, path, query);
@@ -234,7 +238,7 @@ final class FakeApiServer implements AutoCloseable {
     private static void write(HttpExchange exchange, int status, String body) throws IOException {
         byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
         exchange.getResponseHeaders().add("Content-Type", "application/json");
-        exchange.sendResponseHeaders(status, bytes.length);
+        exchange.sendResponseHeaders(status, bytes.length == 0 ? -1 : bytes.length);
         try (OutputStream out = exchange.getResponseBody()) {
             out.write(bytes);
         }

@@ -34,13 +34,15 @@ import org.junit.jupiter.api.Test;
  * pod's bill is what the audit log says, and everything that had to be told was told once.
  *
  * <p>Settable: {@code -Dcrash.seed}, {@code -Dcrash.rounds}, {@code -Dcrash.kills} (of a round),
- * {@code -Dcrash.result} (a file for the counts, which {@code benchmarks/soak/run} keeps).
+ * {@code -Dcrash.pause} (longest between two kills, in milliseconds), {@code -Dcrash.result} (a
+ * file for the counts, which {@code benchmarks/soak/run} keeps).
  */
 class CrashIT {
 
     private static final long SEED = Long.getLong("crash.seed", System.nanoTime());
     private static final int ROUNDS = Integer.getInteger("crash.rounds", 1);
     private static final int KILLS = Integer.getInteger("crash.kills", 5);
+    private static final int LONGEST_PAUSE = Integer.getInteger("crash.pause", 6_000);
     private static final int TEAMS = 4;
 
     /**
@@ -122,7 +124,7 @@ class CrashIT {
         try (var load = new PodLoad(cluster.client(), teams, random.split())) {
             load.start();
             for (int kill = 0; kill < KILLS; kill++) {
-                TimeUnit.MILLISECONDS.sleep(random.nextInt(200, 6000));
+                TimeUnit.MILLISECONDS.sleep(random.nextInt(200, LONGEST_PAUSE));
                 Target target = Target.values()[random.nextInt(Target.values().length)];
                 kill(target);
                 killed.merge(target, 1, Integer::sum);
