@@ -4,7 +4,7 @@ export JAVA_HOME := $(shell tools/jdk)
 export PATH := $(JAVA_HOME)/bin:$(PATH)
 MVN := mvn --batch-mode
 
-.PHONY: help demo demo-stop test format clean prerequisites
+.PHONY: help demo demo-stop test soak format clean prerequisites
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | expand -t 14
@@ -18,6 +18,10 @@ demo-stop: ## End what KEEP=1 make demo left running
 
 test: prerequisites ## Everything that is checked: Java, chart, manifests, and the whole on a real control plane
 	@tools/check
+
+soak: prerequisites ## Two hundred kills of timekeeper and PostgreSQL under load, each bill exact; about an hour
+	@tools/build
+	@benchmarks/soak/run
 
 format: prerequisites ## Mend the formatting of the Java sources
 	$(MVN) --quiet spotless:apply
