@@ -36,6 +36,7 @@ final class Account {
 
     private Budget budget;
     private List<Conflict> conflicts = List.of();
+    private int unmeasured;
     private Period period;
     private Instant base;
     private @Nullable BudgetLine line;
@@ -160,6 +161,11 @@ final class Account {
                 period, period.start(), rolledOver, debt, writtenOff, carried, Instant.MAX);
     }
 
+    /** So many of its open stays nobody has measured lately. */
+    void unmeasured(int stays) {
+        unmeasured = stays;
+    }
+
     /** No stay is open any more; they will be told anew. */
     void clearOpen() {
         uses.values().forEach(Use::clearOpen);
@@ -256,7 +262,8 @@ final class Account {
                 Optional.ofNullable(present),
                 exhaustedSince,
                 namespaces,
-                conflicts);
+                conflicts,
+                unmeasured);
     }
 
     private void noteExhaustion(@Nullable BudgetLine now, Instant asOf) {

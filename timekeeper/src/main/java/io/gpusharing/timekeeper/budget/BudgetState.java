@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param line empty if it is unlimited
  * @param exhaustedSince since when it is used up; null while it is not
  * @param namespaces by name
+ * @param unmeasured open pods that are charged by their allocation although the budget charges by
+ *     measured use
  * @param conflicts namespaces that it names and another budget keeps
  */
 public record BudgetState(
@@ -30,7 +32,8 @@ public record BudgetState(
         Optional<BudgetLine> line,
         @Nullable Instant exhaustedSince,
         List<NamespaceUse> namespaces,
-        List<Conflict> conflicts) {
+        List<Conflict> conflicts,
+        int unmeasured) {
 
     public BudgetState {
         namespaces = List.copyOf(namespaces);
@@ -87,7 +90,8 @@ public record BudgetState(
                 then,
                 left ? null : exhaustedAt(),
                 namespaces.stream().map(use -> use.at(asOf, to)).toList(),
-                conflicts);
+                conflicts,
+                unmeasured);
     }
 
     /**

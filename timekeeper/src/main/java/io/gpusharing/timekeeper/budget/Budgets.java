@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.budget;
 
+import io.gpusharing.budget.GpuBudgetSpec.ChargeBy;
 import io.gpusharing.budget.GpuBudgetSpec.Fixed;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.ledger.Entry;
@@ -131,6 +132,7 @@ public class Budgets implements Tariffs {
                             : new Tariff(
                                     owner.name(),
                                     RateRule.of(owner.spec().share(), quotas.get(namespace)),
+                                    owner.spec().chargeBy() == ChargeBy.Utilization,
                                     first ? owner.created() : now,
                                     before);
             if (first || !before.sameTerms(after)) {
@@ -153,7 +155,7 @@ public class Budgets implements Tariffs {
         return properties
                 .budgetOfUnnamed(namespace)
                 .filter(name -> !isSomebodyElses(name))
-                .map(name -> new Tariff(name, RateRule.DEFAULT, Instant.MIN, null))
+                .map(name -> new Tariff(name, RateRule.DEFAULT, false, Instant.MIN, null))
                 .orElse(Tariff.FREE);
     }
 
@@ -275,6 +277,14 @@ public class Budgets implements Tariffs {
         public Map<String, GpuTime> late(Instant before, Instant since) {
             return book.late(budget, before, since);
         }
+    }
+
+    @Override
+    public void unmeasured(Map<String, Integer> stays) {
+        accounts.forEach((name, account) -> {
+            account.unmeasured(stays.getOrDefault(name, 0));
+        });
+        changed.addAll(stays.keySet());
     }
 
     @Override

@@ -28,6 +28,7 @@ record Publication(BudgetState state, String standing, Instant at) {
                         || !state.uid().equals(present.uid())
                         || !state.period().equals(present.period())
                         || !state.conflicts().equals(present.conflicts())
+                        || state.unmeasured() != present.unmeasured()
                         || !standing.equals(present.standing(now).word());
         if (urgent) {
             return now;

@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.budget;
 
+import io.gpusharing.budget.GpuBudgetSpec.ChargeBy;
 import io.gpusharing.budget.GpuBudgetStatus;
 import io.gpusharing.budget.GpuBudgetStatus.Condition;
 import io.gpusharing.budget.GpuBudgetStatus.LotEntry;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Writes a budget's state as the {@code status} of its {@code GpuBudget}. */
@@ -21,6 +23,7 @@ final class StatusDocument {
 
     static final String EXHAUSTED = "Exhausted";
     static final String NAMESPACES = "NamespacesAssigned";
+    static final String UNTRUSTED = "ChargeBasisUntrusted";
 
     private StatusDocument() {}
 
@@ -72,6 +75,33 @@ final class StatusDocument {
     private static List<Condition> conditions(BudgetState state, @Nullable GpuBudgetStatus before) {
         boolean over = state.standing(state.asOf()) instanceof OverBudget;
         List<Conflict> conflicts = state.conflicts();
+        List<Condition> always = always(state, before, over, conflicts);
+        if (state.spec().chargeBy() == ChargeBy.Allocation) {
+            return always;
+        }
+        boolean blind = state.unmeasured() > 0;
+        return Stream.concat(
+                        always.stream(),
+                        Stream.of(
+                                condition(
+                                        state,
+                                        before,
+                                        UNTRUSTED,
+                                        blind,
+                                        blind ? "NoNodeAgent" : "Measured",
+                                        blind
+                                                ? state.unmeasured()
+                                                        + " running pods are measured by no node agent and are"
+                                                        + " charged by their allocation"
+                                                : "Every running pod is measured by a node agent")))
+                .toList();
+    }
+
+    private static List<Condition> always(
+            BudgetState state,
+            @Nullable GpuBudgetStatus before,
+            boolean over,
+            List<Conflict> conflicts) {
         return List.of(
                 condition(
                         state,

@@ -1,5 +1,7 @@
 package io.gpusharing.timekeeper.cluster;
 
+import io.gpusharing.timekeeper.metering.PodFacts;
+import java.util.List;
 import java.util.Optional;
 
 /** A feed's reader that remembers how far it came, so that it can go on there after a restart. */
@@ -7,4 +9,10 @@ public interface PodFollower extends PodFeed {
 
     /** How far it came; empty if it begins. */
     Optional<String> position();
+
+    /**
+     * All bound pods that ask for GPUs and do not carry our label, so that the feed does not tell
+     * of them.
+     */
+    void swept(List<PodFacts> pods);
 }

@@ -4,10 +4,12 @@ import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.timekeeper.cluster.ClusterView;
+import io.gpusharing.timekeeper.ledger.Measurements.Measured;
 import io.gpusharing.timekeeper.ledger.News.Changed;
 import io.gpusharing.timekeeper.ledger.News.Listed;
 import io.gpusharing.timekeeper.ledger.News.Passed;
 import io.gpusharing.timekeeper.ledger.News.Removed;
+import io.gpusharing.timekeeper.ledger.News.Swept;
 import io.gpusharing.timekeeper.ledger.News.Task;
 import io.gpusharing.timekeeper.metering.HeldShare;
 import io.gpusharing.timekeeper.metering.PodFacts;
@@ -25,6 +27,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -37,10 +40,15 @@ import org.springframework.stereotype.Component;
 @Component
 class Book {
 
+    /** What is reported later about a pod that has ended changes no charge any more. */
+    private static final Duration LATE_REPORTS = Duration.ofHours(2);
+
     private final Ledger ledger;
     private final Tariffs tariffs;
     private final ClusterView view;
     private final RequestGrammars grammars;
+    private final ModelWeights weights;
+    private final Settlement settlement;
     private final LedgerProperties properties;
     private final Clock clock;
 
@@ -53,6 +61,8 @@ class Book {
     private @Nullable Instant awaitedUntil;
     private @Nullable CatchUp catchUp;
     private Instant hourPosted = Instant.MIN;
+    private Instant settled = Instant.MIN;
+    private @Nullable Instant swept;
     private Instant seen = Instant.MIN;
 
     Book(
@@ -60,12 +70,16 @@ class Book {
             Tariffs tariffs,
             ClusterView view,
             RequestGrammars grammars,
+            ModelWeights weights,
+            Settlement settlement,
             LedgerProperties properties,
             Clock clock) {
         this.ledger = ledger;
         this.tariffs = tariffs;
         this.view = view;
         this.grammars = grammars;
+        this.weights = weights;
+        this.settlement = settlement;
         this.properties = properties;
         this.clock = clock;
     }
@@ -108,10 +122,11 @@ class Book {
 
     /** When time alone brings a posting. */
     @Nullable Instant nextDue() {
-        Instant hour = Entry.hourAfter(clock.instant().minus(properties.hourCloses()));
+        Instant closing = clock.instant().minus(properties.hourCloses());
+        Instant closes = earlier(Entry.hourAfter(closing), nextMark(closing));
         Instant caughtUp = catchUp == null ? null : catchUp.over();
         return Stream.of(
-                        hour.plus(properties.hourCloses()),
+                        closes.plus(properties.hourCloses()),
                         awaitedUntil,
                         caughtUp,
                         tariffs.nextDue())
@@ -171,6 +186,11 @@ class Book {
                     position = listed.resuming() ? position : listed.position();
                     at = listed.at();
                 }
+                case Swept all -> {
+                    all.pods().forEach(pod -> hold(draft, pod, Stay.of(pod), false));
+                    missing(draft, all);
+                    swept = seconds(all.at());
+                }
                 case Changed changed -> {
                     observe(draft, changed.pod());
                     position = changed.position();
@@ -178,7 +198,7 @@ class Book {
                 }
                 case Removed removed -> {
                     PodFacts pod = removed.pod();
-                    hold(draft, pod, Stay.ofRemoved(pod, seconds(removed.at())));
+                    hold(draft, pod, Stay.ofRemoved(pod, seconds(removed.at())), true);
                     gone.add(pod.uid());
                     position = removed.position();
                     at = removed.at();
@@ -223,6 +243,7 @@ class Book {
     private static Stream<PodFacts> pods(News news) {
         return switch (news) {
             case Listed listed -> listed.pods().stream();
+            case Swept all -> all.pods().stream();
             case Changed changed -> Stream.of(changed.pod());
             case Removed removed -> Stream.of(removed.pod());
             case Passed passed -> Stream.empty();
@@ -231,16 +252,23 @@ class Book {
     }
 
     private void observe(Draft draft, PodFacts pod) {
-        hold(draft, pod, Stay.of(pod));
+        hold(draft, pod, Stay.of(pod), true);
     }
 
-    private void hold(Draft draft, PodFacts pod, Stay told) {
+    /**
+     * @param watched whether the watch tells it, not the sweep
+     */
+    private void hold(Draft draft, PodFacts pod, Stay told, boolean watched) {
+        PodStay known = draft.stay(pod.uid());
+        if (known != null && watched && !known.metering().watched()) {
+            draft.watch(known);
+        }
         switch (told) {
             case Stay.None none -> {}
             case Stay.Open open -> {
                 PodStay stay = draft.stay(pod.uid());
                 if (stay == null) {
-                    begin(draft, pod, open.from());
+                    begin(draft, pod, open.from(), watched);
                 } else if (!stay.open()) {
                     draft.reopen(stay);
                 }
@@ -248,7 +276,7 @@ class Book {
             case Stay.Ended ended -> {
                 PodStay stay = draft.stay(pod.uid());
                 if (stay == null) {
-                    stay = begin(draft, pod, ended.from());
+                    stay = begin(draft, pod, ended.from(), watched);
                 }
                 if (stay != null) {
                     end(draft, stay, ended, null);
@@ -258,11 +286,12 @@ class Book {
     }
 
     /** Null for a pod that carries our label but asks for no GPU. */
-    private @Nullable PodStay begin(Draft draft, PodFacts pod, Instant from) {
+    private @Nullable PodStay begin(Draft draft, PodFacts pod, Instant from, boolean watched) {
         String node = Objects.requireNonNull(pod.placement().node());
         NodeFacts facts = view.node(node).orElse(NodeFacts.UNKNOWN);
         return HeldShare.of(pod.request(), facts, grammars)
-                .map(held -> draft.begin(pod, node, from, held, facts))
+                .map(held ->
+                        draft.begin(pod, node, from, held, facts, weights.at(from, facts), watched))
                 .orElse(null);
     }
 
@@ -278,13 +307,9 @@ class Book {
 
     /** Open stays whose pods are gone: their ends may still be told, or are estimated. */
     private void missing(Draft draft, Listed listed) {
-        Set<UUID> present = listed.pods().stream().map(PodFacts::uid).collect(Collectors.toSet());
         Map<UUID, Instant> missing =
-                stays.values().stream()
-                        .filter(PodStay::open)
-                        .map(PodStay::uid)
-                        .filter(uid -> !present.contains(uid))
-                        .collect(Collectors.toMap(Function.identity(), uid -> seen));
+                absent(listed.pods(), stay -> stay.metering().watched())
+                        .collect(Collectors.toMap(PodStay::uid, stay -> seen));
         if (listed.resuming()) {
             awaited.putAll(missing);
             awaitedUntil = listed.at().plus(properties.resumeGrace());
@@ -293,6 +318,26 @@ class Book {
             missing.forEach((uid, known) -> vanish(draft, uid, known, seconds(listed.at())));
             awaited.clear();
         }
+    }
+
+    /** Nobody tells the end of those: it lies between the last sweep that found them and this. */
+    private void missing(Draft draft, Swept all) {
+        absent(all.pods(), stay -> !stay.metering().watched())
+                .toList()
+                .forEach(stay ->
+                        vanish(
+                                draft,
+                                stay.uid(),
+                                swept == null ? stay.postedUntil() : swept,
+                                seconds(all.at())));
+    }
+
+    private Stream<PodStay> absent(List<PodFacts> pods, Predicate<PodStay> which) {
+        Set<UUID> present = pods.stream().map(PodFacts::uid).collect(Collectors.toSet());
+        return stays.values().stream()
+                .filter(PodStay::open)
+                .filter(which)
+                .filter(stay -> !present.contains(stay.uid()));
     }
 
     private void vanish(Draft draft, UUID uid, Instant lastKnown, Instant bound) {
@@ -308,6 +353,12 @@ class Book {
         Instant hour = now.minus(properties.hourCloses()).truncatedTo(ChronoUnit.HOURS);
         if (hour.isAfter(hourPosted)) {
             open().forEach(stay -> draft.postUntil(stay, hour));
+        }
+        Instant mark = lastMark(now.minus(properties.hourCloses()));
+        if (mark.isAfter(settled)) {
+            open().stream()
+                    .filter(Book::byUse)
+                    .forEach(stay -> draft.postUntil(draft.now(stay), mark));
         }
         Map<String, Instant> cuts = tariffs.due(now);
         if (!cuts.isEmpty()) {
@@ -326,7 +377,12 @@ class Book {
         if (catchUp != null && !now.isBefore(catchUp.over())) {
             catchUp = null;
         }
+        // While news of the past still come, more would have to be taken back.
         if (catchUp == null) {
+            if (mark.isAfter(settled)) {
+                settle(mark);
+                settled = mark;
+            }
             tariffs.upToDate(now);
         }
         hourPosted = hour;
@@ -336,18 +392,98 @@ class Book {
         }
     }
 
+    /** Brings whoever is charged by measured use to what was measured until a mark. */
+    private void settle(Instant mark) {
+        Map<UUID, PodStay> ended =
+                ledger.endedByUse(mark.minus(LATE_REPORTS)).stream()
+                        .filter(stay -> !stays.containsKey(stay.uid()))
+                        .collect(Collectors.toMap(PodStay::uid, Function.identity()));
+        stays.putAll(ended);
+        List<PodStay> all = stays.values().stream().filter(Book::byUse).toList();
+        Map<UUID, Measured> measured = settlement.measured(all);
+        settle(all, measured, mark);
+        stays.keySet().removeAll(ended.keySet());
+        Instant fresh = mark.minus(properties.settleEvery());
+        var unmeasured = new HashMap<String, Integer>();
+        all.stream()
+                .filter(PodStay::open)
+                .forEach(stay -> {
+                    Measured told = measured.get(stay.uid());
+                    boolean blind = told == null || told.last().isBefore(fresh);
+                    unmeasured.merge(stay.budget(), blind ? 1 : 0, Integer::sum);
+                });
+        tariffs.unmeasured(unmeasured);
+    }
+
+    private void settle(List<PodStay> those, Map<UUID, Measured> measured, Instant mark) {
+        if (!those.isEmpty()) {
+            Draft draft = draft();
+            settlement.settle(draft, those, measured, mark);
+            commit(draft.posting(null, null));
+        }
+    }
+
+    private static boolean byUse(PodStay stay) {
+        return stay.metering().use() != null;
+    }
+
+    private Instant lastMark(Instant instant) {
+        long every = properties.settleEvery().toSeconds();
+        return Instant.ofEpochSecond(Math.floorDiv(instant.getEpochSecond(), every) * every);
+    }
+
+    private Instant nextMark(Instant instant) {
+        return lastMark(instant).plus(properties.settleEvery());
+    }
+
+    private static Instant earlier(Instant one, Instant other) {
+        return one.isBefore(other) ? one : other;
+    }
+
+    /** Other terms for an open stay. */
+    private record Change(UUID uid, Tariff tariff, long shareRate) {}
+
     /** After budgets have changed: who pays otherwise, or another rate, from then on. */
     private void repriceAll() {
+        List<Change> changes = open().stream().flatMap(this::change).toList();
+        if (changes.isEmpty()) {
+            return;
+        }
+        Draft old = draft();
+        changes.forEach(it -> old.postUntil(committed(it), it.tariff().since()));
+        commit(old.posting(null, null));
+        Map<UUID, Measured> measured =
+                settlement.measured(
+                        changes.stream()
+                                .filter(it -> byUse(committed(it)) || it.tariff().byUse())
+                                .map(this::committed)
+                                .toList());
+        settle(changes.stream().map(this::committed).filter(Book::byUse).toList(), measured, now());
         Draft draft = draft();
-        for (PodStay stay : open()) {
-            Tariff tariff = tariffs.of(stay.namespace());
-            NodeFacts node = view.node(stay.node()).orElse(NodeFacts.UNKNOWN);
-            long rate = tariff.rule().rate(new BoundShare(stay.share(), stay.shareKnown()), node);
-            if (!tariff.budget().equals(stay.budget()) || rate != stay.rate()) {
-                draft.reprice(stay, tariff.budget(), rate, tariff.since());
-            }
+        for (Change it : changes) {
+            PodStay stay = committed(it);
+            draft.reprice(
+                    stay,
+                    it.tariff().budget(),
+                    it.shareRate(),
+                    it.tariff().byUse() ? Settlement.stretch(stay, measured.get(it.uid())) : null);
         }
         commit(draft.posting(null, null));
+    }
+
+    private Stream<Change> change(PodStay stay) {
+        Tariff tariff = tariffs.of(stay.namespace());
+        NodeFacts node = view.node(stay.node()).orElse(NodeFacts.UNKNOWN);
+        long rate = tariff.rule().rate(new BoundShare(stay.share(), stay.shareKnown()), node);
+        boolean same =
+                tariff.budget().equals(stay.budget())
+                        && rate == stay.price().share()
+                        && tariff.byUse() == byUse(stay);
+        return same ? Stream.empty() : Stream.of(new Change(stay.uid(), tariff, rate));
+    }
+
+    private PodStay committed(Change change) {
+        return Objects.requireNonNull(stays.get(change.uid()));
     }
 
     private void commit(Posting posting) {

@@ -5,6 +5,7 @@ import io.gpusharing.timekeeper.ledger.News.Changed;
 import io.gpusharing.timekeeper.ledger.News.Listed;
 import io.gpusharing.timekeeper.ledger.News.Passed;
 import io.gpusharing.timekeeper.ledger.News.Removed;
+import io.gpusharing.timekeeper.ledger.News.Swept;
 import io.gpusharing.timekeeper.ledger.News.Task;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import io.gpusharing.timekeeper.outage.Outage;
@@ -88,6 +89,11 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
     @Override
     public void passed(String position) {
         news.add(new Passed(position, clock.instant()));
+    }
+
+    @Override
+    public void swept(List<PodFacts> pods) {
+        news.add(new Swept(pods, clock.instant()));
     }
 
     /** Does something between two postings, in the ledger's thread. */

@@ -2,10 +2,14 @@ package io.gpusharing.timekeeper.ledger;
 
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.NodeFacts;
+import io.gpusharing.timekeeper.ledger.PodStay.ByUse;
+import io.gpusharing.timekeeper.ledger.PodStay.Metering;
+import io.gpusharing.timekeeper.ledger.PodStay.Price;
 import io.gpusharing.timekeeper.ledger.Posting.Correction;
 import io.gpusharing.timekeeper.ledger.Posting.Move;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import io.gpusharing.timekeeper.metering.Stay.Ended;
+import io.gpusharing.timekeeper.metering.Weight;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -46,7 +50,14 @@ final class Draft {
     }
 
     /** A pod holds its share from {@code from} on; the share is frozen here. */
-    PodStay begin(PodFacts pod, String node, Instant from, BoundShare held, NodeFacts facts) {
+    PodStay begin(
+            PodFacts pod,
+            String node,
+            Instant from,
+            BoundShare held,
+            NodeFacts facts,
+            Weight weight,
+            boolean watched) {
         Instant start = from.isBefore(meteringStart) ? meteringStart : from;
         List<Tariff> history = history(pod.namespace(), start);
         Tariff first = history.getFirst();
@@ -58,7 +69,7 @@ final class Draft {
                         pod.owner(),
                         node,
                         first.budget(),
-                        first.rule().rate(held, facts),
+                        new Price(first.rule().rate(held, facts), weight),
                         held.share(),
                         held.memoryKnown(),
                         start,
@@ -66,17 +77,48 @@ final class Draft {
                         start,
                         null,
                         false,
-                        null);
+                        null,
+                        new Metering(watched, byUse(first, start)));
         for (Tariff next : history.subList(1, history.size())) {
             stay = post(stay, next.since());
-            stay = stay.on(next.budget(), next.rule().rate(held, facts));
+            stay =
+                    stay.on(
+                            next.budget(),
+                            next.rule().rate(held, facts),
+                            byUse(next, stay.postedUntil()));
         }
         return put(stay);
     }
 
-    /** The terms change: up to {@code at} the old ones are posted. */
-    void reprice(PodStay stay, String budget, long rate, Instant at) {
-        put(post(stay, at).on(budget, rate));
+    /** Nothing was measured yet of a stay that begins. */
+    private static @Nullable ByUse byUse(Tariff tariff, Instant since) {
+        return tariff.byUse() ? new ByUse(since, 0, 0, null) : null;
+    }
+
+    /**
+     * The terms change from where the stay is posted.
+     *
+     * @param measured what had been measured by then
+     */
+    void reprice(PodStay stay, String budget, long shareRate, @Nullable ByUse measured) {
+        put(now(stay).on(budget, shareRate, measured));
+    }
+
+    /** The watch tells of a pod that only the sweep had found. */
+    void watch(PodStay stay) {
+        put(now(stay).watched());
+    }
+
+    /**
+     * What was measured differs from what was charged.
+     *
+     * @param difference in the stay's last entries; null if there is none worth an entry
+     */
+    void settle(PodStay stay, @Nullable Entry difference, Instant mark) {
+        if (difference != null) {
+            corrections.add(new Correction(difference, "measured by the node agent"));
+        }
+        put(stay.settled(mark));
     }
 
     /** The pod was taken for gone and is there. */
@@ -112,7 +154,7 @@ final class Draft {
         PodStay settled = stay.reopened();
         if (to.isBefore(stay.postedUntil())) {
             takeBack(stay.uid(), to, posted);
-            settled = settled.posted(to);
+            settled = settled.posted(to).settled(null);
         } else {
             settled = post(settled, to);
         }

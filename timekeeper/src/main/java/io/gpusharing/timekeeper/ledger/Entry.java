@@ -34,6 +34,11 @@ public record Entry(
         return from.truncatedTo(ChronoUnit.HOURS);
     }
 
+    /** Begin of the last hour that reaches up to an instant. */
+    static Instant hourBefore(Instant instant) {
+        return instant.minusNanos(1).truncatedTo(ChronoUnit.HOURS);
+    }
+
     static Instant hourAfter(Instant instant) {
         return instant.truncatedTo(ChronoUnit.HOURS).plus(Duration.ofHours(1));
     }

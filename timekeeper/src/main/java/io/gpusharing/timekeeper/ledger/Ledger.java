@@ -1,16 +1,21 @@
 package io.gpusharing.timekeeper.ledger;
 
+import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.ledger.PodStay.ByUse;
 import io.gpusharing.timekeeper.ledger.Posting.Correction;
 import io.gpusharing.timekeeper.ledger.Posting.Move;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.function.Function;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
@@ -96,6 +101,45 @@ public class Ledger {
                 .list();
     }
 
+    /** Stays charged by measured use that ended after an instant. */
+    public List<PodStay> endedByUse(Instant after) {
+        return jdbc.sql(
+                        """
+                        select * from pod_stay where cluster = :cluster and use_since is not null
+                          and held_until > :after::timestamptz
+                        """)
+                .param("cluster", cluster)
+                .param("after", after.toString())
+                .query(Rows::stay)
+                .list();
+    }
+
+    /**
+     * What we ourselves have charged each of these pods since it is charged by measured use;
+     * corrections that people made stand beside that.
+     */
+    public Map<UUID, GpuTime> chargedByUse(Collection<UUID> pods) {
+        var charged = new HashMap<UUID, GpuTime>();
+        jdbc.sql(
+                        """
+                        select s.pod_uid, sum(e.amount)::bigint as amount from pod_stay s join
+                          (select cluster, pod_uid, charged_from, amount from charge
+                           union all
+                           select cluster, pod_uid, charged_from, amount from correction where author = 'timekeeper') e
+                          using (cluster, pod_uid)
+                        where s.cluster = ? and s.pod_uid = any(?) and e.charged_from >= s.use_since
+                        group by s.pod_uid
+                        """)
+                .param(1, cluster)
+                .param(2, Columns.uuids(pods))
+                .query(row -> {
+                    charged.put(
+                            row.getObject("pod_uid", UUID.class),
+                            new GpuTime(row.getLong("amount")));
+                });
+        return charged;
+    }
+
     /**
      * Writes a posting, all of it or nothing.
      *
@@ -121,10 +165,12 @@ public class Ledger {
                         """
                         insert into pod_stay (cluster, pod_uid, namespace, name, owner_kind, owner_name, node,
                             budget, rate, compute_part, memory_part, share_known,
-                            held_from, posted_until, charged_until, held_until, estimated, end_bound)
+                            held_from, posted_until, charged_until, held_until, estimated, end_bound,
+                            share_rate, model, weight, weight_known, watched, use_since)
                         select ?, * from unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[],
                             ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::boolean[], ?::timestamptz[],
-                            ?::timestamptz[], ?::timestamptz[], ?::timestamptz[], ?::boolean[], ?::timestamptz[])
+                            ?::timestamptz[], ?::timestamptz[], ?::timestamptz[], ?::boolean[], ?::timestamptz[],
+                            ?::bigint[], ?::text[], ?::bigint[], ?::boolean[], ?::boolean[], ?::timestamptz[])
                         """)
                 .params(
                         Columns.of(stays)
@@ -146,8 +192,24 @@ public class Ledger {
                                 .instant(PodStay::until)
                                 .flag(PodStay::estimated)
                                 .instant(PodStay::endBound)
+                                .number(stay -> stay.price().share())
+                                .text(stay -> stay.price().weight().model())
+                                .number(stay -> stay.price().weight().millionths())
+                                .flag(stay -> stay.price().weight().known())
+                                .flag(stay -> stay.metering().watched())
+                                .instant(stay -> use(stay, ByUse::since))
                                 .parameters())
                 .update();
+    }
+
+    private static <T> @Nullable T use(PodStay stay, Function<ByUse, @Nullable T> what) {
+        ByUse use = stay.metering().use();
+        return use == null ? null : what.apply(use);
+    }
+
+    private static long counted(PodStay stay, ToLongFunction<ByUse> what) {
+        ByUse use = stay.metering().use();
+        return use == null ? 0 : what.applyAsLong(use);
     }
 
     private void change(List<Move> moves) {
@@ -164,15 +226,23 @@ public class Ledger {
                                 update pod_stay s
                                 set budget = u.budget, rate = u.rate, posted_until = u.posted_until,
                                     charged_until = u.charged_until, held_until = u.held_until,
-                                    estimated = u.estimated, end_bound = u.end_bound
+                                    estimated = u.estimated, end_bound = u.end_bound,
+                                    share_rate = u.share_rate, watched = u.watched, use_since = u.use_since,
+                                    use_before = u.use_before, covered_before = u.covered_before,
+                                    use_settled = u.use_settled
                                 from (select ?::text as cluster, * from unnest(?::uuid[], ?::timestamptz[],
                                         ?::timestamptz[], ?::text[], ?::bigint[], ?::timestamptz[],
-                                        ?::timestamptz[], ?::timestamptz[], ?::boolean[], ?::timestamptz[])
+                                        ?::timestamptz[], ?::timestamptz[], ?::boolean[], ?::timestamptz[],
+                                        ?::timestamptz[], ?::bigint[], ?::boolean[], ?::timestamptz[],
+                                        ?::bigint[], ?::bigint[], ?::timestamptz[])
                                     as u(pod_uid, was_posted, was_held, budget, rate, posted_until,
-                                        charged_until, held_until, estimated, end_bound)) u
+                                        charged_until, held_until, estimated, end_bound,
+                                        was_settled, share_rate, watched, use_since,
+                                        use_before, covered_before, use_settled)) u
                                 where s.cluster = u.cluster and s.pod_uid = u.pod_uid
                                   and s.posted_until = u.was_posted
                                   and s.held_until is not distinct from u.was_held
+                                  and s.use_settled is not distinct from u.was_settled
                                 """)
                         .params(
                                 Columns.of(sorted)
@@ -187,6 +257,13 @@ public class Ledger {
                                         .instant(move -> move.after().until())
                                         .flag(move -> move.after().estimated())
                                         .instant(move -> move.after().endBound())
+                                        .instant(move -> use(before(move), ByUse::settled))
+                                        .number(move -> move.after().price().share())
+                                        .flag(move -> move.after().metering().watched())
+                                        .instant(move -> use(move.after(), ByUse::since))
+                                        .number(move -> counted(move.after(), ByUse::used))
+                                        .number(move -> counted(move.after(), ByUse::covered))
+                                        .instant(move -> use(move.after(), ByUse::settled))
                                         .parameters())
                         .update();
         if (changed != moves.size()) {

@@ -15,10 +15,15 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     meanwhile, before a vanished pod's end is estimated
  * @param keepCharges how long single charges are kept, in whole months; zero for ever. Hourly sums
  *     stay
+ * @param settleEvery how often budgets that charge by measured use are brought to what node agents
+ *     have measured; until then they stand as if charged by allocation
+ * @param idleFloorPercent what an idle share costs such a budget, in percent of a busy one
  */
 @ConfigurationProperties("gpusharing.ledger")
 public record LedgerProperties(
         @DefaultValue("30s") Duration hourCloses,
         @DefaultValue("1s") Duration databaseRetry,
         @DefaultValue("10s") Duration resumeGrace,
-        @DefaultValue("P0M") Period keepCharges) {}
+        @DefaultValue("P0M") Period keepCharges,
+        @DefaultValue("10m") Duration settleEvery,
+        @DefaultValue("10") int idleFloorPercent) {}

@@ -14,6 +14,7 @@ sealed interface News {
             case Changed changed -> Stream.of(changed.at());
             case Removed removed -> Stream.of(removed.at());
             case Listed listed -> Stream.empty();
+            case Swept swept -> Stream.empty();
             case Passed passed -> Stream.empty();
             case Task task -> Stream.empty();
         };
@@ -26,6 +27,9 @@ sealed interface News {
     record Changed(PodFacts pod, String position, Instant at) implements News {}
 
     record Removed(PodFacts pod, String position, Instant at) implements News {}
+
+    /** All bound pods that ask for GPUs and that the watch does not tell of. */
+    record Swept(List<PodFacts> pods, Instant at) implements News {}
 
     record Passed(String position, Instant at) implements News {}
 

@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.ledger;
 
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.timekeeper.metering.PodFacts.Owner;
+import io.gpusharing.timekeeper.metering.Weight;
 import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -10,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * What a pod holds, since when, on whose account, and up to when that is posted.
  *
  * @param budget who pays; {@link Tariff#NOBODY} if no budget names the namespace
- * @param rate micro-GPUs that are charged
+ * @param price what is charged for it, each second
  * @param share both parts of what it holds, frozen when it was bound
  * @param shareKnown false if the node did not tell how large its devices are
  * @param from first instant that is charged
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param until end of the stay; null while it is open
  * @param estimated whether the end is an estimate
  * @param endBound an estimated end lies between {@code until} and this
+ * @param metering how it is followed and measured
  */
 public record PodStay(
         UUID uid,
@@ -28,7 +30,7 @@ public record PodStay(
         @Nullable Owner owner,
         String node,
         String budget,
-        long rate,
+        Price price,
         GpuShare share,
         boolean shareKnown,
         Instant from,
@@ -36,7 +38,84 @@ public record PodStay(
         Instant chargedUntil,
         @Nullable Instant until,
         boolean estimated,
-        @Nullable Instant endBound) {
+        @Nullable Instant endBound,
+        Metering metering) {
+
+    /**
+     * What a share costs.
+     *
+     * @param share micro-GPUs that the budget's rule makes of it
+     * @param weight of the GPU model, frozen when the pod was bound
+     */
+    public record Price(long share, Weight weight) {
+
+        /** Micro-GPUs that are charged. */
+        public long rate() {
+            return weight.of(share);
+        }
+    }
+
+    /**
+     * How a stay is followed and measured.
+     *
+     * @param watched whether it carries our label, so that the watch tells of it; only the sweep
+     *     finds the others
+     * @param use since when it is charged by measured use; null if by allocation
+     */
+    public record Metering(boolean watched, @Nullable ByUse use) {
+
+        static final Metering USUAL = new Metering(true, null);
+    }
+
+    /**
+     * A stretch that is charged by measured use. It begins anew when the terms change.
+     *
+     * @param used what had been measured when it began, in micro-GPU-seconds
+     * @param covered and in how much time, in microseconds
+     * @param settled up to when entries say what was measured; null if they do not yet
+     */
+    public record ByUse(Instant since, long used, long covered, @Nullable Instant settled) {}
+
+    /** A stay that is charged by its allocation on GPUs of the reference model. */
+    public PodStay(
+            UUID uid,
+            String namespace,
+            String name,
+            @Nullable Owner owner,
+            String node,
+            String budget,
+            long rate,
+            GpuShare share,
+            boolean shareKnown,
+            Instant from,
+            Instant postedUntil,
+            Instant chargedUntil,
+            @Nullable Instant until,
+            boolean estimated,
+            @Nullable Instant endBound) {
+        this(
+                uid,
+                namespace,
+                name,
+                owner,
+                node,
+                budget,
+                new Price(rate, Weight.ONE),
+                share,
+                shareKnown,
+                from,
+                postedUntil,
+                chargedUntil,
+                until,
+                estimated,
+                endBound,
+                Metering.USUAL);
+    }
+
+    /** Micro-GPUs that are charged. */
+    public long rate() {
+        return price.rate();
+    }
 
     /** Whether the pod still holds its share. */
     public boolean open() {
@@ -44,28 +123,66 @@ public record PodStay(
     }
 
     PodStay posted(Instant to) {
-        return copy(budget, rate, to, until, estimated, endBound);
+        return copy(budget, price, to, until, estimated, endBound, metering);
     }
 
-    PodStay on(String payer, long newRate) {
-        return copy(payer, newRate, postedUntil, until, estimated, endBound);
+    /** The same on other terms, from where it is posted on. */
+    PodStay on(String payer, long shareRate, @Nullable ByUse use) {
+        return copy(
+                payer,
+                new Price(shareRate, price.weight()),
+                postedUntil,
+                until,
+                estimated,
+                endBound,
+                new Metering(metering.watched(), use));
     }
 
     PodStay ended(Instant at, boolean estimate, @Nullable Instant bound) {
-        return copy(budget, rate, postedUntil, at, estimate, bound);
+        return copy(budget, price, postedUntil, at, estimate, bound, metering);
     }
 
     PodStay reopened() {
-        return copy(budget, rate, postedUntil, null, false, null);
+        return copy(budget, price, postedUntil, null, false, null, metering);
+    }
+
+    /** The watch tells of it from now on. */
+    PodStay watched() {
+        return copy(
+                budget,
+                price,
+                postedUntil,
+                until,
+                estimated,
+                endBound,
+                new Metering(true, metering.use()));
+    }
+
+    /** Entries say what was measured until then; null if they do not any more. */
+    PodStay settled(@Nullable Instant at) {
+        ByUse use = metering.use();
+        return use == null
+                ? this
+                : copy(
+                        budget,
+                        price,
+                        postedUntil,
+                        until,
+                        estimated,
+                        endBound,
+                        new Metering(
+                                metering.watched(),
+                                new ByUse(use.since(), use.used(), use.covered(), at)));
     }
 
     private PodStay copy(
             String payer,
-            long newRate,
+            Price newPrice,
             Instant posted,
             @Nullable Instant end,
             boolean estimate,
-            @Nullable Instant bound) {
+            @Nullable Instant bound,
+            Metering how) {
         Instant furthest = posted.isAfter(chargedUntil) ? posted : chargedUntil;
         return new PodStay(
                 uid,
@@ -74,7 +191,7 @@ public record PodStay(
                 owner,
                 node,
                 payer,
-                newRate,
+                newPrice,
                 share,
                 shareKnown,
                 from,
@@ -82,6 +199,7 @@ public record PodStay(
                 furthest,
                 end,
                 estimate,
-                bound);
+                bound,
+                how);
     }
 }

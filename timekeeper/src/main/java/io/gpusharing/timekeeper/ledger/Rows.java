@@ -1,7 +1,11 @@
 package io.gpusharing.timekeeper.ledger;
 
 import io.gpusharing.request.GpuShare;
+import io.gpusharing.timekeeper.ledger.PodStay.ByUse;
+import io.gpusharing.timekeeper.ledger.PodStay.Metering;
+import io.gpusharing.timekeeper.ledger.PodStay.Price;
 import io.gpusharing.timekeeper.metering.PodFacts.Owner;
+import io.gpusharing.timekeeper.metering.Weight;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -24,7 +28,12 @@ final class Rows {
                 owner == null ? null : new Owner(owner, row.getString("owner_name"), ""),
                 row.getString("node"),
                 row.getString("budget"),
-                row.getLong("rate"),
+                new Price(
+                        row.getLong("share_rate"),
+                        new Weight(
+                                row.getString("model"),
+                                row.getLong("weight"),
+                                row.getBoolean("weight_known"))),
                 new GpuShare(row.getLong("compute_part"), row.getLong("memory_part")),
                 row.getBoolean("share_known"),
                 instant(row, "held_from"),
@@ -32,7 +41,19 @@ final class Rows {
                 instant(row, "charged_until"),
                 instantOrNull(row, "held_until"),
                 row.getBoolean("estimated"),
-                instantOrNull(row, "end_bound"));
+                instantOrNull(row, "end_bound"),
+                new Metering(row.getBoolean("watched"), use(row)));
+    }
+
+    private static @Nullable ByUse use(ResultSet row) throws SQLException {
+        Instant since = instantOrNull(row, "use_since");
+        return since == null
+                ? null
+                : new ByUse(
+                        since,
+                        row.getLong("use_before"),
+                        row.getLong("covered_before"),
+                        instantOrNull(row, "use_settled"));
     }
 
     static Entry entry(ResultSet row, int number) throws SQLException {

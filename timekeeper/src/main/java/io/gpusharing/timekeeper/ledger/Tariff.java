@@ -9,25 +9,28 @@ import org.jspecify.annotations.Nullable;
  *
  * @param budget name of the budget
  * @param rule how a share becomes a rate
+ * @param byUse whether what a node agent measures lowers the charge
  * @param since first instant at which this holds
  * @param before what held until then; null for nobody
  */
-public record Tariff(String budget, RateRule rule, Instant since, @Nullable Tariff before) {
+public record Tariff(
+        String budget, RateRule rule, boolean byUse, Instant since, @Nullable Tariff before) {
 
     /** The budget of namespaces that no budget names: their use is known, and nobody's. */
     public static final String NOBODY = "";
 
     /** Nobody pays. */
-    public static final Tariff FREE = new Tariff(NOBODY, RateRule.DEFAULT, Instant.MIN, null);
+    public static final Tariff FREE =
+            new Tariff(NOBODY, RateRule.DEFAULT, false, Instant.MIN, null);
 
     /** Whether both charge the same. */
     public boolean sameTerms(Tariff other) {
-        return budget.equals(other.budget) && rule.equals(other.rule);
+        return budget.equals(other.budget) && rule.equals(other.rule) && byUse == other.byUse;
     }
 
     /** The same, from an instant on, after another. */
     public Tariff after(Tariff earlier, Instant from) {
-        return new Tariff(budget, rule, from, earlier);
+        return new Tariff(budget, rule, byUse, from, earlier);
     }
 
     Tariff previous() {

@@ -29,6 +29,12 @@ public interface Tariffs {
     /** By budget, a step that has passed by now: its open stays must be posted up to there. */
     Map<String, Instant> due(Instant now);
 
+    /**
+     * By budget, how many of its open stays are charged by their allocation although it charges by
+     * measured use, because no node agent has measured them lately.
+     */
+    void unmeasured(Map<String, Integer> stays);
+
     /** All that was due by now is posted. */
     void upToDate(Instant now);
 }

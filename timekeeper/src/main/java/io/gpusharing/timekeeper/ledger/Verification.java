@@ -53,6 +53,8 @@ public class Verification {
         differences.addAll(find("hour", HOURS));
         differences.addAll(find("overlap", OVERLAPS));
         differences.addAll(find("stay", STAYS));
+        differences.addAll(find("weight", WEIGHTS));
+        differences.addAll(find("use", BY_USE));
         long entries =
                 jdbc.sql("select count(*) from charge where cluster = :cluster")
                         .param("cluster", cluster)
@@ -112,9 +114,33 @@ public class Verification {
             select s.pod_uid::text, coalesce(sum(c.amount), 0),
                    s.rate * extract(epoch from s.posted_until - s.held_from)
             from pod_stay s left join pod_charge c using (cluster, pod_uid)
-            where s.cluster = :cluster
+            where s.cluster = :cluster and s.use_since is null
             group by s.cluster, s.pod_uid
             having coalesce(sum(c.amount), 0) <> s.rate * extract(epoch from s.posted_until - s.held_from)
                and coalesce(bool_and(abs(c.rate) = s.rate), true)
+            """;
+
+    /** A rate is what the budget makes of the share, times the weight of the GPU model. */
+    private static final String WEIGHTS =
+            """
+            select pod_uid::text, rate, least(div(share_rate::numeric * weight, 1000000), 100000000000)
+            from pod_stay
+            where cluster = :cluster
+              and rate is distinct from least(div(share_rate::numeric * weight, 1000000), 100000000000)
+            """;
+
+    /** What was measured makes a stay cheaper than its share, never dearer, and never a gift. */
+    private static final String BY_USE =
+            """
+            select s.pod_uid::text, sum(e.amount),
+                   '0 to ' || s.rate * extract(epoch from s.posted_until - s.use_since)
+            from pod_stay s join
+                 (select cluster, pod_uid, charged_from, amount from charge
+                  union all
+                  select cluster, pod_uid, charged_from, amount from correction where author = 'timekeeper') e
+                 on e.cluster = s.cluster and e.pod_uid = s.pod_uid and e.charged_from >= s.use_since
+            where s.cluster = :cluster and s.use_settled is not null
+            group by s.cluster, s.pod_uid
+            having sum(e.amount) not between 0 and s.rate * extract(epoch from s.posted_until - s.use_since)
             """;
 }

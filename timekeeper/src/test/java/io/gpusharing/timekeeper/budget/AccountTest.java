@@ -176,7 +176,7 @@ class AccountTest {
         usage.use(MONDAY, Integer.toString(random.nextInt(120)));
         account.fold(
                 monday,
-                List.of(grant("20", MONDAY.plusSeconds(random.nextInt(90_000)), null)),
+                List.of(grant("20", MONDAY.plusSeconds(61 + random.nextInt(90_000)), null)),
                 usage,
                 MONDAY.plusSeconds(1));
         for (int i = random.nextInt(5); i > 0; i--) {

@@ -39,7 +39,8 @@ class PublicationTest {
                 Optional.of(line),
                 null,
                 List.of(new NamespaceUse("team-a", GpuTime.ZERO, rate)),
-                List.of());
+                List.of(),
+                0);
     }
 
     @Test

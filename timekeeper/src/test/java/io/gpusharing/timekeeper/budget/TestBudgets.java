@@ -87,6 +87,26 @@ public final class TestBudgets {
             return new Budget(name, "uid-" + name, generation, created, spec, byDefault, null);
         }
 
+        /** It charges by measured use. */
+        public Written byUse() {
+            return new Written(
+                    name,
+                    created,
+                    generation + 1,
+                    new GpuBudgetSpec(
+                            spec.namespaces(),
+                            spec.gpuMinutes(),
+                            spec.period(),
+                            spec.rollover(),
+                            spec.debt(),
+                            spec.onExhausted(),
+                            ChargeBy.Utilization,
+                            spec.share(),
+                            spec.warnAtPercent(),
+                            spec.minimumRunTime()),
+                    byDefault);
+        }
+
         /** Not by an administrator, but by the timekeeper itself. */
         public Written byDefaultItself() {
             return new Written(name, created, generation, spec, true);

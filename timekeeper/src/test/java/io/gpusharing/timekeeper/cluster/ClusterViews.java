@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.cluster;
 
+import io.gpusharing.request.NodeFacts;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import io.gpusharing.timekeeper.testing.Pods;
 
@@ -17,8 +18,13 @@ public final class ClusterViews {
 
     /** Knows the node that all test pods run on. */
     public static ClusterView withNode() {
+        return withNode(Pods.NODE_FACTS);
+    }
+
+    /** Knows this of the node that all test pods run on. */
+    public static ClusterView withNode(NodeFacts facts) {
         var view = new ClusterView();
-        view.put(Pods.NODE, Pods.NODE_FACTS);
+        view.put(Pods.NODE, facts);
         return view;
     }
 }

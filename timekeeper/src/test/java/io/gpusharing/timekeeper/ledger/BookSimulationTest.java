@@ -15,10 +15,12 @@ import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.budget.TestBudgets.Written;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
+import io.gpusharing.timekeeper.metering.Weights;
 import io.gpusharing.timekeeper.testing.FlakyTransactions;
 import io.gpusharing.timekeeper.testing.Pods;
 import io.gpusharing.timekeeper.testing.SteppingClock;
 import io.gpusharing.timekeeper.testing.TestDatabase;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
@@ -50,7 +52,9 @@ class BookSimulationTest {
                     Duration.ofSeconds(30),
                     Duration.ofSeconds(1),
                     Duration.ofSeconds(10),
-                    java.time.Period.ZERO);
+                    java.time.Period.ZERO,
+                    Duration.ofMinutes(10),
+                    10);
 
     /** News may be later than any books stay open. */
     private static final Duration NEVER_CLOSED = Duration.ofDays(100);
@@ -111,6 +115,8 @@ class BookSimulationTest {
                             budgets,
                             ClusterViews.withNode(),
                             new RequestGrammars(List.of(new VcudaGrammar())),
+                            new ModelWeights(Weights.EQUAL, new SimpleMeterRegistry()),
+                            new Settlement(ledger, pods -> Map.of(), budgets, PROPERTIES),
                             PROPERTIES,
                             clock);
             var news = new ArrayDeque<News>();

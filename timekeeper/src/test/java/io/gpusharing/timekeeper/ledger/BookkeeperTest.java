@@ -11,6 +11,7 @@ import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
+import io.gpusharing.timekeeper.metering.Weights;
 import io.gpusharing.timekeeper.testing.Pods;
 import io.gpusharing.timekeeper.testing.SteppingClock;
 import io.gpusharing.timekeeper.testing.TestDatabase;
@@ -19,6 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.Period;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -34,7 +36,9 @@ class BookkeeperTest {
                     Duration.ofSeconds(30),
                     Duration.ofSeconds(1),
                     Duration.ofSeconds(10),
-                    Period.ZERO);
+                    Period.ZERO,
+                    Duration.ofMinutes(10),
+                    10);
 
     private final SteppingClock clock = new SteppingClock(START.plusSeconds(60));
     private final TestDatabase database = TestDatabase.create();
@@ -52,6 +56,8 @@ class BookkeeperTest {
                         budgets,
                         ClusterViews.withNode(),
                         new RequestGrammars(List.of(new VcudaGrammar())),
+                        new ModelWeights(Weights.EQUAL, new SimpleMeterRegistry()),
+                        new Settlement(ledger, pods -> Map.of(), budgets, PROPERTIES),
                         PROPERTIES,
                         clock);
         var verification = new Verification(database.jdbc(), CLUSTER, clock);

@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.ledger;
 
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.request.VcudaGrammar;
 import io.gpusharing.timekeeper.budget.BudgetState;
@@ -9,16 +10,23 @@ import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.budget.TestBudgets.Written;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
+import io.gpusharing.timekeeper.ledger.Measurements.Measured;
+import io.gpusharing.timekeeper.metering.Weights;
 import io.gpusharing.timekeeper.testing.Pods;
 import io.gpusharing.timekeeper.testing.SteppingClock;
 import io.gpusharing.timekeeper.testing.TestDatabase;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** A timekeeper's book and budgets on a real database; the test is its API server. */
@@ -31,13 +39,19 @@ public final class Books {
                     Duration.ofSeconds(30),
                     Duration.ofSeconds(1),
                     Duration.ofSeconds(10),
-                    java.time.Period.ZERO);
+                    java.time.Period.ZERO,
+                    Duration.ofMinutes(10),
+                    10);
 
     public final TestDatabase database;
     public final SteppingClock clock;
     private final Map<UUID, Pods> present;
     private final String unnamed;
     private List<Written> written;
+    private final Map<UUID, Measured> measured = new ConcurrentHashMap<>();
+    public final MeterRegistry registry = new SimpleMeterRegistry();
+    private Weights weights = Weights.EQUAL;
+    private NodeFacts node = Pods.NODE_FACTS;
     private int version;
     private Budgets budgets;
     private Book book;
@@ -124,10 +138,34 @@ public final class Books {
         present.remove(pod.uid());
     }
 
+    /** What a sweep over all pods finds: these, which do not carry our label. */
+    public void swept(Pods... pods) {
+        keep(new News.Swept(Stream.of(pods).map(Pods::facts).toList(), clock.instant()));
+    }
+
+    /**
+     * A node agent has reported, of the one GPU of a pod: busy and measured seconds since it began.
+     */
+    public void measured(Pods pod, double busy, long covered) {
+        measured.put(
+                pod.uid(),
+                new Measured((long) (busy * 1_000_000), covered * 1_000_000, 1, clock.instant()));
+    }
+
+    /** From the next start on, GPU models have these weights. */
+    public void weights(Weights now) {
+        weights = now;
+    }
+
+    /** From the next start on, the node tells this. */
+    public void node(NodeFacts now) {
+        node = now;
+    }
+
     /** Time passes, and what it brings is posted. */
     public void pass(Duration time) {
         clock.pass(time);
-        book.keep(new ArrayDeque<>());
+        keep(new ArrayDeque<>());
     }
 
     /** How a budget stands. */
@@ -159,7 +197,10 @@ public final class Books {
     }
 
     private void keep(News news) {
-        var pending = new ArrayDeque<News>(List.of(news));
+        keep(new ArrayDeque<>(List.of(news)));
+    }
+
+    private void keep(ArrayDeque<News> pending) {
         while (true) {
             try {
                 book.keep(pending);
@@ -176,13 +217,22 @@ public final class Books {
     }
 
     private Book book() {
+        Ledger ledger = ledger();
         return new Book(
-                ledger(),
+                ledger,
                 budgets,
-                ClusterViews.withNode(),
+                ClusterViews.withNode(node),
                 new RequestGrammars(List.of(new VcudaGrammar())),
+                new ModelWeights(weights, registry),
+                new Settlement(ledger, this::measured, budgets, PROPERTIES),
                 PROPERTIES,
                 clock);
+    }
+
+    private Map<UUID, Measured> measured(Collection<UUID> pods) {
+        var told = new HashMap<>(measured);
+        told.keySet().retainAll(pods);
+        return told;
     }
 
     private Ledger ledger() {

@@ -149,7 +149,9 @@ class LedgerTest {
                                 Duration.ZERO,
                                 Duration.ZERO,
                                 Duration.ZERO,
-                                java.time.Period.ofMonths(1)),
+                                java.time.Period.ofMonths(1),
+                                Duration.ofMinutes(10),
+                                10),
                         clock);
 
         partitions.tend();

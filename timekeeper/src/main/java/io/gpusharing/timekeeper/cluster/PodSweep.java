@@ -1,0 +1,97 @@
+package io.gpusharing.timekeeper.cluster;
+
+import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
+import io.fabric8.kubernetes.api.model.PodList;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.Names;
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.timekeeper.metering.PodFacts;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.stereotype.Component;
+
+/**
+ * Looks through all pods now and then for such as ask for GPUs and do not carry our label. They are
+ * read page by page and forgotten, but for those.
+ */
+@Component
+class PodSweep {
+
+    private static final Logger log = LoggerFactory.getLogger(PodSweep.class);
+    private static final long PAGE = 500;
+    private static final Duration RETRY = Duration.ofMinutes(1);
+
+    private final KubernetesClient client;
+    private final RequestGrammars grammars;
+    private final PodReader reader;
+    private final ClusterView view;
+    private final PodFollower follower;
+    private final SweepProperties properties;
+    private final Clock clock;
+    private Instant next = Instant.MIN;
+
+    PodSweep(
+            KubernetesClient client,
+            RequestGrammars grammars,
+            ClusterView view,
+            PodFollower follower,
+            SweepProperties properties,
+            Clock clock) {
+        this.client = client;
+        this.grammars = grammars;
+        this.reader = new PodReader(grammars::reads);
+        this.view = view;
+        this.follower = follower;
+        this.properties = properties;
+        this.clock = clock;
+    }
+
+    /** Sweeps if it is time to, once the pods that are watched are known. */
+    @Scheduled(initialDelayString = "PT10S", fixedDelayString = "PT10S")
+    void check() {
+        Instant now = clock.instant();
+        if (properties.every().isZero() || !view.listed() || now.isBefore(next)) {
+            return;
+        }
+        try {
+            follower.swept(sweep());
+            next = now.plus(properties.every());
+        } catch (KubernetesClientException e) {
+            next = now.plus(RETRY);
+            log.atWarn()
+                    .addKeyValue("code", e.getCode())
+                    .addKeyValue("problem", e.getMessage())
+                    .log("cannot look through all pods, trying again");
+        }
+    }
+
+    private List<PodFacts> sweep() {
+        var found = new ArrayList<PodFacts>();
+        String next = null;
+        do {
+            PodList page =
+                    client.pods()
+                            .inAnyNamespace()
+                            .withoutLabel(Names.METERED_LABEL, "true")
+                            .list(
+                                    new ListOptionsBuilder()
+                                            .withLimit(PAGE)
+                                            .withContinue(next)
+                                            .build());
+            page.getItems().stream()
+                    .filter(pod -> pod.getSpec().getNodeName() != null)
+                    .map(reader::read)
+                    .filter(pod -> grammars.grammarOf(pod.request()).isPresent())
+                    .forEach(found::add);
+            next = page.getMetadata().getContinue();
+        } while (next != null && !next.isEmpty());
+        return found;
+    }
+}

@@ -1,0 +1,145 @@
+package io.gpusharing.timekeeper.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.timekeeper.metering.PodFacts;
+import io.gpusharing.timekeeper.testing.FakeApiServer;
+import io.gpusharing.timekeeper.testing.SteppingClock;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class PodSweepTest {
+
+    private final SteppingClock clock = new SteppingClock(Instant.parse("2026-03-02T10:00:00Z"));
+    private final ClusterView view = new ClusterView();
+    private final Found found = new Found();
+    private FakeApiServer api;
+    private PodSweep sweep;
+
+    /** Remembers what was swept. */
+    private static final class Found implements PodFollower {
+
+        final List<List<PodFacts>> sweeps = new ArrayList<>();
+
+        @Override
+        public Optional<String> position() {
+            return Optional.empty();
+        }
+
+        @Override
+        public void swept(List<PodFacts> pods) {
+            sweeps.add(pods);
+        }
+
+        @Override
+        public void listed(List<PodFacts> pods, String position, boolean resuming) {}
+
+        @Override
+        public void changed(PodFacts pod, String position) {}
+
+        @Override
+        public void removed(PodFacts pod, String position) {}
+
+        @Override
+        public void passed(String position) {}
+    }
+
+    @BeforeEach
+    void start() throws IOException {
+        api = new FakeApiServer();
+        api.answer(
+                "/pods",
+                """
+                {"apiVersion": "v1", "kind": "PodList", "metadata": {"resourceVersion": "7"}, "items": [
+                  %s, %s, %s]}
+                """
+                        .formatted(
+                                pod(
+                                        "old",
+                                        "\"nodeName\": \"n1\",",
+                                        "\"tencent.com/vcuda-core\": \"100\""),
+                                pod("waiting", "", "\"tencent.com/vcuda-core\": \"100\""),
+                                pod("plain", "\"nodeName\": \"n1\",", "\"cpu\": \"1\"")));
+        sweep =
+                new PodSweep(
+                        api.client(),
+                        new RequestGrammars(List.of(new VcudaGrammar())),
+                        view,
+                        found,
+                        new SweepProperties(Duration.ofMinutes(15)),
+                        clock);
+    }
+
+    private static String pod(String name, String node, String limits) {
+        return """
+        {"metadata": {"name": "%s", "namespace": "team-a", "uid": "%s",
+                      "creationTimestamp": "2026-03-01T00:00:00Z"},
+         "spec": {%s "containers": [{"name": "cuda", "resources": {"limits": {%s}}}]},
+         "status": {}}
+        """
+                .formatted(
+                        name,
+                        java.util.UUID.nameUUIDFromBytes(
+                                name.getBytes(java.nio.charset.StandardCharsets.UTF_8)),
+                        node,
+                        limits);
+    }
+
+    @AfterEach
+    void stop() {
+        api.close();
+    }
+
+    @Test
+    void findsBoundPodsThatAskForGpusAndDoNotCarryOurLabel() {
+        view.replacePods(List.of());
+
+        sweep.check();
+
+        assertThat(api.to("/pods"))
+                .singleElement()
+                .satisfies(it ->
+                        assertThat(it.query())
+                                .contains("labelSelector=gpusharing.io/metered!=true")
+                                .contains("limit=500"));
+        assertThat(found.sweeps.getFirst()).extracting(PodFacts::name).containsExactly("old");
+    }
+
+    @Test
+    void sweepsEverySoOftenAndNotBeforeTheWatchedPodsAreKnown() {
+        sweep.check();
+        assertThat(found.sweeps).isEmpty();
+        view.replacePods(List.of());
+
+        sweep.check();
+        clock.pass(Duration.ofMinutes(14));
+        sweep.check();
+        assertThat(found.sweeps).hasSize(1);
+
+        clock.pass(Duration.ofMinutes(1));
+        sweep.check();
+        assertThat(found.sweeps).hasSize(2);
+    }
+
+    @Test
+    void anApiServerThatIsAwayIsAskedAgain() {
+        view.replacePods(List.of());
+        api.refuse("/pods", 503);
+        sweep.check();
+
+        api.allow("/pods");
+        clock.pass(Duration.ofMinutes(1));
+        sweep.check();
+
+        assertThat(found.sweeps).hasSize(1);
+    }
+}

@@ -1,0 +1,98 @@
+package io.gpusharing.timekeeper.ledger;
+
+import static io.gpusharing.timekeeper.budget.TestBudgets.monthly;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.timekeeper.testing.Pods;
+import java.time.Duration;
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+
+/** Pods without our label, which only the sweep over all pods finds. */
+class SweptPodsTest {
+
+    private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
+    private static final Duration A_QUARTER = Duration.ofMinutes(15);
+
+    private final Books books = new Books(TEN, monthly("a", TEN, "1000", "team-a"));
+    private final Pods pod = Pods.waiting("team-a", 50, 15).boundAt(TEN.plusSeconds(60));
+
+    @Test
+    void isChargedFromItsBindingNotFromWhenItWasFound() {
+        books.pass(A_QUARTER);
+        books.swept(pod);
+
+        assertThat(books.charged(pod)).isEqualTo(GpuTime.ofMinutes("7"));
+    }
+
+    @Test
+    void isNotChargedFromBeforeOurInstallation() {
+        Pods old = Pods.waiting("team-a", 50, 15).boundAt(TEN.minus(Duration.ofDays(30)));
+
+        books.pass(Duration.ofMinutes(10));
+        books.swept(old);
+
+        assertThat(books.charged(old)).isEqualTo(GpuTime.ofMinutes("5"));
+    }
+
+    @Test
+    void anEndThatCanStillBeSeenIsExact() {
+        books.pass(A_QUARTER);
+        books.swept(pod);
+        books.pass(A_QUARTER);
+
+        books.swept(pod.finishedAt(TEN.plusSeconds(60 + 1200)));
+        books.pass(A_QUARTER);
+        books.swept(pod.finishedAt(TEN.plusSeconds(60 + 1200)));
+
+        assertThat(books.charged(pod)).isEqualTo(GpuTime.ofMinutes("10"));
+        assertThat(books.stay(pod).estimated()).isFalse();
+        assertThat(books.differences()).isEmpty();
+    }
+
+    @Test
+    void anEndBetweenTwoSweepsIsEstimatedWithItsBound() {
+        books.pass(A_QUARTER);
+        books.swept(pod);
+        books.pass(A_QUARTER);
+
+        books.swept();
+
+        assertThat(books.stay(pod).until()).isEqualTo(TEN.plus(A_QUARTER));
+        assertThat(books.stay(pod).endBound()).isEqualTo(TEN.plus(A_QUARTER).plus(A_QUARTER));
+        assertThat(books.stay(pod).estimated()).isTrue();
+    }
+
+    @Test
+    void theWatchDoesNotTakeItForGone() {
+        books.pass(A_QUARTER);
+        books.swept(pod);
+
+        books.restart();
+        books.pass(Duration.ofMinutes(1));
+
+        assertThat(books.stay(pod).open()).isTrue();
+    }
+
+    @Test
+    void theSweepDoesNotTakeWatchedPodsForGone() {
+        books.told(pod);
+
+        books.swept();
+
+        assertThat(books.stay(pod).open()).isTrue();
+    }
+
+    @Test
+    void aPodThatGetsTheLabelIsWatchedFromThenOn() {
+        books.swept(pod);
+        books.told(pod);
+
+        books.swept();
+
+        assertThat(books.stay(pod).open()).isTrue();
+        books.removed(pod.removedAt(TEN.plusSeconds(120)));
+        assertThat(books.charged(pod)).isEqualTo(new GpuTime(60 * 500_000));
+    }
+}

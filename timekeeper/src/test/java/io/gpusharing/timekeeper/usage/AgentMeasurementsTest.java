@@ -1,0 +1,65 @@
+package io.gpusharing.timekeeper.usage;
+
+import static io.gpusharing.timekeeper.usage.Reports.NOON;
+import static io.gpusharing.timekeeper.usage.Reports.PROPERTIES;
+import static io.gpusharing.timekeeper.usage.Reports.agent;
+import static io.gpusharing.timekeeper.usage.Reports.agentOn;
+import static io.gpusharing.timekeeper.usage.Reports.pod;
+import static io.gpusharing.timekeeper.usage.Reports.sent;
+import static io.gpusharing.timekeeper.usage.Reports.sidecar;
+import static io.gpusharing.timekeeper.usage.Reports.use;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.ledger.Measurements.Measured;
+import io.gpusharing.timekeeper.usage.UsageReport.PodUse;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+class AgentMeasurementsTest {
+
+    private final UUID uid = UUID.randomUUID();
+    private final ReportBook book =
+            new ReportBook("c1", TestDatabase.jdbc(), TestDatabase.transaction(), PROPERTIES);
+    private final AgentMeasurements measurements =
+            new AgentMeasurements(
+                    JdbcClient.create(TestDatabase.DATA_SOURCE),
+                    new ClusterProperties("c1", "gpusharing-system", Duration.ofSeconds(1)));
+
+    private void agentReports(UUID run, double busy, double covered) {
+        UsageReport report = agent(run, 1, new PodUse(uid, List.of(use(busy, covered))));
+        book.post(
+                List.of(
+                        new Delivery(
+                                agentOn("n1"),
+                                report,
+                                report.digest(),
+                                Map.of(uid, pod(uid)),
+                                NOON.plusSeconds(60))));
+    }
+
+    @Test
+    void anAgentsRunsAddUp() {
+        agentReports(UUID.randomUUID(), 5, 20);
+        agentReports(UUID.randomUUID(), 10, 30);
+
+        assertThat(measurements.of(List.of(uid)))
+                .containsEntry(uid, new Measured(15_000_000, 50_000_000, 1, NOON.plusSeconds(60)));
+    }
+
+    @Test
+    void aSidecarsReportNeverLowersACharge() {
+        book.post(
+                List.of(
+                        sent(
+                                sidecar(UUID.randomUUID(), 1, uid, use(0, 55)),
+                                pod(uid),
+                                Duration.ofMinutes(1))));
+
+        assertThat(measurements.of(List.of(uid))).isEmpty();
+    }
+}
