@@ -5,6 +5,7 @@ import io.gpusharing.webhook.admission.Decision.Refused;
 import io.gpusharing.webhook.admission.Decision.Untouched;
 import io.gpusharing.webhook.injection.ObjectPatch;
 import java.io.ByteArrayOutputStream;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -17,10 +18,13 @@ final class Answer {
 
     private static final JsonFactory FACTORY = new JsonFactory();
 
+    /** Longer than an answer with a patch mostly is, so that the buffer need not grow. */
+    private static final int USUAL_LENGTH = 6 * 1024;
+
     private Answer() {}
 
     static byte[] to(String uid, Decision decision) {
-        var bytes = new ByteArrayOutputStream(4096);
+        var bytes = new ByteArrayOutputStream(USUAL_LENGTH);
         try (JsonGenerator json = FACTORY.createGenerator(ObjectWriteContext.empty(), bytes)) {
             json.writeStartObject();
             json.writeStringProperty("apiVersion", "admission.k8s.io/v1");
@@ -47,7 +51,10 @@ final class Answer {
         ObjectPatch patch = allowed.patch();
         if (patch != null && !patch.isEmpty()) {
             json.writeStringProperty("patchType", "JSONPatch");
-            json.writeBinaryProperty("patch", patch.toJson());
+            // The JDK's encoder is ten times as fast as the generator's.
+            byte[] base64 = Base64.getEncoder().encode(patch.toJson());
+            json.writeName("patch");
+            json.writeRawUTF8String(base64, 0, base64.length);
         }
         List<String> warnings = WarningText.fitted(allowed.warnings());
         if (!warnings.isEmpty()) {

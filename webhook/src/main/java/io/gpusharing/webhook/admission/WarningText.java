@@ -14,6 +14,9 @@ final class WarningText {
     private WarningText() {}
 
     static List<String> fitted(List<String> warnings) {
+        if (warnings.isEmpty()) {
+            return warnings;
+        }
         return warnings.stream().distinct().limit(MAX_WARNINGS).map(WarningText::fitted).toList();
     }
 

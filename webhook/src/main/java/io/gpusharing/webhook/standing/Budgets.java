@@ -1,6 +1,9 @@
 package io.gpusharing.webhook.standing;
 
+import io.gpusharing.budget.BudgetLine;
 import io.gpusharing.budget.PublishedBudget;
+import io.gpusharing.budget.Standing;
+import io.gpusharing.budget.Standing.Unlimited;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Comparator;
@@ -19,8 +22,20 @@ public final class Budgets {
     /** No budgets at all. */
     public static final Budgets NONE = new Budgets(List.of(), Optional.empty());
 
-    private final @Nullable PublishedBudget ofAllOthers;
-    private final Map<String, PublishedBudget> byNamespace = new HashMap<>();
+    /**
+     * A budget with its line, which is computed once: the standing of every pod is read from it.
+     */
+    private record Known(PublishedBudget budget, Optional<BudgetLine> line) {
+
+        NamespaceStanding at(Instant now) {
+            Standing standing =
+                    line.<Standing>map(it -> it.standingAt(now)).orElseGet(Unlimited::new);
+            return new NamespaceStanding(budget.name(), standing, budget.spec().onExhausted(), now);
+        }
+    }
+
+    private final @Nullable Known ofAllOthers;
+    private final Map<String, Known> byNamespace = new HashMap<>();
 
     /**
      * Finds the budget of each namespace.
@@ -35,13 +50,20 @@ public final class Budgets {
                 budgets.stream()
                         .filter(budget -> shared.isPresent() && budget.name().equals(shared.get()))
                         .findFirst()
+                        .map(Budgets::known)
                         .orElse(null);
         budgets.stream()
                 .sorted(OLDER_FIRST)
-                .forEach(budget ->
-                        budget.spec()
+                .map(Budgets::known)
+                .forEach(known ->
+                        known.budget()
+                                .spec()
                                 .namespaces()
-                                .forEach(namespace -> byNamespace.putIfAbsent(namespace, budget)));
+                                .forEach(namespace -> byNamespace.putIfAbsent(namespace, known)));
+    }
+
+    private static Known known(PublishedBudget budget) {
+        return new Known(budget, budget.line());
     }
 
     /**
@@ -49,11 +71,7 @@ public final class Budgets {
      * it; until then nothing of it is used, and the namespace is unlimited here.
      */
     public NamespaceStanding standingOf(String namespace, Instant now) {
-        PublishedBudget budget =
-                byNamespace.containsKey(namespace) ? byNamespace.get(namespace) : ofAllOthers;
-        return budget == null
-                ? NamespaceStanding.unlimited(now)
-                : new NamespaceStanding(
-                        budget.name(), budget.standingAt(now), budget.spec().onExhausted(), now);
+        Known known = byNamespace.containsKey(namespace) ? byNamespace.get(namespace) : ofAllOthers;
+        return known == null ? NamespaceStanding.unlimited(now) : known.at(now);
     }
 }
