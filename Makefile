@@ -4,7 +4,7 @@ export JAVA_HOME := $(shell tools/jdk)
 export PATH := $(JAVA_HOME)/bin:$(PATH)
 MVN := mvn --batch-mode
 
-.PHONY: help demo demo-stop test soak format clean prerequisites
+.PHONY: help demo demo-stop test bench soak format clean prerequisites
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | expand -t 14
@@ -22,6 +22,11 @@ test: prerequisites ## Everything that is checked: Java, chart, manifests, and t
 soak: prerequisites ## Two hundred kills of timekeeper and PostgreSQL under load, each bill exact; about an hour
 	@tools/build
 	@benchmarks/soak/run
+
+bench: prerequisites ## Every measurement, one after the other, about half an hour (benchmarks/README.md)
+	@tools/build
+	@$(MVN) --quiet package -DskipTests
+	@for run in $(filter-out benchmarks/soak/run,$(wildcard benchmarks/*/run)); do echo "== $$run"; "$$run" || exit 1; done
 
 format: prerequisites ## Mend the formatting of the Java sources
 	$(MVN) --quiet spotless:apply
