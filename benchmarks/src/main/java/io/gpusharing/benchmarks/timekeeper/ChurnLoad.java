@@ -143,7 +143,8 @@ final class ChurnLoad {
     private void poll() {
         try (Connection connection = subject.database();
                 PreparedStatement position =
-                        connection.prepareStatement("select pod_position from cluster")) {
+                        connection.prepareStatement(
+                                "select coalesce(pod_position, '0') from cluster")) {
             while (!done.get()) {
                 LockSupport.parkNanos(POLL_NANOS);
                 try (ResultSet row = position.executeQuery()) {

@@ -40,7 +40,13 @@ sealed interface Decision {
             String detail,
             @Nullable String node,
             List<Candidate> considered)
-            implements Decision {}
+            implements Decision {
+
+        /** The same for one that waits for the same. */
+        Leave of(Waiter other) {
+            return new Leave(other, reason, detail, node, considered);
+        }
+    }
 
     /**
      * A pod that is to go.
@@ -99,6 +105,8 @@ sealed interface Decision {
         /** It would not fit even if everybody who may be evicted were gone. */
         WOULD_NOT_FIT,
         /** Too much was evicted within the last minute. */
-        RATE_LIMITED
+        RATE_LIMITED,
+        /** Too many wait to look at all of them at once; its turn comes. */
+        NEXT_ROUND
     }
 }

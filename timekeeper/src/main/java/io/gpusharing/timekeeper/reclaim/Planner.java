@@ -32,10 +32,23 @@ final class Planner {
 
     private static final Duration LONGEST_BACK_OFF = Duration.ofHours(1);
 
+    /** Most waiters for whom one round looks through the cluster; equal ones count once. */
+    static final int MOST_LOOKS = 50;
+
     private final Rules rules;
+    private final Turns turns;
+    private int looks;
 
     Planner(Rules rules) {
+        this(rules, new Turns());
+    }
+
+    /**
+     * @param turns goes from round to round
+     */
+    Planner(Rules rules, Turns turns) {
         this.rules = rules;
+        this.turns = turns;
     }
 
     /** All pods of a node, also those without a GPU. */
@@ -43,32 +56,84 @@ final class Planner {
         List<Holder> on(String node);
     }
 
+    /** For how many waiters the last round looked through the cluster. */
+    int looks() {
+        return looks;
+    }
+
+    /**
+     * What makes two waiters the same in all that a look depends on: the hundred pods of a job are
+     * answered once.
+     *
+     * @param early whether the scheduler is still trusted to help it
+     */
+    private record Kind(
+            String namespace,
+            int priority,
+            boolean preempts,
+            boolean early,
+            Amounts requests,
+            List<GpuAsk> asks,
+            NodeWishes wishes) {}
+
+    private Kind kind(Scene scene, Waiter waiter) {
+        return new Kind(
+                waiter.pod().namespace(),
+                waiter.priority(),
+                waiter.preempts(),
+                scene.now().isBefore(waiter.since().plus(rules.schedulerPatience())),
+                waiter.requests(),
+                waiter.asks(),
+                waiter.wishes());
+    }
+
     /**
      * One decision for each waiter, the most important and longest waiting first; each takes for
-     * granted that those before it are carried out.
+     * granted that those before it are carried out. For {@link #MOST_LOOKS} kinds of waiters at
+     * most; the others have their turn in the next round.
      *
      * @param nodePods asked only for the few nodes that a decision rests on
      */
     List<Decision> plan(Scene scene, NodePods nodePods) {
         var decisions = new ArrayList<Decision>();
+        var answers = new HashMap<Kind, Leave>();
         Scene present = scene;
-        List<Waiter> queue =
-                scene.waiters().stream()
-                        .sorted(
-                                Comparator.comparingInt(Waiter::priority)
-                                        .reversed()
-                                        .thenComparing(Waiter::since)
-                                        .thenComparing(waiter -> waiter.pod().uid()))
-                        .toList();
-        for (Waiter waiter : queue) {
-            Decision decision = decide(present, waiter);
+        looks = 0;
+        for (Waiter waiter : turns.queue(scene.waiters())) {
+            Optional<Leave> atOnce = atOnce(present, waiter);
+            Leave same = answers.get(kind(present, waiter));
+            if (atOnce.isPresent()) {
+                decisions.add(atOnce.get());
+                continue;
+            }
+            if (same != null) {
+                decisions.add(same.of(waiter));
+                continue;
+            }
+            if (looks == MOST_LOOKS) {
+                turns.leaveOut(waiter);
+                decisions.add(
+                        new Leave(
+                                waiter,
+                                Reason.NEXT_ROUND,
+                                "%d other waiters come first".formatted(looks),
+                                null,
+                                List.of()));
+                continue;
+            }
+            looks++;
+            Decision decision = makeRoom(present, waiter);
             for (String node = unseen(decision, present); node != null; ) {
                 present = present.withAllPodsOf(node, nodePods.on(node));
-                decision = decide(present, waiter);
+                decision = makeRoom(present, waiter);
                 node = unseen(decision, present);
             }
-            if (decision instanceof Evict evict) {
-                present = present.after(evict, evictions(evict, present));
+            switch (decision) {
+                case Evict evict -> {
+                    present = present.after(evict, evictions(evict, present));
+                    answers.clear();
+                }
+                case Leave leave -> answers.put(kind(present, waiter), leave);
             }
             decisions.add(decision);
         }
@@ -102,11 +167,9 @@ final class Planner {
         return node == null || scene.completeNodes().contains(node) ? null : node;
     }
 
-    private Decision decide(Scene scene, Waiter waiter) {
-        return notYet(scene, waiter)
-                .or(() -> repeated(scene, waiter))
-                .<Decision>map(leave -> leave)
-                .orElseGet(() -> makeRoom(scene, waiter));
+    /** What takes no look through the cluster. */
+    private Optional<Leave> atOnce(Scene scene, Waiter waiter) {
+        return notYet(scene, waiter).or(() -> repeated(scene, waiter));
     }
 
     private Optional<Leave> notYet(Scene scene, Waiter waiter) {

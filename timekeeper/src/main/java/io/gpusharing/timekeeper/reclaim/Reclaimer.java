@@ -40,6 +40,7 @@ class Reclaimer implements SmartLifecycle {
     private final ReclaimProperties properties;
     private final Clock clock;
     private final Map<String, Reason> told = new HashMap<>();
+    private final Turns turns = new Turns();
     private final Outage outage;
     private final Thread thread;
     private volatile boolean running;
@@ -74,7 +75,7 @@ class Reclaimer implements SmartLifecycle {
         Duration back =
                 properties.noReturn().compareTo(LOOK_BACK) > 0 ? properties.noReturn() : LOOK_BACK;
         SceneReader.Reading reading = scenes.read(now, receipts.since(now.minus(back)));
-        Planner planner = new Planner(properties.rules(reading.paused()));
+        Planner planner = new Planner(properties.rules(reading.paused()), turns);
         List<Decision> decisions = planner.plan(reading.scene(), reading.nodePods());
         for (Decision decision : decisions) {
             switch (decision) {
@@ -148,6 +149,9 @@ class Reclaimer implements SmartLifecycle {
     /** One line when the reason changes, not one a second. */
     private void explain(Leave leave) {
         PodRef pod = leave.waiter().pod();
+        if (leave.reason() == Reason.NEXT_ROUND) {
+            return;
+        }
         if (told.put(pod.uid(), leave.reason()) != leave.reason()) {
             log.atInfo()
                     .addKeyValue("waiter", pod)

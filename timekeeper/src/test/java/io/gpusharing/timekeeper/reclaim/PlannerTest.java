@@ -622,6 +622,60 @@ class PlannerTest {
                 .containsExactly("[new]", "[old]", "NOBODY");
     }
 
+    @Nested
+    class HundredsOfWaiters {
+
+        @Test
+        void thoseWhoWaitForTheSameAreLookedAtOnce() {
+            Cluster cluster = full();
+            for (int i = 0; i < 400; i++) {
+                cluster.waits(pod("team-b", "w" + i).gpus(3).waiting(A_MINUTE));
+            }
+            Planner planner = new Planner(RULES);
+
+            List<Decision> decisions = planner.plan(cluster.scene(), node -> List.of());
+
+            assertThat(planner.looks()).isOne();
+            assertThat(decisions).hasSize(400).allMatch(it -> reason(it) == Reason.NO_NODE);
+            assertThat(decisions.stream().map(it -> it.waiter().pod().uid()))
+                    .doesNotHaveDuplicates();
+        }
+
+        @Test
+        void aRoundLooksForSoManyAtMostAndEverybodyHasHisTurn() {
+            Cluster cluster = full();
+            for (int i = 0; i < 400; i++) {
+                cluster.waits(pod("team-b", "w" + i).gpus(3).priority(i).waiting(A_MINUTE));
+            }
+            var turns = new Turns();
+            var lookedAt = new java.util.HashSet<String>();
+
+            for (int round = 0; round < 400 / Planner.MOST_LOOKS; round++) {
+                Planner planner = new Planner(RULES, turns);
+                planner.plan(cluster.scene(), node -> List.of()).stream()
+                        .filter(it -> reason(it) != Reason.NEXT_ROUND)
+                        .forEach(it -> lookedAt.add(it.waiter().pod().uid()));
+                assertThat(planner.looks()).isEqualTo(Planner.MOST_LOOKS);
+            }
+
+            assertThat(lookedAt).hasSize(400);
+        }
+
+        @Test
+        void anEvictionForOneIsSeenByTheNextOfTheSameKind() {
+            Cluster cluster = full();
+            for (int i = 0; i < 100; i++) {
+                cluster.waits(pod("team-b", "w" + i).gpus(1).waiting(A_MINUTE));
+            }
+            Planner planner = new Planner(RULES);
+
+            List<Decision> decisions = planner.plan(cluster.scene(), node -> List.of());
+
+            assertThat(decisions.stream().filter(Evict.class::isInstance)).hasSize(2);
+            assertThat(planner.looks()).isEqualTo(3);
+        }
+    }
+
     @Test
     void looksAtAllPodsOfANodeBeforeItActsThere() {
         Scene metered = full().waits(pod("team-b", "w").gpus(1).cpus(2).waiting(A_MINUTE)).scene();
