@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.util.Objects.requireNonNull;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
@@ -27,6 +28,15 @@ public final class Nvml {
     private static final int SAMPLE_TYPE_GPU_UTILIZATION = 1;
     private static final int UUID_BYTES = 96;
     private static final int ATTEMPTS = 4;
+
+    /**
+     * All calls are made in one shape, because each costs the process a tenth of a megabyte. The
+     * System V and AArch64 conventions pass at least six integers and pointers in registers, and a
+     * function reads only those that it declares, of an {@code unsigned int} the lower half.
+     */
+    private static final FunctionDescriptor SHAPE =
+            FunctionDescriptor.of(
+                    JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
 
     private static final long PID = offset("pid");
     private static final long TIME = offset("timeStamp");
@@ -87,7 +97,7 @@ public final class Nvml {
                 boolean suffixed = symbol.endsWith("_v2") || symbol.endsWith("_v3");
                 return new Bound(
                         call,
-                        Linker.nativeLinker().downcallHandle(address.get(), call.descriptor()),
+                        Linker.nativeLinker().downcallHandle(address.get(), SHAPE),
                         (suffixed ? NvmlLayouts.PROCESS_INFO_V2 : NvmlLayouts.PROCESS_INFO_V1)
                                 .byteSize(),
                         failures);
@@ -122,21 +132,8 @@ public final class Nvml {
 
     /** The driver's version as text; empty where it does not tell. */
     public String driverVersion() {
-        NvmlCall call = NvmlCall.DRIVER_VERSION;
-        Bound bound = bound(call);
-        MethodHandle handle = bound.handle();
-        if (handle == null) {
-            return "";
-        }
-        inside = call;
-        try {
-            out.fill((byte) 0);
-            return bound.noted((int) handle.invokeExact(out.address(), 80)).ok() ? text(80) : "";
-        } catch (Throwable e) {
-            throw bound.broken(e);
-        } finally {
-            inside = null;
-        }
+        out.fill((byte) 0);
+        return call(NvmlCall.DRIVER_VERSION, out.address(), 80).ok() ? text(80) : "";
     }
 
     /** How many devices there are; {@link #result()} has the number. */
@@ -156,20 +153,7 @@ public final class Nvml {
 
     /** Opens a device; {@link #handle()} has it. */
     public NvmlReturn deviceByIndex(int index) {
-        NvmlCall call = NvmlCall.DEVICE_BY_INDEX;
-        Bound bound = bound(call);
-        MethodHandle handle = bound.handle();
-        if (handle == null) {
-            return bound.absent();
-        }
-        inside = call;
-        try {
-            return bound.noted((int) handle.invokeExact(index, out.address()));
-        } catch (Throwable e) {
-            throw bound.broken(e);
-        } finally {
-            inside = null;
-        }
+        return call(NvmlCall.DEVICE_BY_INDEX, index, out.address());
     }
 
     /** The device's UUID, or null where it does not tell. */
@@ -214,20 +198,7 @@ public final class Nvml {
 
     /** Opens a MIG device; indices have holes, answered {@link NvmlReturn#NOT_FOUND}. */
     public NvmlReturn migByIndex(long device, int index) {
-        NvmlCall call = NvmlCall.MIG_BY_INDEX;
-        Bound bound = bound(call);
-        MethodHandle handle = bound.handle();
-        if (handle == null) {
-            return bound.absent();
-        }
-        inside = call;
-        try {
-            return bound.noted((int) handle.invokeExact(device, index, out.address()));
-        } catch (Throwable e) {
-            throw bound.broken(e);
-        } finally {
-            inside = null;
-        }
+        return call(NvmlCall.MIG_BY_INDEX, device, index, out.address());
     }
 
     /**
@@ -339,35 +310,20 @@ public final class Nvml {
      * @param lastSeen microseconds of CPU wall time; only what is newer counts
      */
     public NvmlReturn deviceSamples(long device, long lastSeen, DeviceSamples into) {
-        NvmlCall call = NvmlCall.SAMPLES;
         into.clear(0);
-        Bound bound = bound(call);
-        MethodHandle handle = bound.handle();
-        if (handle == null) {
-            return bound.absent();
-        }
         long bytes = NvmlLayouts.SAMPLE.byteSize();
         int capacity = (int) (rows.byteSize() / bytes);
         out.set(JAVA_INT, 0, 0);
         out.set(JAVA_INT, 8, capacity);
-        inside = call;
-        NvmlReturn answer;
-        try {
-            answer =
-                    bound.noted(
-                            (int)
-                                    handle.invokeExact(
-                                            device,
-                                            SAMPLE_TYPE_GPU_UTILIZATION,
-                                            lastSeen,
-                                            out.address(),
-                                            out.address() + 8,
-                                            rows.address()));
-        } catch (Throwable e) {
-            throw bound.broken(e);
-        } finally {
-            inside = null;
-        }
+        NvmlReturn answer =
+                call(
+                        NvmlCall.SAMPLES,
+                        device,
+                        SAMPLE_TYPE_GPU_UTILIZATION,
+                        lastSeen,
+                        out.address(),
+                        out.address() + 8,
+                        rows.address());
         if (answer.ok()) {
             int count = (int) Math.min(capacity, unsigned(out.get(JAVA_INT, 8)));
             into.clear(capacity);
@@ -395,20 +351,7 @@ public final class Nvml {
      * @return {@link NvmlReturn#TIMEOUT} when nothing happened
      */
     public NvmlReturn waitForEvent(long set, int timeoutMillis) {
-        NvmlCall call = NvmlCall.EVENT_SET_WAIT;
-        Bound bound = bound(call);
-        MethodHandle handle = bound.handle();
-        if (handle == null) {
-            return bound.absent();
-        }
-        inside = call;
-        try {
-            return bound.noted((int) handle.invokeExact(set, out.address(), timeoutMillis));
-        } catch (Throwable e) {
-            throw bound.broken(e);
-        } finally {
-            inside = null;
-        }
+        return call(NvmlCall.EVENT_SET_WAIT, set, out.address(), timeoutMillis);
     }
 
     /** The type bit of the last event. */
@@ -422,70 +365,26 @@ public final class Nvml {
     }
 
     private NvmlReturn call(NvmlCall call) {
-        Bound bound = bound(call);
-        MethodHandle handle = bound.handle();
-        if (handle == null) {
-            return bound.absent();
-        }
-        inside = call;
-        try {
-            return bound.noted((int) handle.invokeExact());
-        } catch (Throwable e) {
-            throw bound.broken(e);
-        } finally {
-            inside = null;
-        }
+        return call(call, 0, 0, 0, 0, 0, 0);
     }
 
     private NvmlReturn call(NvmlCall call, long a) {
-        Bound bound = bound(call);
-        MethodHandle handle = bound.handle();
-        if (handle == null) {
-            return bound.absent();
-        }
-        inside = call;
-        try {
-            return bound.noted((int) handle.invokeExact(a));
-        } catch (Throwable e) {
-            throw bound.broken(e);
-        } finally {
-            inside = null;
-        }
+        return call(call, a, 0, 0, 0, 0, 0);
     }
 
     private NvmlReturn call(NvmlCall call, long a, long b) {
-        Bound bound = bound(call);
-        MethodHandle handle = bound.handle();
-        if (handle == null) {
-            return bound.absent();
-        }
-        inside = call;
-        try {
-            return bound.noted((int) handle.invokeExact(a, b));
-        } catch (Throwable e) {
-            throw bound.broken(e);
-        } finally {
-            inside = null;
-        }
+        return call(call, a, b, 0, 0, 0, 0);
     }
 
     private NvmlReturn call(NvmlCall call, long a, long b, long c) {
-        Bound bound = bound(call);
-        MethodHandle handle = bound.handle();
-        if (handle == null) {
-            return bound.absent();
-        }
-        inside = call;
-        try {
-            return bound.noted((int) handle.invokeExact(a, b, c));
-        } catch (Throwable e) {
-            throw bound.broken(e);
-        } finally {
-            inside = null;
-        }
+        return call(call, a, b, c, 0, 0, 0);
     }
 
     private NvmlReturn call(NvmlCall call, long a, long b, long c, long d) {
+        return call(call, a, b, c, d, 0, 0);
+    }
+
+    private NvmlReturn call(NvmlCall call, long a, long b, long c, long d, long e, long f) {
         Bound bound = bound(call);
         MethodHandle handle = bound.handle();
         if (handle == null) {
@@ -493,31 +392,17 @@ public final class Nvml {
         }
         inside = call;
         try {
-            return bound.noted((int) handle.invokeExact(a, b, c, d));
-        } catch (Throwable e) {
-            throw bound.broken(e);
+            return bound.noted((int) handle.invokeExact(a, b, c, d, e, f));
+        } catch (Throwable broken) {
+            throw bound.broken(broken);
         } finally {
             inside = null;
         }
     }
 
     private @Nullable String textOf(NvmlCall call, long device) {
-        Bound bound = bound(call);
-        MethodHandle handle = bound.handle();
-        if (handle == null) {
-            return null;
-        }
-        inside = call;
-        try {
-            out.fill((byte) 0);
-            NvmlReturn answer =
-                    bound.noted((int) handle.invokeExact(device, out.address(), UUID_BYTES));
-            return answer.ok() ? text(UUID_BYTES) : null;
-        } catch (Throwable e) {
-            throw bound.broken(e);
-        } finally {
-            inside = null;
-        }
+        out.fill((byte) 0);
+        return call(call, device, out.address(), UUID_BYTES).ok() ? text(UUID_BYTES) : null;
     }
 
     /** Reads up to the NUL or the buffer's end, whichever comes first; what is no ASCII is '?'. */
