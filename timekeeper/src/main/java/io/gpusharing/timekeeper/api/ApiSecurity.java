@@ -2,11 +2,20 @@ package io.gpusharing.timekeeper.api;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.timekeeper.api.Callers.Caller;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.http.ProblemDetail;
 import org.springframework.security.authentication.AuthenticationManager;
 import org.springframework.security.authentication.AuthenticationServiceException;
 import org.springframework.security.authentication.BadCredentialsException;
@@ -19,19 +28,23 @@ import org.springframework.security.config.http.SessionCreationPolicy;
 import org.springframework.security.oauth2.server.resource.authentication.BearerTokenAuthenticationToken;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.access.intercept.RequestAuthorizationContext;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Questions come with a Kubernetes bearer token; who may read {@code gpubudgets} may read what is
- * told of them here. So RBAC alone decides, and nothing is configured twice.
+ * Questions come with a Kubernetes bearer token. Who may read {@code gpubudgets} may read what is
+ * told of them here; who may update them may grant time and correct charges. So RBAC alone decides,
+ * and nothing is configured twice. The description of the interface itself is no secret.
  */
 @Configuration(proxyBeanMethods = false)
 class ApiSecurity {
 
     private static final String BUDGETS = "/api/v1/budgets/";
+    private static final Set<String> READING = Set.of("GET", "HEAD", "OPTIONS");
 
     @Bean
     @Order(20)
-    SecurityFilterChain questions(HttpSecurity http, Callers callers) throws Exception {
+    SecurityFilterChain questions(HttpSecurity http, Callers callers, JsonMapper json)
+            throws Exception {
         AuthenticationManager manager =
                 request -> {
                     String token = ((BearerTokenAuthenticationToken) request).getToken();
@@ -39,7 +52,7 @@ class ApiSecurity {
                             caller(callers, token)
                                     .orElseThrow(() ->
                                             new BadCredentialsException(
-                                                    "the API server does not know this token"));
+                                                    "The API server does not know this token; kubectl create token makes one"));
                     return UsernamePasswordAuthenticationToken.authenticated(
                             caller, token, List.of());
                 };
@@ -49,25 +62,71 @@ class ApiSecurity {
                                 authentication.get() != null
                                         && authentication.get().getPrincipal()
                                                 instanceof Caller caller
-                                        && callers.mayRead(
-                                                caller,
-                                                budget(context.getRequest().getRequestURI())));
+                                        && may(callers, caller, context.getRequest()));
         return http.securityMatcher("/api/**")
-                .authorizeHttpRequests(requests -> requests.anyRequest().access(rights))
+                .authorizeHttpRequests(requests ->
+                        requests.requestMatchers("/api/v1/openapi", "/api/v1/openapi.yaml")
+                                .permitAll()
+                                .anyRequest()
+                                .access(rights))
                 .csrf(AbstractHttpConfigurer::disable)
                 .requestCache(AbstractHttpConfigurer::disable)
                 .logout(AbstractHttpConfigurer::disable)
                 .sessionManagement(it -> it.sessionCreationPolicy(SessionCreationPolicy.STATELESS))
-                .oauth2ResourceServer(
-                        server -> server.authenticationManagerResolver(request -> manager))
+                .exceptionHandling(it ->
+                        it.accessDeniedHandler((request, response, denied) ->
+                                refuse(json, response, HttpStatus.FORBIDDEN, needed(request))))
+                .oauth2ResourceServer(server ->
+                        server.authenticationManagerResolver(request -> manager)
+                                .authenticationEntryPoint((request, response, problem) -> {
+                                    if (problem instanceof AuthenticationServiceException) {
+                                        response.setHeader(HttpHeaders.RETRY_AFTER, "2");
+                                        refuse(
+                                                json,
+                                                response,
+                                                HttpStatus.SERVICE_UNAVAILABLE,
+                                                String.valueOf(problem.getMessage()));
+                                    } else {
+                                        response.setHeader(HttpHeaders.WWW_AUTHENTICATE, "Bearer");
+                                        refuse(
+                                                json,
+                                                response,
+                                                HttpStatus.UNAUTHORIZED,
+                                                String.valueOf(problem.getMessage()));
+                                    }
+                                }))
                 .build();
     }
 
-    private static java.util.Optional<Caller> caller(Callers callers, String token) {
+    private static boolean may(Callers callers, Caller caller, HttpServletRequest request) {
+        String budget = budget(request.getRequestURI());
+        return READING.contains(request.getMethod())
+                ? callers.mayRead(caller, budget)
+                : callers.mayChange(caller, budget);
+    }
+
+    private static String needed(HttpServletRequest request) {
+        String budget = budget(request.getRequestURI());
+        String verb =
+                READING.contains(request.getMethod()) ? budget == null ? "list" : "get" : "update";
+        return "This needs the right to %s gpubudgets.gpusharing.io%s; cluster roles gpusharing-budget-reader and -admin give it"
+                .formatted(verb, budget == null ? "" : "/" + budget);
+    }
+
+    private static void refuse(
+            JsonMapper json, HttpServletResponse response, HttpStatus status, String detail)
+            throws IOException {
+        response.setStatus(status.value());
+        response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
+        response.getOutputStream()
+                .write(json.writeValueAsBytes(ProblemDetail.forStatusAndDetail(status, detail)));
+    }
+
+    private static Optional<Caller> caller(Callers callers, String token) {
         try {
             return callers.caller(token);
         } catch (KubernetesClientException e) {
-            throw new AuthenticationServiceException("the API server cannot be asked now", e);
+            throw new AuthenticationServiceException("The API server cannot be asked now", e);
         }
     }
 

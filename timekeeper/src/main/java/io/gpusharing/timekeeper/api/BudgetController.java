@@ -6,10 +6,13 @@ import java.time.Clock;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 
@@ -26,21 +29,39 @@ class BudgetController {
         this.clock = clock;
     }
 
-    /** All budgets, by name. */
+    /**
+     * Budgets by name.
+     *
+     * @param after name of the last budget of the page before
+     */
     @GetMapping
-    List<BudgetView> all() {
+    ResponseEntity<List<BudgetView>> all(
+            @RequestParam(defaultValue = "1000") int limit,
+            @RequestParam(required = false) @Nullable String after) {
         Instant now = clock.instant();
-        return budgets.states().values().stream()
-                .sorted(Comparator.comparing(BudgetState::name))
-                .map(state -> BudgetView.of(state, now))
-                .toList();
+        List<BudgetView> page =
+                budgets.states().values().stream()
+                        .sorted(Comparator.comparing(BudgetState::name))
+                        .filter(state -> after == null || state.name().compareTo(after) > 0)
+                        .limit(Page.size(limit))
+                        .map(state -> BudgetView.of(state, now))
+                        .toList();
+        return Page.of(page, limit, BudgetView::name);
     }
 
     /** One budget. */
-    @GetMapping("/{name}")
-    BudgetView one(@PathVariable String name) {
+    @GetMapping("/{budget}")
+    BudgetView one(@PathVariable String budget) {
+        return BudgetView.of(state(budgets, budget), clock.instant());
+    }
+
+    /**
+     * A budget that exists now.
+     *
+     * @throws ResponseStatusException 404 if it does not
+     */
+    static BudgetState state(Budgets budgets, String name) {
         return budgets.state(name)
-                .map(state -> BudgetView.of(state, clock.instant()))
                 .orElseThrow(() ->
                         new ResponseStatusException(
                                 HttpStatus.NOT_FOUND, "There is no GpuBudget named " + name));

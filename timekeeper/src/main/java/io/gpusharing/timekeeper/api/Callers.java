@@ -53,7 +53,19 @@ class Callers {
      * @param budget a certain one; null for all of them
      */
     boolean mayRead(Caller caller, @Nullable String budget) {
-        String verb = budget == null ? "list" : "get";
+        return may(caller, budget == null ? "list" : "get", budget);
+    }
+
+    /**
+     * Whether he may grant time to a budget and correct what it was charged.
+     *
+     * @param budget a certain one; null for all of them
+     */
+    boolean mayChange(Caller caller, @Nullable String budget) {
+        return may(caller, "update", budget);
+    }
+
+    private boolean may(Caller caller, String verb, @Nullable String budget) {
         Object allowed =
                 kept(new Question(caller, verb, budget), () -> allowed(caller, verb, budget));
         return Boolean.TRUE.equals(allowed);

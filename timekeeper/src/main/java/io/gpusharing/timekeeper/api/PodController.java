@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.api;
 
+import io.gpusharing.timekeeper.ledger.Corrections;
 import io.gpusharing.timekeeper.ledger.PodCharges;
 import io.gpusharing.timekeeper.ledger.PodCharges.PodCharge;
 import java.time.Clock;
@@ -7,6 +8,7 @@ import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -19,35 +21,46 @@ import org.springframework.web.server.ResponseStatusException;
 @RequestMapping("/api/v1/pods")
 class PodController {
 
-    private static final int MOST = 1_000;
-
     private final PodCharges charges;
+    private final Corrections corrections;
     private final Clock clock;
 
-    PodController(PodCharges charges, Clock clock) {
+    PodController(PodCharges charges, Corrections corrections, Clock clock) {
         this.charges = charges;
+        this.corrections = corrections;
         this.clock = clock;
     }
 
     /**
-     * Pods with what they were charged until now, by uid, a thousand at a time.
+     * Pods with what they were charged until now, by uid.
      *
      * @param namespace only of this namespace
      * @param after uid of the last pod of the page before
      */
     @GetMapping
-    List<PodCharge> all(
+    ResponseEntity<List<PodCharge>> all(
             @RequestParam(required = false) @Nullable String namespace,
+            @RequestParam(defaultValue = "1000") int limit,
             @RequestParam(required = false) @Nullable UUID after) {
-        return charges.page(namespace, after, MOST, clock.instant());
+        return Page.of(
+                charges.page(namespace, after, Page.size(limit), clock.instant()),
+                limit,
+                pod -> pod.uid().toString());
     }
 
-    /** One pod. */
+    /** One pod. Its {@code ETag} changes with each correction; a correction may ask for it. */
     @GetMapping("/{uid}")
-    PodCharge one(@PathVariable UUID uid) {
+    ResponseEntity<PodCharge> one(@PathVariable UUID uid) {
+        String tag = tag(corrections.version(uid));
         return charges.of(uid, clock.instant())
+                .map(charge -> ResponseEntity.ok().eTag(tag).body(charge))
                 .orElseThrow(() ->
                         new ResponseStatusException(
                                 HttpStatus.NOT_FOUND, "No pod " + uid + " held a GPU"));
+    }
+
+    /** The tag of a pod that was corrected so often. */
+    static String tag(long corrections) {
+        return "\"" + corrections + "\"";
     }
 }

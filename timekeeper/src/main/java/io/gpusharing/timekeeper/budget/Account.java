@@ -104,7 +104,8 @@ final class Account {
         return begun;
     }
 
-    private BudgetLine line(Terms terms, Opening opening, List<Grant> grants) {
+    /** The line with which a period begins. */
+    static BudgetLine line(Terms terms, Opening opening, List<Grant> grants) {
         Instant from = opening.countedFrom();
         Instant end = opening.period().end();
         var lots = new ArrayList<Lot>();
@@ -116,7 +117,7 @@ final class Account {
             Lot lot =
                     grant.lot(
                             opening.carried().getOrDefault(grant.uid(), grant.amount()),
-                            budget.periods());
+                            terms.periods());
             if (countsAfter(lot, from)) {
                 lots.add(lot);
             }

@@ -106,6 +106,29 @@ class Periods {
                 .optional();
     }
 
+    /**
+     * The periods that were opened up to an instant, from the one on that holds another; oldest
+     * first. If the first of all began later than {@code from}, it is that one.
+     */
+    List<Opening> openings(String budget, Instant from, Instant to) {
+        return jdbc.sql(
+                        """
+                        select * from budget_period where cluster = :cluster and budget = :budget
+                          and counted_from <= :to::timestamptz
+                          and counted_from >= coalesce((
+                              select max(counted_from) from budget_period
+                              where cluster = :cluster and budget = :budget
+                                and counted_from <= :from::timestamptz), '-infinity')
+                        order by period_start
+                        """)
+                .param("cluster", cluster)
+                .param("budget", budget)
+                .param("from", from.toString())
+                .param("to", to.toString())
+                .query((row, number) -> opening(budget, row))
+                .list();
+    }
+
     private Opening opening(String budget, ResultSet row) throws SQLException {
         Instant start = instant(row, "period_start");
         return new Opening(

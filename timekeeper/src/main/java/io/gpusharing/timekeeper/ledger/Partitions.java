@@ -1,6 +1,8 @@
 package io.gpusharing.timekeeper.ledger;
 
 import java.time.Clock;
+import java.time.Instant;
+import java.time.Period;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
 import java.util.List;
@@ -41,7 +43,7 @@ class Partitions {
                 make(month.plusMonths(i));
             }
             if (!properties.keepCharges().isZero()) {
-                dropBefore(month.minus(properties.keepCharges()));
+                dropBefore(firstKept(month, properties.keepCharges()));
             }
         } catch (DataAccessException e) {
             log.atWarn()
@@ -70,6 +72,16 @@ class Partitions {
                         "create table if not exists %s partition of charge for values from ('%s-01T00:00:00Z') to ('%s-01T00:00:00Z')"
                                 .formatted(name(month), month, month.plusMonths(1)))
                 .update();
+    }
+
+    /** Begin of the first month that is kept. */
+    static Instant firstKept(Instant now, Period keep) {
+        YearMonth first = firstKept(YearMonth.from(now.atOffset(ZoneOffset.UTC)), keep);
+        return first.atDay(1).atStartOfDay(ZoneOffset.UTC).toInstant();
+    }
+
+    private static YearMonth firstKept(YearMonth month, Period keep) {
+        return month.minus(keep);
     }
 
     private void dropBefore(YearMonth first) {

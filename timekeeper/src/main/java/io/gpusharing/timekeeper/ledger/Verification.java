@@ -1,10 +1,12 @@
 package io.gpusharing.timekeeper.ledger;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 import org.springframework.transaction.annotation.Isolation;
@@ -20,21 +22,28 @@ public class Verification {
     private static final int MOST = 100;
 
     private final JdbcClient jdbc;
+    private final LedgerProperties properties;
     private final Clock clock;
     private final String cluster;
 
-    Verification(JdbcClient jdbc, ClusterProperties properties, Clock clock) {
+    Verification(
+            JdbcClient jdbc, ClusterProperties cluster, LedgerProperties properties, Clock clock) {
         this.jdbc = jdbc;
+        this.properties = properties;
         this.clock = clock;
-        this.cluster = properties.id();
+        this.cluster = cluster.id();
     }
 
     /**
      * What was found.
      *
+     * @param since what is older was dropped by retention and cannot be recomputed; absent if
+     *     everything is there
      * @param differences at most a hundred of each kind
      */
-    public record Report(Instant at, long entries, List<Difference> differences) {
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Report(
+            Instant at, @Nullable Instant since, long entries, List<Difference> differences) {
 
         /** Whether nothing differs. */
         public boolean sound() {
@@ -48,26 +57,49 @@ public class Verification {
     /** Checks everything, as of one instant of the database. */
     @Transactional(readOnly = true, isolation = Isolation.REPEATABLE_READ)
     public Report run() {
+        return run(MOST);
+    }
+
+    /**
+     * Checks everything, as of one instant of the database.
+     *
+     * @param most how many differences of each kind are told
+     */
+    @Transactional(readOnly = true, isolation = Isolation.REPEATABLE_READ)
+    public Report run(int most) {
+        Instant since = since();
         var differences = new ArrayList<Difference>();
-        differences.addAll(find("amount", AMOUNTS));
-        differences.addAll(find("hour", HOURS));
-        differences.addAll(find("overlap", OVERLAPS));
-        differences.addAll(find("stay", STAYS));
-        differences.addAll(find("weight", WEIGHTS));
-        differences.addAll(find("use", BY_USE));
+        differences.addAll(find("amount", AMOUNTS, since, most));
+        differences.addAll(find("hour", HOURS, since, most));
+        differences.addAll(find("overlap", OVERLAPS, since, most));
+        differences.addAll(find("stay", STAYS, since, most));
+        differences.addAll(find("weight", WEIGHTS, since, most));
+        differences.addAll(find("use", BY_USE, since, most));
         long entries =
                 jdbc.sql("select count(*) from charge where cluster = :cluster")
                         .param("cluster", cluster)
                         .query(Long.class)
                         .single();
-        return new Report(clock.instant(), entries, List.copyOf(differences));
+        return new Report(clock.instant(), since, entries, List.copyOf(differences));
     }
 
-    private List<Difference> find(String kind, String sql) {
-        return jdbc.sql(sql + " limit " + MOST)
+    /** The first instant of which all charges are still kept. */
+    private @Nullable Instant since() {
+        return properties.keepCharges().isZero()
+                ? null
+                : Partitions.firstKept(clock.instant(), properties.keepCharges());
+    }
+
+    private List<Difference> find(String kind, String sql, @Nullable Instant since, int most) {
+        return jdbc.sql(sql + " limit " + most)
                 .param("cluster", cluster)
+                .param("since", since == null ? "-infinity" : since.toString())
                 .query((row, number) ->
-                        new Difference(kind, row.getString(1), row.getString(2), row.getString(3)))
+                        new Difference(
+                                kind,
+                                String.valueOf(row.getString(1)),
+                                String.valueOf(row.getString(2)),
+                                String.valueOf(row.getString(3))))
                 .list();
     }
 
@@ -78,7 +110,8 @@ public class Verification {
             from (select cluster, pod_uid, charged_from, charged_to, rate, amount from charge
                   union all
                   select cluster, pod_uid, charged_from, charged_to, rate, amount from correction) e
-            where cluster = :cluster and amount <> rate * extract(epoch from charged_to - charged_from)
+            where cluster = :cluster and charged_from >= :since::timestamptz
+              and amount <> rate * extract(epoch from charged_to - charged_from)
             """;
 
     /** An hour is the sum of its entries. */
@@ -86,12 +119,12 @@ public class Verification {
             """
             select concat_ws(' ', coalesce(h.budget, e.budget), coalesce(h.namespace, e.namespace),
                              coalesce(h.hour, e.hour)), h.amount, e.amount
-            from (select * from usage_hour where cluster = :cluster) h
+            from (select * from usage_hour where cluster = :cluster and hour >= :since::timestamptz) h
             full join (select budget, namespace, date_trunc('hour', charged_from, 'UTC') as hour, sum(amount) as amount
                   from (select cluster, budget, namespace, charged_from, amount from charge
                         union all
                         select cluster, budget, namespace, charged_from, amount from correction) all_entries
-                  where cluster = :cluster group by 1, 2, 3) e
+                  where cluster = :cluster and charged_from >= :since::timestamptz group by 1, 2, 3) e
               on h.budget = e.budget and h.namespace = e.namespace and h.hour = e.hour
             where h.amount is distinct from e.amount
             """;
@@ -102,22 +135,32 @@ public class Verification {
             select pod_uid || ' ' || charged_from, before_to, charged_from
             from (select pod_uid, charged_from,
                          lag(charged_to) over (partition by pod_uid order by charged_from) as before_to
-                  from charge where cluster = :cluster) c
+                  from charge where cluster = :cluster and charged_from >= :since::timestamptz) c
             where before_to > charged_from
             """;
 
     /**
-     * A stay whose rate never changed was charged from its begin to where it is posted, exactly.
+     * A stay whose rate never changed was charged from its begin to where it is posted, exactly,
+     * but for what people corrected in it.
      */
     private static final String STAYS =
             """
-            select s.pod_uid::text, coalesce(sum(c.amount), 0),
-                   s.rate * extract(epoch from s.posted_until - s.held_from)
-            from pod_stay s left join pod_charge c using (cluster, pod_uid)
+            select s.pod_uid::text, coalesce(sum(e.amount), 0),
+                   s.rate * extract(epoch from s.posted_until - s.held_from) + coalesce(sum(e.by_hand), 0)
+            from pod_stay s left join lateral (
+                select rate, amount, 0 as by_hand from charge
+                where cluster = s.cluster and pod_uid = s.pod_uid
+                union all
+                select case when by_hand then null else rate end, amount,
+                       case when by_hand then rate * greatest(0, extract(epoch from
+                           least(charged_to, s.posted_until) - charged_from)) else 0 end
+                from correction where cluster = s.cluster and pod_uid = s.pod_uid) e on true
             where s.cluster = :cluster and s.use_since is null
+              and s.held_from >= :since::timestamptz
             group by s.cluster, s.pod_uid
-            having coalesce(sum(c.amount), 0) <> s.rate * extract(epoch from s.posted_until - s.held_from)
-               and coalesce(bool_and(abs(c.rate) = s.rate), true)
+            having coalesce(sum(e.amount), 0) <> s.rate * extract(epoch from s.posted_until - s.held_from)
+                       + coalesce(sum(e.by_hand), 0)
+               and coalesce(bool_and(abs(e.rate) = s.rate), true)
             """;
 
     /** A rate is what the budget makes of the share, times the weight of the GPU model. */
@@ -125,7 +168,7 @@ public class Verification {
             """
             select pod_uid::text, rate, least(div(share_rate::numeric * weight, 1000000), 100000000000)
             from pod_stay
-            where cluster = :cluster
+            where cluster = :cluster and held_from >= :since::timestamptz
               and rate is distinct from least(div(share_rate::numeric * weight, 1000000), 100000000000)
             """;
 
@@ -137,9 +180,10 @@ public class Verification {
             from pod_stay s join
                  (select cluster, pod_uid, charged_from, amount from charge
                   union all
-                  select cluster, pod_uid, charged_from, amount from correction where author = 'timekeeper') e
+                  select cluster, pod_uid, charged_from, amount from correction where not by_hand) e
                  on e.cluster = s.cluster and e.pod_uid = s.pod_uid and e.charged_from >= s.use_since
             where s.cluster = :cluster and s.use_settled is not null
+              and s.held_from >= :since::timestamptz
             group by s.cluster, s.pod_uid
             having sum(e.amount) not between 0 and s.rate * extract(epoch from s.posted_until - s.use_since)
             """;

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.cluster;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import io.gpusharing.timekeeper.testing.Pods;
+import java.util.List;
 
 /** Views for tests of other packages. */
 public final class ClusterViews {
@@ -25,6 +26,13 @@ public final class ClusterViews {
     public static ClusterView withNode(NodeFacts facts) {
         var view = new ClusterView();
         view.put(Pods.NODE, facts);
+        return view;
+    }
+
+    /** Has listed these pods. */
+    public static ClusterView showing(PodFacts... pods) {
+        ClusterView view = withNode();
+        view.replacePods(List.of(pods));
         return view;
     }
 }

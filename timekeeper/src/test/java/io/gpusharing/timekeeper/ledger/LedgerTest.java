@@ -30,7 +30,13 @@ class LedgerTest {
     private final Ledger ledger =
             new Ledger(database.jdbc(), new TransactionTemplate(database.transactions()), CLUSTER);
     private final UsageBook usage = new UsageBook(database.jdbc(), CLUSTER);
-    private final Verification verification = new Verification(database.jdbc(), CLUSTER, clock);
+    private final Verification verification =
+            new Verification(
+                    database.jdbc(),
+                    CLUSTER,
+                    new LedgerProperties(
+                            Duration.ZERO, Duration.ZERO, Duration.ZERO, java.time.Period.ZERO),
+                    clock);
 
     private final PodStay stay =
             new PodStay(

@@ -1,0 +1,205 @@
+package io.gpusharing.timekeeper.api;
+
+import io.gpusharing.timekeeper.api.Callers.Caller;
+import io.gpusharing.timekeeper.ledger.Bookkeeper;
+import io.gpusharing.timekeeper.ledger.CorrectionOrder;
+import io.gpusharing.timekeeper.ledger.Corrections;
+import io.gpusharing.timekeeper.ledger.Corrections.Written;
+import io.swagger.v3.oas.annotations.media.Content;
+import io.swagger.v3.oas.annotations.media.Schema;
+import io.swagger.v3.oas.annotations.responses.ApiResponse;
+import jakarta.validation.Valid;
+import jakarta.validation.constraints.NotBlank;
+import jakarta.validation.constraints.NotNull;
+import jakarta.validation.constraints.Size;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.security.core.Authentication;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestHeader;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What people corrected, and why. */
+@RestController
+@RequestMapping("/api/v1/budgets/{budget}/corrections")
+class CorrectionController {
+
+    private static final int PATIENCE_SECONDS = 10;
+
+    private final Corrections corrections;
+    private final AnsweredRequests answered;
+    private final Bookkeeper bookkeeper;
+    private final TransactionTemplate transaction;
+    private final JsonMapper json;
+
+    CorrectionController(
+            Corrections corrections,
+            AnsweredRequests answered,
+            Bookkeeper bookkeeper,
+            PlatformTransactionManager transactions,
+            JsonMapper json) {
+        this.corrections = corrections;
+        this.answered = answered;
+        this.bookkeeper = bookkeeper;
+        this.transaction = new TransactionTemplate(transactions);
+        this.json = json;
+    }
+
+    /**
+     * What a pod's span should have cost.
+     *
+     * @param pod uid
+     * @param from a whole second
+     * @param to a whole second, not after what is posted of the pod
+     * @param rate micro-GPUs that the span should have been charged; 0 gives all of it back
+     * @param reason for whoever reads the ledger later
+     */
+    record Order(
+            @NotNull UUID pod,
+            @NotNull Instant from,
+            @NotNull Instant to,
+            @NotNull Long rate,
+            @NotBlank @Size(max = 1024) String reason) {}
+
+    /** A budget's corrections, latest first. */
+    @GetMapping
+    ResponseEntity<List<Written>> all(
+            @PathVariable String budget,
+            @RequestParam(defaultValue = "1000") int limit,
+            @RequestParam(required = false) @Nullable UUID after) {
+        return Page.of(
+                corrections.of(budget, after, Page.size(limit)),
+                limit,
+                correction -> correction.id().toString());
+    }
+
+    /**
+     * Corrects what a pod was charged. Its author is whoever asks.
+     *
+     * @param key any text of the asker's that names this correction; sent again with the same
+     *     content it is answered the same and changes nothing, with another content it is refused
+     * @param known the pod's {@code ETag} as it was read: refused if it has been corrected since
+     */
+    @PostMapping
+    @ApiResponse(
+            responseCode = "200",
+            content = @Content(schema = @Schema(implementation = Written.class)))
+    ResponseEntity<String> correct(
+            @PathVariable String budget,
+            @RequestHeader("Idempotency-Key") String key,
+            @RequestHeader(name = HttpHeaders.IF_MATCH, required = false) @Nullable String known,
+            @Valid @RequestBody Order order,
+            Authentication who) {
+        Caller caller = (Caller) Objects.requireNonNull(who.getPrincipal());
+        CorrectionOrder wanted = wanted(budget, order);
+        String asked = String.join("\n", "correction", budget, json.writeValueAsString(order));
+        String answer =
+                inTheLedgersThread(() ->
+                        transaction.execute(status ->
+                                answered.once(
+                                        caller,
+                                        key,
+                                        asked,
+                                        () -> write(wanted, order.reason(), caller, known))));
+        return ResponseEntity.ok()
+                .contentType(MediaType.APPLICATION_JSON)
+                .eTag(PodController.tag(corrections.version(order.pod())))
+                .body(answer);
+    }
+
+    private String write(
+            CorrectionOrder order, String reason, Caller caller, @Nullable String known) {
+        String present = PodController.tag(corrections.version(order.pod()));
+        if (known != null && !known.equals("*") && !known.equals(present)) {
+            throw new ResponseStatusException(
+                    HttpStatus.PRECONDITION_FAILED,
+                    "Pod %s has been corrected since you read it: its ETag is %s now, not %s"
+                            .formatted(order.pod(), present, known));
+        }
+        Instant posted =
+                corrections
+                        .postedUntil(order.pod())
+                        .orElseThrow(() ->
+                                new ResponseStatusException(
+                                        HttpStatus.NOT_FOUND,
+                                        "No pod " + order.pod() + " held a GPU"));
+        if (order.to().isAfter(posted)) {
+            throw new ResponseStatusException(
+                    HttpStatus.UNPROCESSABLE_CONTENT,
+                    "What pod %s cost is posted until %s; correct up to there, and the rest when it is posted"
+                            .formatted(order.pod(), posted));
+        }
+        List<Written> written = corrections.write(order, reason, caller.name());
+        if (written.isEmpty()) {
+            throw new ResponseStatusException(
+                    HttpStatus.UNPROCESSABLE_CONTENT,
+                    "Nothing to correct: on budget %s, pod %s was charged nothing else between %s and %s"
+                            .formatted(order.budget(), order.pod(), order.from(), order.to()));
+        }
+        return json.writeValueAsString(written);
+    }
+
+    private static CorrectionOrder wanted(String budget, Order order) {
+        try {
+            return new CorrectionOrder(order.pod(), budget, order.from(), order.to(), order.rate());
+        } catch (IllegalArgumentException e) {
+            throw new ResponseStatusException(
+                    HttpStatus.UNPROCESSABLE_CONTENT, String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    /**
+     * Between two postings, so that no end of the pod is told meanwhile. Accounts are made anew
+     * afterwards.
+     */
+    private <T> T inTheLedgersThread(java.util.concurrent.Callable<T> work) {
+        var done = new CompletableFuture<T>();
+        bookkeeper.between(() -> {
+            if (!done.isDone()) {
+                try {
+                    done.complete(work.call());
+                } catch (Exception e) {
+                    done.completeExceptionally(e);
+                }
+            }
+        });
+        try {
+            return done.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RuntimeException cause) {
+                throw cause;
+            }
+            throw new IllegalStateException(e.getCause());
+        } catch (TimeoutException e) {
+            // If it has begun meanwhile, the same key tells what became of it.
+            done.cancel(false);
+            throw new ResponseStatusException(
+                    HttpStatus.SERVICE_UNAVAILABLE,
+                    "The ledger is busy or its database away; send it again with the same Idempotency-Key",
+                    e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+}

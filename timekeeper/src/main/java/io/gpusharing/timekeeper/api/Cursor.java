@@ -1,0 +1,49 @@
+package io.gpusharing.timekeeper.api;
+
+import io.gpusharing.timekeeper.ledger.StatementLine.Kind;
+import io.gpusharing.timekeeper.ledger.StatementLine.Place;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.UUID;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.server.ResponseStatusException;
+
+/** A place in a statement as it stands in an address. */
+final class Cursor {
+
+    private Cursor() {}
+
+    static String of(Place place) {
+        return "%d_%s_%s_%s"
+                .formatted(
+                        place.hour().getEpochSecond(),
+                        place.pod(),
+                        place.kind(),
+                        place.correction());
+    }
+
+    /**
+     * Reads a place.
+     *
+     * @throws ResponseStatusException 400 if it is none of ours
+     */
+    static Place place(String text) {
+        String[] parts = text.split("_", -1);
+        try {
+            if (parts.length == 4) {
+                return new Place(
+                        Instant.ofEpochSecond(Long.parseLong(parts[0])),
+                        UUID.fromString(parts[1]),
+                        Kind.valueOf(parts[2]),
+                        UUID.fromString(parts[3]));
+            }
+        } catch (IllegalArgumentException | DateTimeException e) {
+            throw new ResponseStatusException(HttpStatus.BAD_REQUEST, unreadable(text), e);
+        }
+        throw new ResponseStatusException(HttpStatus.BAD_REQUEST, unreadable(text));
+    }
+
+    private static String unreadable(String text) {
+        return "after is taken from the header Link of the page before, not " + text;
+    }
+}

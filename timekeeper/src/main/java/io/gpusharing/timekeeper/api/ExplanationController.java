@@ -1,0 +1,164 @@
+package io.gpusharing.timekeeper.api;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.timekeeper.budget.Balances;
+import io.gpusharing.timekeeper.budget.Balances.Stretch;
+import io.gpusharing.timekeeper.budget.BudgetState;
+import io.gpusharing.timekeeper.budget.Budgets;
+import io.gpusharing.timekeeper.budget.Course;
+import io.gpusharing.timekeeper.budget.Course.Credit;
+import io.gpusharing.timekeeper.ledger.StatementBook;
+import io.gpusharing.timekeeper.ledger.StatementBook.PodUse;
+import io.gpusharing.timekeeper.reclaim.EvictionBook;
+import io.gpusharing.timekeeper.reclaim.EvictionBook.Receipt;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
+
+/** Why: the arithmetic behind a standing, and the receipts of evictions. */
+@RestController
+class ExplanationController {
+
+    private static final int LARGEST = 10;
+
+    private final Budgets budgets;
+    private final Balances balances;
+    private final StatementBook book;
+    private final EvictionBook evictions;
+    private final Clock clock;
+
+    ExplanationController(
+            Budgets budgets,
+            Balances balances,
+            StatementBook book,
+            EvictionBook evictions,
+            Clock clock) {
+        this.budgets = budgets;
+        this.balances = balances;
+        this.book = book;
+        this.evictions = evictions;
+        this.clock = clock;
+    }
+
+    /**
+     * How a budget came to stand as it does: before + credits - used = remaining. Amounts are
+     * micro-GPU-seconds.
+     *
+     * @param because the same as a sentence
+     * @param before what the last period left or owed; absent if the budget is unlimited
+     * @param namespaces used by namespace
+     * @param largest the pods that used most
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    record Explanation(
+            String budget,
+            Instant asOf,
+            Instant periodStart,
+            String standing,
+            String because,
+            @Nullable Instant exhaustedAt,
+            @Nullable Long before,
+            @Nullable List<Credit> credits,
+            long used,
+            @Nullable Long remaining,
+            TreeMap<String, Long> namespaces,
+            List<PodUse> largest) {}
+
+    /** Why a budget is over its time, or is not: which charges, grants and debts made it so. */
+    @GetMapping("/api/v1/budgets/{budget}/explain")
+    Explanation budget(@PathVariable String budget) {
+        BudgetState state = BudgetController.state(budgets, budget);
+        Instant now = clock.instant().truncatedTo(ChronoUnit.SECONDS);
+        Instant start = state.period().start();
+        Stretch stretch =
+                balances.stretch(budget, start, now)
+                        .orElseThrow(() ->
+                                new ResponseStatusException(
+                                        HttpStatus.NOT_FOUND,
+                                        "Budget " + budget + " has not been counted yet"));
+        Course course = stretch.course();
+        var namespaces = new TreeMap<String, Long>();
+        stretch.used().forEach((name, used) -> namespaces.put(name, used.microGpuSeconds()));
+        Instant asOf = now.isBefore(state.asOf()) ? state.asOf() : now;
+        return new Explanation(
+                budget,
+                now,
+                start,
+                state.standing(asOf).word(),
+                because(course, stretch.total(), start),
+                state.exhaustedAt(),
+                course == null ? null : course.opening().microGpuSeconds(),
+                course == null ? null : course.credits(),
+                stretch.total().microGpuSeconds(),
+                course == null ? null : course.closing().microGpuSeconds(),
+                namespaces,
+                book.largest(budget, start, now, LARGEST));
+    }
+
+    /**
+     * Evictions that made room for a pod in budget, latest first.
+     *
+     * @param namespace only of pods of this namespace
+     * @param pod only of the pod with this uid, as victim or as waiter
+     * @param after where the page before ended, from its header {@code Link}
+     */
+    @GetMapping("/api/v1/evictions")
+    ResponseEntity<List<Receipt>> evictions(
+            @RequestParam(required = false) @Nullable String namespace,
+            @RequestParam(required = false) @Nullable UUID pod,
+            @RequestParam(defaultValue = "100") int limit,
+            @RequestParam(required = false) @Nullable String after) {
+        return Page.of(
+                evictions.receipts(namespace, pod, after, Page.size(limit)),
+                limit,
+                Receipt::cursor);
+    }
+
+    private static String because(@Nullable Course course, GpuTime used, Instant start) {
+        if (course == null) {
+            return "It is unlimited; %s GPU-minutes were used since %s"
+                    .formatted(used.minutes(), start);
+        }
+        Map<Course.Kind, GpuTime> sums =
+                course.credits().stream()
+                        .collect(
+                                Collectors.toMap(
+                                        Credit::kind,
+                                        credit -> new GpuTime(credit.amount()),
+                                        GpuTime::plus,
+                                        TreeMap::new));
+        var terms = new StringBuilder(course.opening().minutes() + " before " + start);
+        sums.forEach((kind, sum) ->
+                terms.append(sum.microGpuSeconds() < 0 ? " - " : " + ")
+                        .append(new GpuTime(Math.abs(sum.microGpuSeconds())).minutes())
+                        .append(' ')
+                        .append(word(kind)));
+        return "%s - %s used = %s GPU-minutes left"
+                .formatted(terms, used.minutes(), course.closing().minutes());
+    }
+
+    private static String word(Course.Kind kind) {
+        return switch (kind) {
+            case Allowance -> "allowance";
+            case Rollover -> "rolled over";
+            case Grant -> "granted";
+            case Expired -> "expired";
+            case WrittenOff -> "written off";
+            case ToldLate -> "told late";
+        };
+    }
+}

@@ -1,0 +1,57 @@
+package io.gpusharing.timekeeper.api;
+
+import java.util.List;
+import java.util.function.Function;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.server.ResponseStatusException;
+import org.springframework.web.servlet.support.ServletUriComponentsBuilder;
+
+/**
+ * A list that is told page by page. The address of the next page stands in the answer's header
+ * {@code Link} (RFC 8288, {@code rel="next"}); without one, this was the last.
+ */
+final class Page {
+
+    /** How many at most. */
+    static final int MOST = 1_000;
+
+    private Page() {}
+
+    /**
+     * How many were asked for.
+     *
+     * @throws ResponseStatusException 400 if it is none, or too many
+     */
+    static int size(int limit) {
+        if (limit < 1 || limit > MOST) {
+            throw new ResponseStatusException(
+                    HttpStatus.BAD_REQUEST, "limit is from 1 to " + MOST + ", not " + limit);
+        }
+        return limit;
+    }
+
+    /**
+     * The page's answer.
+     *
+     * @param cursor what to ask for to go on behind an item
+     */
+    static <T> ResponseEntity<List<T>> of(List<T> items, int limit, Function<T, String> cursor) {
+        if (items.size() < limit) {
+            return ResponseEntity.ok(items);
+        }
+        return ResponseEntity.ok()
+                .header(HttpHeaders.LINK, next(cursor.apply(items.getLast())))
+                .body(items);
+    }
+
+    /** Value of the header: the present request with another cursor. */
+    static String next(String cursor) {
+        var present = ServletUriComponentsBuilder.fromCurrentRequest();
+        var address = present.replaceQueryParam("after", "{after}").encode().buildAndExpand(cursor);
+        String query = address.getQuery() == null ? "" : "?" + address.getQuery();
+        // Relative, because whoever asks by port-forward knows us by another name.
+        return "<" + address.getPath() + query + ">; rel=\"next\"";
+    }
+}

@@ -1,0 +1,87 @@
+package io.gpusharing.timekeeper.api;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.timekeeper.cluster.ClusterView;
+import io.gpusharing.timekeeper.ledger.Estimates;
+import io.gpusharing.timekeeper.ledger.Estimates.Estimate;
+import io.gpusharing.timekeeper.ledger.Ledger;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
+
+/** Whether the ledger and the cluster agree now. */
+@RestController
+class ReconcileController {
+
+    private static final int MOST = 1_000;
+    private static final Duration NEWS_TAKE = Duration.ofSeconds(2);
+
+    private final ClusterView view;
+    private final RequestGrammars grammars;
+    private final Ledger ledger;
+    private final Estimates estimates;
+    private final Clock clock;
+
+    ReconcileController(
+            ClusterView view,
+            RequestGrammars grammars,
+            Ledger ledger,
+            Estimates estimates,
+            Clock clock) {
+        this.view = view;
+        this.grammars = grammars;
+        this.ledger = ledger;
+        this.estimates = estimates;
+        this.clock = clock;
+    }
+
+    /**
+     * What was found.
+     *
+     * @param sound whether cluster and ledger agree; estimates do not make it unsound
+     * @param estimated ends that nobody saw, latest first, a thousand at most
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    record Report(
+            Instant at,
+            boolean sound,
+            int podsInCluster,
+            int openIntervals,
+            @JsonUnwrapped Reconciliation differences,
+            List<Estimate> estimated) {}
+
+    /** Compares the pods that the API server shows with the open intervals of the ledger. */
+    @GetMapping("/api/v1/reconcile")
+    Report reconcile() {
+        if (!view.listed()) {
+            throw new ResponseStatusException(
+                    HttpStatus.SERVICE_UNAVAILABLE, "The API server has not listed the pods yet");
+        }
+        Report report = look();
+        if (!report.sound()) {
+            // News of the last moment are on their way to the ledger; what lasts is a difference.
+            LockSupport.parkNanos(NEWS_TAKE.toNanos());
+            report = look();
+        }
+        return report;
+    }
+
+    private Report look() {
+        var open = ledger.openStays();
+        var pods = view.pods();
+        Instant now = clock.instant();
+        Reconciliation found =
+                Reconciliation.of(
+                        pods, open, pod -> grammars.grammarOf(pod.request()).isPresent(), now);
+        return new Report(
+                now, found.sound(), pods.size(), open.size(), found, estimates.latest(MOST));
+    }
+}

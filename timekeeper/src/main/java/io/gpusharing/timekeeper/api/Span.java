@@ -1,0 +1,57 @@
+package io.gpusharing.timekeeper.api;
+
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.server.ResponseStatusException;
+
+/** [from, to) in whole seconds, as all charges are; nothing is told of the future. */
+record Span(Instant from, Instant to) {
+
+    /**
+     * The span that was asked for.
+     *
+     * @param from null for {@code start}
+     * @param to null for now; a later one is taken as now
+     * @throws ResponseStatusException 400 for parts of a second, or nothing in between
+     */
+    static Span of(@Nullable Instant from, @Nullable Instant to, Instant start, Instant now) {
+        Instant present = now.truncatedTo(ChronoUnit.SECONDS);
+        Instant begin = from == null ? start : whole("from", from);
+        Instant end = to == null || to.isAfter(present) ? present : whole("to", to);
+        if (!begin.isBefore(end)) {
+            throw new ResponseStatusException(
+                    HttpStatus.BAD_REQUEST,
+                    "from must be before to, and in the past: from %s, to %s"
+                            .formatted(begin, end));
+        }
+        return new Span(begin, end);
+    }
+
+    /**
+     * An instant that was asked for.
+     *
+     * @param at null for now
+     * @throws ResponseStatusException 400 for parts of a second, or one to come
+     */
+    static Instant past(@Nullable Instant at, Instant now) {
+        Instant present = now.truncatedTo(ChronoUnit.SECONDS);
+        if (at == null) {
+            return present;
+        }
+        if (at.isAfter(present)) {
+            throw new ResponseStatusException(
+                    HttpStatus.BAD_REQUEST, "at is in the future: " + at + "; it is " + present);
+        }
+        return whole("at", at);
+    }
+
+    private static Instant whole(String name, Instant instant) {
+        if (!instant.equals(instant.truncatedTo(ChronoUnit.SECONDS))) {
+            throw new ResponseStatusException(
+                    HttpStatus.BAD_REQUEST, name + " must be a whole second: " + instant);
+        }
+        return instant;
+    }
+}

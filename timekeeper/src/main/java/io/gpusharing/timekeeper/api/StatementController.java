@@ -1,0 +1,249 @@
+package io.gpusharing.timekeeper.api;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.timekeeper.budget.Balances;
+import io.gpusharing.timekeeper.budget.Balances.Balance;
+import io.gpusharing.timekeeper.budget.Balances.Stretch;
+import io.gpusharing.timekeeper.budget.Budgets;
+import io.gpusharing.timekeeper.budget.Course.Credit;
+import io.gpusharing.timekeeper.ledger.StatementBook;
+import io.gpusharing.timekeeper.ledger.StatementLine;
+import io.gpusharing.timekeeper.ledger.StatementLine.Place;
+import io.swagger.v3.oas.annotations.responses.ApiResponse;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.List;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
+
+/** What was left of a budget at any instant, and where its time went. */
+@RestController
+@RequestMapping("/api/v1/budgets/{budget}")
+class StatementController {
+
+    private final Balances balances;
+    private final StatementBook book;
+    private final Budgets budgets;
+    private final Clock clock;
+    private final TransactionTemplate snapshot;
+
+    StatementController(
+            Balances balances,
+            StatementBook book,
+            Budgets budgets,
+            Clock clock,
+            PlatformTransactionManager transactions) {
+        this.balances = balances;
+        this.book = book;
+        this.budgets = budgets;
+        this.clock = clock;
+        this.snapshot = new TransactionTemplate(transactions);
+        snapshot.setReadOnly(true);
+        snapshot.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
+        snapshot.setTimeout(60);
+    }
+
+    /**
+     * A budget as of an instant. Amounts are micro-GPU-seconds.
+     *
+     * @param granted absent while it was unlimited
+     * @param remaining negative by what was overrun; absent while it was unlimited
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    record BalanceView(
+            String budget,
+            Instant at,
+            Instant periodStart,
+            @Nullable Instant periodEnd,
+            @Nullable Long granted,
+            long used,
+            @Nullable Long remaining,
+            String standing,
+            @Nullable String grantedMinutes,
+            String usedMinutes,
+            @Nullable String remainingMinutes) {
+
+        static BalanceView of(String budget, Instant at, Balance balance) {
+            GpuTime granted = balance.granted();
+            GpuTime left = balance.remaining();
+            return new BalanceView(
+                    budget,
+                    at,
+                    balance.period().start(),
+                    balance.period().end(),
+                    granted == null ? null : granted.microGpuSeconds(),
+                    balance.used().microGpuSeconds(),
+                    left == null ? null : left.microGpuSeconds(),
+                    left == null ? "Unlimited" : left.isPositive() ? "InBudget" : "OverBudget",
+                    granted == null ? null : granted.minutes(),
+                    balance.used().minutes(),
+                    left == null ? null : left.minutes());
+        }
+    }
+
+    /**
+     * A statement: opening + credits - used = closing, exactly, and the lines of all pages together
+     * are used. Amounts are micro-GPU-seconds.
+     *
+     * @param opening what was left before anything that happened at {@code from}; absent if the
+     *     budget was unlimited
+     * @param closing what was left before anything that happened at {@code to}
+     * @param namespaces used by namespace
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    record Statement(
+            String budget,
+            Instant from,
+            Instant to,
+            @Nullable Long opening,
+            @Nullable List<Credit> credits,
+            long used,
+            @Nullable Long closing,
+            @Nullable String openingMinutes,
+            String usedMinutes,
+            @Nullable String closingMinutes,
+            TreeMap<String, Long> namespaces,
+            List<StatementLine> lines) {}
+
+    /**
+     * What was left at an instant, as the ledger knows it today.
+     *
+     * @param at a whole second in the past; now if absent
+     */
+    @GetMapping("/balance")
+    BalanceView balance(
+            @PathVariable String budget, @RequestParam(required = false) @Nullable Instant at) {
+        Instant instant = Span.past(at, clock.instant());
+        return balances.at(budget, instant)
+                .map(balance -> BalanceView.of(budget, instant, balance))
+                .orElseThrow(() -> unknown(budget, instant));
+    }
+
+    /**
+     * Where the time went, by pod and hour.
+     *
+     * @param from a whole second; the begin of the present period if absent
+     * @param to a whole second; now if absent or later
+     * @param after where the page before ended, from its header {@code Link}
+     */
+    @GetMapping(path = "/statement", produces = MediaType.APPLICATION_JSON_VALUE)
+    ResponseEntity<Statement> statement(
+            @PathVariable String budget,
+            @RequestParam(required = false) @Nullable Instant from,
+            @RequestParam(required = false) @Nullable Instant to,
+            @RequestParam(defaultValue = "1000") int limit,
+            @RequestParam(required = false) @Nullable String after) {
+        Span span = span(budget, from, to);
+        int size = Page.size(limit);
+        Place place = after == null ? Place.START : Cursor.place(after);
+        return snapshot.execute(status -> {
+            Stretch stretch = stretch(budget, span);
+            List<StatementLine> lines = book.lines(budget, span.from(), span.to(), place, size);
+            var answer = ResponseEntity.ok();
+            if (lines.size() == size) {
+                answer.header(HttpHeaders.LINK, Page.next(Cursor.of(lines.getLast().place())));
+            }
+            return answer.body(view(budget, span, stretch, lines));
+        });
+    }
+
+    /** The same for a spreadsheet, all lines at once: their amounts add up to the last one's. */
+    @GetMapping(path = "/statement", produces = "text/csv")
+    @ApiResponse(
+            responseCode = "200",
+            description = "Amounts are micro-GPU-seconds, negative where they were used")
+    void csv(
+            @PathVariable String budget,
+            @RequestParam(required = false) @Nullable Instant from,
+            @RequestParam(required = false) @Nullable Instant to,
+            HttpServletResponse response)
+            throws IOException {
+        Span span = span(budget, from, to);
+        snapshot.executeWithoutResult(status -> {
+            // Before the first byte, so that there can still be another answer.
+            Stretch stretch = stretch(budget, span);
+            try {
+                write(budget, span, stretch, response);
+            } catch (IOException e) {
+                throw new java.io.UncheckedIOException(e);
+            }
+        });
+    }
+
+    private void write(String budget, Span span, Stretch stretch, HttpServletResponse response)
+            throws IOException {
+        response.setContentType("text/csv;charset=UTF-8");
+        response.setHeader(
+                HttpHeaders.CONTENT_DISPOSITION,
+                "attachment; filename=\"%s.csv\"".formatted(budget));
+        PrintWriter out = response.getWriter();
+        var csv = new StatementCsv(out);
+        csv.begin(span, stretch.course());
+        Place place = Place.START;
+        List<StatementLine> lines;
+        do {
+            lines = book.lines(budget, span.from(), span.to(), place, Page.MOST);
+            lines.forEach(csv::line);
+            place = lines.isEmpty() ? place : lines.getLast().place();
+        } while (lines.size() == Page.MOST);
+        csv.end(span, stretch.course());
+        out.flush();
+    }
+
+    private Span span(String budget, @Nullable Instant from, @Nullable Instant to) {
+        Instant now = clock.instant();
+        Instant start =
+                budgets.state(budget).map(state -> state.period().start()).orElse(Instant.EPOCH);
+        return Span.of(from, to, start, now);
+    }
+
+    private Stretch stretch(String budget, Span span) {
+        return balances.stretch(budget, span.from(), span.to())
+                .orElseThrow(() -> unknown(budget, span.to()));
+    }
+
+    private static Statement view(
+            String budget, Span span, Stretch stretch, List<StatementLine> lines) {
+        var course = stretch.course();
+        GpuTime opening = course == null ? null : course.opening();
+        GpuTime closing = course == null ? null : course.closing();
+        var namespaces = new TreeMap<String, Long>();
+        stretch.used().forEach((name, used) -> namespaces.put(name, used.microGpuSeconds()));
+        return new Statement(
+                budget,
+                span.from(),
+                span.to(),
+                opening == null ? null : opening.microGpuSeconds(),
+                course == null ? null : course.credits(),
+                stretch.total().microGpuSeconds(),
+                closing == null ? null : closing.microGpuSeconds(),
+                opening == null ? null : opening.minutes(),
+                stretch.total().minutes(),
+                closing == null ? null : closing.minutes(),
+                namespaces,
+                lines);
+    }
+
+    private static ResponseStatusException unknown(String budget, Instant at) {
+        return new ResponseStatusException(
+                HttpStatus.NOT_FOUND,
+                "No budget named %s was counted at or before %s".formatted(budget, at));
+    }
+}

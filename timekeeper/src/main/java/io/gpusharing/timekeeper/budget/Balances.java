@@ -1,0 +1,177 @@
+package io.gpusharing.timekeeper.budget;
+
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.Period;
+import io.gpusharing.budget.Terms;
+import io.gpusharing.timekeeper.ledger.StatementBook;
+import io.gpusharing.timekeeper.ledger.UsageBook;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Repository;
+import org.springframework.transaction.annotation.Isolation;
+import org.springframework.transaction.annotation.Transactional;
+
+/** What was left of a budget at any instant, and how it came to that, from the ledger alone. */
+@Repository
+public class Balances {
+
+    private final Periods periods;
+    private final TermsBook terms;
+    private final UsageBook posted;
+    private final StatementBook statements;
+
+    Balances(
+            Periods periods,
+            TermsBook terms,
+            UsageBook posted,
+            StatementBook statements,
+            Budgets budgets) {
+        this.periods = periods;
+        this.terms = terms;
+        this.posted = posted;
+        this.statements = statements;
+        budgets.listen(terms::note);
+    }
+
+    /**
+     * A budget as of an instant.
+     *
+     * @param granted what the period had given until then, debt and what was written off included;
+     *     null while it was unlimited
+     * @param used of the period until then
+     * @param remaining null while it was unlimited
+     */
+    public record Balance(
+            Period period, @Nullable GpuTime granted, GpuTime used, @Nullable GpuTime remaining) {}
+
+    /**
+     * A stretch of a budget's account.
+     *
+     * @param course null if it was unlimited at any time in it
+     * @param used by namespace
+     */
+    public record Stretch(@Nullable Course course, Map<String, GpuTime> used) {
+
+        /** All namespaces together. */
+        public GpuTime total() {
+            return used.values().stream().reduce(GpuTime.ZERO, GpuTime::plus);
+        }
+    }
+
+    /**
+     * What was left at an instant, as the ledger knows it today.
+     *
+     * @param at a whole second, not in the future
+     * @return empty if the budget was not counted then
+     */
+    @Transactional(readOnly = true, isolation = Isolation.REPEATABLE_READ)
+    public Optional<Balance> at(String budget, Instant at) {
+        List<Opening> openings = periods.openings(budget, at, at);
+        if (openings.isEmpty() || openings.getFirst().countedFrom().isAfter(at)) {
+            return Optional.empty();
+        }
+        Opening last = openings.getLast();
+        Terms then = termsOf(terms.of(budget), null);
+        if (then == null) {
+            Period period = last.period();
+            return Optional.of(new Balance(period, null, used(budget, period.start(), at), null));
+        }
+        Course course =
+                Course.walk(
+                        List.of(chapter(budget, last, then, null)),
+                        false,
+                        periods.grants(budget, last.countedFrom()),
+                        (from, to) -> used(budget, from, to),
+                        at,
+                        at);
+        Period period = periodAt(last, then, at);
+        GpuTime used = used(budget, period.start(), at);
+        return Optional.of(
+                new Balance(period, course.balance().plus(used), used, course.balance()));
+    }
+
+    /**
+     * How a budget went over [from, to), both whole seconds.
+     *
+     * @return empty if the budget was never counted before {@code to}
+     */
+    @Transactional(readOnly = true, isolation = Isolation.REPEATABLE_READ)
+    public Optional<Stretch> stretch(String budget, Instant from, Instant to) {
+        // The period before tells what was left at an edge.
+        List<Opening> openings = periods.openings(budget, from.minusNanos(1_000), to);
+        if (openings.isEmpty() || !openings.getFirst().countedFrom().isBefore(to)) {
+            return Optional.empty();
+        }
+        var used = new TreeMap<>(posted.used(budget, from, to));
+        statements
+                .open(budget, from, to)
+                .forEach((name, more) -> used.merge(name, more, GpuTime::plus));
+        return Optional.of(new Stretch(course(budget, openings, from, to), used));
+    }
+
+    private @Nullable Course course(
+            String budget, List<Opening> openings, Instant from, Instant to) {
+        List<TermsBook.Version> versions = terms.of(budget);
+        var chapters = new ArrayList<Course.Chapter>();
+        for (int i = 0; i < openings.size(); i++) {
+            Opening opening = openings.get(i);
+            Opening next = i + 1 < openings.size() ? openings.get(i + 1) : null;
+            Terms then = termsOf(versions, next);
+            if (then == null) {
+                return null;
+            }
+            chapters.add(chapter(budget, opening, then, next));
+        }
+        Opening first = openings.getFirst();
+        return Course.walk(
+                chapters,
+                !first.countedFrom().isBefore(from),
+                periods.grants(budget, first.countedFrom()),
+                (begin, end) -> used(budget, begin, end),
+                from,
+                to);
+    }
+
+    private Course.Chapter chapter(
+            String budget, Opening opening, Terms then, @Nullable Opening next) {
+        GpuTime late = sum(posted.late(budget, opening.countedFrom(), opening.openedAt()));
+        GpuTime counted =
+                next == null
+                        ? late
+                        : late.minus(
+                                sum(posted.late(budget, opening.countedFrom(), next.openedAt())));
+        return new Course.Chapter(opening, then, counted);
+    }
+
+    /** The last terms that were seen before the period was closed; null if it was unlimited. */
+    private static @Nullable Terms termsOf(
+            List<TermsBook.Version> versions, @Nullable Opening next) {
+        TermsBook.Version found = null;
+        for (TermsBook.Version version : versions) {
+            if (found == null || next == null || version.seenAt().isBefore(next.period().start())) {
+                found = version;
+            }
+        }
+        return found == null ? null : found.terms();
+    }
+
+    private static Period periodAt(Opening opening, Terms terms, Instant at) {
+        Period opened = opening.period();
+        return opened.end() == null || at.isBefore(opened.end()) ? opened : terms.periods().at(at);
+    }
+
+    private GpuTime used(String budget, Instant from, Instant to) {
+        return from.isBefore(to)
+                ? sum(posted.used(budget, from, to)).plus(sum(statements.open(budget, from, to)))
+                : GpuTime.ZERO;
+    }
+
+    private static GpuTime sum(Map<String, GpuTime> used) {
+        return used.values().stream().reduce(GpuTime.ZERO, GpuTime::plus);
+    }
+}

@@ -1,0 +1,243 @@
+package io.gpusharing.timekeeper.budget;
+
+import io.gpusharing.budget.BudgetLine;
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.Lot;
+import io.gpusharing.budget.Terms;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a budget's balance went over [from, to): what was left when it began, everything but use that
+ * changed it, and what was left when it ended.
+ *
+ * <p>{@code opening + credits - used = closing}, to the micro-GPU-second: what begins at {@code
+ * from} is among the credits, what begins at {@code to} is not.
+ *
+ * @param balance what was left at {@code to}, what begins then included
+ */
+public record Course(GpuTime opening, List<Credit> credits, GpuTime closing, GpuTime balance) {
+
+    /** Why a balance changed without use. */
+    public enum Kind {
+        /** The period's own. */
+        Allowance,
+        /** What was left of the last allowance and may be used one period longer. */
+        Rollover,
+        /** A grant began to count. */
+        Grant,
+        /** What was left of an allowance, a rollover or a grant when it ended. */
+        Expired,
+        /** What a period overran above the cap on debt. */
+        WrittenOff,
+        /**
+         * Use that was told after its period had been closed leaves that period and counts in the
+         * one that was open then.
+         */
+        ToldLate
+    }
+
+    /**
+     * A change that is no use.
+     *
+     * @param source name of the grant, {@code allowance}, {@code rollover}, or the period
+     * @param amount micro-GPU-seconds; negative where it takes away
+     */
+    public record Credit(Instant at, Kind kind, String source, long amount) {
+
+        /** {@link #amount} in minutes, for people. */
+        public String amountMinutes() {
+            return new GpuTime(amount).minutes();
+        }
+    }
+
+    /**
+     * A period as it was opened, with what it is told by.
+     *
+     * @param late what was posted for earlier spans after they were closed, as far as it counts
+     *     here
+     */
+    record Chapter(Opening opening, Terms terms, GpuTime late) {}
+
+    /** What was used in a span. */
+    @FunctionalInterface
+    interface Used {
+        GpuTime in(Instant from, Instant to);
+    }
+
+    /**
+     * Walks a budget's periods.
+     *
+     * @param chapters the periods from the one that holds {@code from} on, oldest first; a period
+     *     that was not opened yet follows from the one before
+     * @param fresh whether the first of them is the budget's very first: nothing was left before it
+     */
+    static Course walk(
+            List<Chapter> chapters,
+            boolean fresh,
+            List<Grant> grants,
+            Used used,
+            Instant from,
+            Instant to) {
+        var walk = new Walk(chapters, grants, used, from);
+        return walk.course(fresh, to);
+    }
+
+    private static final class Walk {
+
+        private final List<Chapter> chapters;
+        private final List<Grant> grants;
+        private final Used used;
+        private final Instant from;
+        private final List<Credit> credits = new ArrayList<>();
+        private int present;
+        private BudgetLine line;
+        private @Nullable GpuTime opening;
+
+        Walk(List<Chapter> chapters, List<Grant> grants, Used used, Instant from) {
+            this.chapters = chapters;
+            this.grants = grants;
+            this.used = used;
+            this.from = from;
+            this.line = begin(chapters.getFirst());
+        }
+
+        Course course(boolean fresh, Instant to) {
+            Chapter first = chapters.getFirst();
+            Instant start = first.opening().countedFrom();
+            if (fresh && !start.isBefore(from)) {
+                opening = GpuTime.ZERO;
+                if (!start.isBefore(to)) {
+                    GpuTime then = start.equals(to) ? line.remaining() : GpuTime.ZERO;
+                    return new Course(GpuTime.ZERO, List.of(), GpuTime.ZERO, then);
+                }
+                itemize(null, line, start, GpuTime.ZERO);
+            }
+            Instant step = line.nextStep();
+            while (step != null && step.isBefore(to)) {
+                takeStep(step);
+                step = line.nextStep();
+            }
+            open(to);
+            GpuTime closing = line.remaining().minus(used.in(line.asOf(), to));
+            GpuTime balance = closing;
+            if (step != null && step.equals(to)) {
+                int kept = credits.size();
+                takeStep(step);
+                balance = line.remaining();
+                credits.subList(kept, credits.size()).clear();
+            }
+            return new Course(
+                    opening == null ? closing : opening, List.copyOf(credits), closing, balance);
+        }
+
+        private BudgetLine begin(Chapter chapter) {
+            Instant at = chapter.opening().countedFrom();
+            return Account.line(chapter.terms(), chapter.opening(), grants)
+                    .after(chapter.late(), at);
+        }
+
+        /** If the statement begins before {@code instant}, what was left then is known now. */
+        private void open(Instant instant) {
+            if (opening == null && !from.isAfter(instant)) {
+                opening = line.remaining().minus(used.in(line.asOf(), from));
+            }
+        }
+
+        private void takeStep(Instant step) {
+            open(step);
+            GpuTime amount = used.in(line.asOf(), step);
+            // Nothing begins or ends within a second, so this is how it was just before.
+            BudgetLine before = line.after(amount, step.minus(1, ChronoUnit.MICROS));
+            boolean edge = step.equals(line.periodEnd());
+            Chapter stored =
+                    edge && present + 1 < chapters.size() ? chapters.get(present + 1) : null;
+            if (stored != null) {
+                present++;
+                line = begin(stored);
+            } else {
+                line = line.after(amount, step);
+            }
+            if (!step.isBefore(from)) {
+                itemize(before, line, step, before.remaining());
+            }
+        }
+
+        private void itemize(
+                @Nullable BudgetLine before, BudgetLine after, Instant at, GpuTime left) {
+            int first = credits.size();
+            if (before != null) {
+                for (Lot lot : before.lots()) {
+                    if (at.equals(lot.until()) && lot.remaining().isPositive()) {
+                        add(at, Kind.Expired, lot.source(), GpuTime.ZERO.minus(lot.remaining()));
+                    }
+                }
+            }
+            boolean edge = before == null || at.equals(before.periodEnd());
+            Opening opened =
+                    edge && chapters.get(present).opening().countedFrom().equals(at)
+                            ? chapters.get(present).opening()
+                            : null;
+            if (edge) {
+                edge(before, after, opened, at);
+            }
+            for (Grant grant : grants) {
+                if (grant.from().equals(at) || (before == null && grant.from().isBefore(at))) {
+                    after.lots().stream()
+                            .filter(lot -> lot.source().equals(grant.name()))
+                            .filter(lot -> lot.from().equals(grant.from()))
+                            .findFirst()
+                            .ifPresent(lot -> add(at, Kind.Grant, lot.source(), grant.amount()));
+                }
+            }
+            GpuTime told =
+                    credits.subList(first, credits.size()).stream()
+                            .map(credit -> new GpuTime(credit.amount()))
+                            .reduce(left, GpuTime::plus);
+            GpuTime rest = after.remaining().minus(told);
+            if (rest.microGpuSeconds() != 0) {
+                add(at, Kind.ToldLate, "closed periods", rest);
+            }
+        }
+
+        private void edge(
+                @Nullable BudgetLine before,
+                BudgetLine after,
+                @Nullable Opening opened,
+                Instant at) {
+            if (before != null && before.overrun().isPositive()) {
+                GpuTime owed =
+                        opened != null
+                                ? opened.debt()
+                                : before.overrun()
+                                        .min(
+                                                after.terms()
+                                                        .allowance()
+                                                        .percent(after.terms().maxDebtPercent()));
+                GpuTime forgiven =
+                        opened != null ? opened.writtenOff() : before.overrun().minus(owed);
+                if (forgiven.isPositive()) {
+                    add(at, Kind.WrittenOff, "debt above the cap", forgiven);
+                }
+            }
+            add(at, Kind.Allowance, Lot.ALLOWANCE, after.terms().allowance());
+            GpuTime rolled =
+                    opened != null
+                            ? opened.rolledOver()
+                            : after.lots().stream()
+                                    .filter(lot -> lot.source().equals(Lot.ROLLOVER))
+                                    .map(Lot::remaining)
+                                    .reduce(GpuTime.ZERO, GpuTime::plus);
+            if (rolled.isPositive()) {
+                add(at, Kind.Rollover, Lot.ROLLOVER, rolled);
+            }
+        }
+
+        private void add(Instant at, Kind kind, String source, GpuTime amount) {
+            credits.add(new Credit(at, kind, source, amount.microGpuSeconds()));
+        }
+    }
+}

@@ -1,0 +1,78 @@
+package io.gpusharing.timekeeper.ledger;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Repository;
+
+/** Ends that nobody saw, with what they may be wrong by. */
+@Repository
+public class Estimates {
+
+    private final JdbcClient jdbc;
+    private final String cluster;
+
+    Estimates(JdbcClient jdbc, ClusterProperties properties) {
+        this.jdbc = jdbc;
+        this.cluster = properties.id();
+    }
+
+    /**
+     * An estimated end.
+     *
+     * @param until the end that is charged
+     * @param bound the true end is not later; absent where a lost node told it
+     * @param atMost micro-GPU-seconds that the pod may have been charged too little; absent without
+     *     a bound
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Estimate(
+            UUID pod,
+            String namespace,
+            String name,
+            String budget,
+            Instant until,
+            @Nullable Instant bound,
+            @Nullable Long atMost) {}
+
+    /** How many there are. */
+    public long count() {
+        return jdbc.sql("select count(*) from pod_stay where cluster = :cluster and estimated")
+                .param("cluster", cluster)
+                .query(Long.class)
+                .single();
+    }
+
+    /** The latest. */
+    public List<Estimate> latest(int size) {
+        return jdbc.sql(
+                        """
+                        select pod_uid, namespace, name, budget, rate, held_until, end_bound from pod_stay
+                        where cluster = :cluster and estimated and held_until is not null
+                        order by held_until desc, pod_uid limit :size
+                        """)
+                .param("cluster", cluster)
+                .param("size", size)
+                .query((row, number) -> {
+                    Instant until = Rows.instant(row, "held_until");
+                    Instant bound = Rows.instantOrNull(row, "end_bound");
+                    return new Estimate(
+                            row.getObject("pod_uid", UUID.class),
+                            row.getString("namespace"),
+                            row.getString("name"),
+                            row.getString("budget"),
+                            until,
+                            bound,
+                            bound == null || bound.isBefore(until)
+                                    ? null
+                                    : GpuTime.accrued(row.getLong("rate"), until, bound)
+                                            .microGpuSeconds());
+                })
+                .list();
+    }
+}

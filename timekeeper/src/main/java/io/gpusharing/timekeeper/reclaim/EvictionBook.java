@@ -1,0 +1,138 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonRawValue;
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Repository;
+
+/** The receipts of evictions, for readers. */
+@Repository
+public class EvictionBook {
+
+    private static final String RECEIPTS =
+            """
+            select *, to_char(decided_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+                      || '_' || waiter_uid || '_' || attempt || '_' || victim_uid as cursor
+              from reclaim_receipt
+             where cluster = :cluster
+               and (:namespace::text is null or victim_namespace = :namespace or waiter_namespace = :namespace)
+               and (:pod::uuid is null or victim_uid = :pod or waiter_uid = :pod)
+               and (:after::text is null or to_char(decided_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+                      || '_' || waiter_uid || '_' || attempt || '_' || victim_uid < :after)
+             order by cursor desc limit :size
+            """;
+
+    private final JdbcClient jdbc;
+    private final String cluster;
+
+    EvictionBook(JdbcClient jdbc, ClusterProperties properties) {
+        this.jdbc = jdbc;
+        this.cluster = properties.id();
+    }
+
+    /** A pod of an eviction. */
+    public record Who(UUID uid, String namespace, String name, String budget) {}
+
+    /**
+     * Why a pod was evicted.
+     *
+     * @param because the same as a sentence
+     * @param cost micro-GPU-seconds of the victim's run, which may be lost
+     * @param considered everybody who was looked at, and why not he
+     * @param result {@code Evicted}, {@code Refused} by the API server, {@code Gone}, or {@code
+     *     Planned} while that is open
+     * @param helped whether the waiter was bound in time; absent while that is open
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Receipt(
+            Instant at,
+            Who victim,
+            Who waiter,
+            Instant waiterSince,
+            String node,
+            String because,
+            String reason,
+            long cost,
+            String costMinutes,
+            @JsonRawValue String considered,
+            String result,
+            @Nullable String resultDetail,
+            @Nullable Boolean helped,
+            @JsonIgnore String cursor) {}
+
+    /**
+     * Receipts, latest first.
+     *
+     * @param namespace of victim or waiter; null for all
+     * @param pod victim or waiter; null for all
+     * @param after cursor of the last one of the page before
+     */
+    public List<Receipt> receipts(
+            @Nullable String namespace, @Nullable UUID pod, @Nullable String after, int size) {
+        return jdbc.sql(RECEIPTS)
+                .param("cluster", cluster)
+                .param("namespace", namespace)
+                .param("pod", pod)
+                .param("after", after)
+                .param("size", size)
+                .query((row, number) -> receipt(row))
+                .list();
+    }
+
+    private static Receipt receipt(ResultSet row) throws SQLException {
+        Who victim = who(row, "victim");
+        Who waiter = who(row, "waiter");
+        GpuTime cost = new GpuTime(row.getLong("cost"));
+        String detail = row.getString("result_detail");
+        boolean helped = row.getBoolean("helped");
+        boolean open = row.wasNull();
+        Instant since = instant(row, "waiter_since");
+        return new Receipt(
+                instant(row, "decided_at"),
+                victim,
+                waiter,
+                since,
+                row.getString("node"),
+                "%s/%s of budget %s, which was over its time, made room on %s for %s/%s of budget %s, which had waited since %s: %s"
+                        .formatted(
+                                victim.namespace(),
+                                victim.name(),
+                                victim.budget(),
+                                row.getString("node"),
+                                waiter.namespace(),
+                                waiter.name(),
+                                waiter.budget(),
+                                since,
+                                row.getString("reason")),
+                row.getString("reason"),
+                cost.microGpuSeconds(),
+                cost.minutes(),
+                row.getString("considered"),
+                row.getString("result"),
+                detail.isEmpty() ? null : detail,
+                open ? null : helped,
+                row.getString("cursor"));
+    }
+
+    private static Who who(ResultSet row, String role) throws SQLException {
+        return new Who(
+                row.getObject(role + "_uid", UUID.class),
+                row.getString(role + "_namespace"),
+                row.getString(role + "_name"),
+                row.getString(role + "_budget"));
+    }
+
+    private static Instant instant(ResultSet row, String column) throws SQLException {
+        return row.getObject(column, OffsetDateTime.class).toInstant();
+    }
+}

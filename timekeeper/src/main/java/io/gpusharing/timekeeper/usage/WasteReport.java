@@ -1,0 +1,209 @@
+package io.gpusharing.timekeeper.usage;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Repository;
+
+/**
+ * Who held GPUs and did not use them. One query: what was charged beside what the meter saw that
+ * saw most of each pod. Time that nobody measured is not called idle.
+ */
+@Repository
+public class WasteReport {
+
+    private static final String PODS =
+            """
+            with stay as (
+                select s.*, extract(epoch from coalesce(held_until, :now::timestamptz) - held_from)::bigint as seconds,
+                       case when held_until is null and posted_until < :now::timestamptz
+                            then (rate * extract(epoch from :now::timestamptz - posted_until))::bigint else 0 end as running
+                  from pod_stay s
+                 where cluster = :cluster and held_from < :to::timestamptz
+                   and (held_until is null or held_until > :from::timestamptz)
+                   and (:namespace::text is null or namespace = :namespace)
+                   and (:budget::text is null or budget = :budget)
+            ), device as (
+                select u.pod_uid, u.meter, u.device, sum(gpu_us) as gpu_us, sum(covered_us) as covered_us
+                  from usage_counter u join stay using (cluster, pod_uid)
+                 group by u.pod_uid, u.meter, u.device
+            ), meter as (
+                select pod_uid, meter, sum(gpu_us)::bigint as gpu_us, max(covered_us)::bigint as covered_us
+                  from device group by pod_uid, meter
+            ), best as (
+                select distinct on (pod_uid) * from meter order by pod_uid, covered_us desc, meter
+            ), posted as (
+                select c.pod_uid, sum(c.amount)::bigint as amount
+                  from pod_charge c join stay using (cluster, pod_uid) group by c.pod_uid
+            ), pod as (
+                select s.pod_uid, s.namespace, s.name, s.owner_kind, s.owner_name, s.budget, s.rate, s.seconds,
+                       s.held_from, coalesce(p.amount, 0) + s.running as charged,
+                       coalesce(b.gpu_us, 0) as measured, coalesce(b.covered_us, 0) as covered_us,
+                       round(s.rate::numeric * coalesce(b.covered_us, 0) / 1000000)::bigint as watched, b.meter
+                  from stay s left join best b using (pod_uid) left join posted p using (pod_uid)
+            )
+            """;
+
+    private static final String BY_POD =
+            PODS
+                    + """
+                    select *, 1 as pods, greatest(watched - measured, 0) as idle from pod
+                    order by idle desc, pod_uid limit :size offset :skip
+                    """;
+
+    private static final String BY_OWNER =
+            PODS
+                    + """
+                    select null::uuid as pod_uid, namespace, min(name) as name,
+                           coalesce(owner_kind, 'Pod') as owner_kind, coalesce(owner_name, name) as owner_name,
+                           min(budget) as budget, max(rate) as rate, sum(seconds)::bigint as seconds,
+                           min(held_from) as held_from, sum(charged)::bigint as charged,
+                           sum(measured)::bigint as measured, sum(covered_us)::bigint as covered_us,
+                           sum(watched)::bigint as watched, string_agg(distinct meter, ',') as meter,
+                           count(*) as pods, sum(greatest(watched - measured, 0))::bigint as idle
+                      from pod group by namespace, coalesce(owner_kind, 'Pod'), coalesce(owner_name, name)
+                    order by idle desc, namespace, owner_kind, owner_name limit :size offset :skip
+                    """;
+
+    private final JdbcClient jdbc;
+    private final String cluster;
+
+    WasteReport(JdbcClient jdbc, ClusterProperties properties) {
+        this.jdbc = jdbc;
+        this.cluster = properties.id();
+    }
+
+    /**
+     * What was asked for.
+     *
+     * @param from pods that ended before are not in it
+     * @param to pods that began later are not in it
+     * @param namespace null for all
+     * @param budget null for all
+     */
+    public record Question(
+            Instant from, Instant to, @Nullable String namespace, @Nullable String budget) {}
+
+    /**
+     * A pod, or all pods of one owner, over their whole stay: counters know no dates. Amounts are
+     * micro-GPU-seconds.
+     *
+     * @param pod absent where pods are summed up
+     * @param summary the same as a sentence
+     * @param rate micro-GPUs; the largest where pods are summed up
+     * @param measured busy time
+     * @param idle what was held and not used while somebody watched
+     * @param busyPercent of what was held while somebody watched; absent if nobody did
+     * @param unwatched what was held while nobody watched
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Line(
+            @Nullable UUID pod,
+            String namespace,
+            String name,
+            @Nullable String ownerKind,
+            @Nullable String ownerName,
+            String budget,
+            String summary,
+            long pods,
+            long rate,
+            long heldSeconds,
+            long charged,
+            long measured,
+            long idle,
+            long unwatched,
+            String idleMinutes,
+            @Nullable String busyPercent,
+            @Nullable String meter) {}
+
+    /**
+     * Lines, most idle first.
+     *
+     * @param byOwner whether all pods of a Job, Deployment or StatefulSet are one line
+     * @param skip how many to leave out
+     */
+    public List<Line> lines(Question question, boolean byOwner, Instant now, int size, long skip) {
+        return jdbc.sql(byOwner ? BY_OWNER : BY_POD)
+                .param("cluster", cluster)
+                .param("from", question.from().toString())
+                .param("to", question.to().toString())
+                .param("namespace", question.namespace())
+                .param("budget", question.budget())
+                .param("now", now.toString())
+                .param("size", size)
+                .param("skip", skip)
+                .query((row, number) -> line(row, byOwner))
+                .list();
+    }
+
+    private static Line line(ResultSet row, boolean byOwner) throws SQLException {
+        long rate = row.getLong("rate");
+        long seconds = row.getLong("seconds");
+        long charged = row.getLong("charged");
+        long measured = row.getLong("measured");
+        long watched = row.getLong("watched");
+        long pods = row.getLong("pods");
+        String busy = percent(measured, watched);
+        String ownerKind = row.getString("owner_kind");
+        String ownerName = row.getString("owner_name");
+        String who =
+                byOwner
+                        ? ownerKind + " " + row.getString("namespace") + "/" + ownerName
+                        : row.getString("namespace") + "/" + row.getString("name");
+        String summary =
+                "%s held %s for %s h %s"
+                        .formatted(
+                                who,
+                                pods == 1
+                                        ? gpus(rate)
+                                        : "up to " + gpus(rate) + " in each of " + pods + " pods",
+                                tenth(BigDecimal.valueOf(seconds), 3_600),
+                                busy == null
+                                        ? "and nobody measured it"
+                                        : "and was busy " + busy + " % of what was watched");
+        return new Line(
+                row.getObject("pod_uid", UUID.class),
+                row.getString("namespace"),
+                row.getString("name"),
+                ownerKind,
+                ownerName,
+                row.getString("budget"),
+                summary,
+                pods,
+                rate,
+                seconds,
+                charged,
+                measured,
+                row.getLong("idle"),
+                Math.max(0, charged - watched),
+                new GpuTime(row.getLong("idle")).minutes(),
+                busy,
+                row.getString("meter"));
+    }
+
+    private static @Nullable String percent(long measured, long watched) {
+        return watched <= 0
+                ? null
+                : BigDecimal.valueOf(measured)
+                        .multiply(BigDecimal.valueOf(100))
+                        .divide(BigDecimal.valueOf(watched), 1, RoundingMode.HALF_EVEN)
+                        .toPlainString();
+    }
+
+    private static String gpus(long rate) {
+        return BigDecimal.valueOf(rate, 6).stripTrailingZeros().toPlainString() + " GPU";
+    }
+
+    private static String tenth(BigDecimal amount, long unit) {
+        return amount.divide(BigDecimal.valueOf(unit), 1, RoundingMode.HALF_EVEN).toPlainString();
+    }
+}

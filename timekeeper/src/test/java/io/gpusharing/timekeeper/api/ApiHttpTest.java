@@ -1,0 +1,560 @@
+package io.gpusharing.timekeeper.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.budget.PeriodRule.Unit;
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.timekeeper.budget.Budgets;
+import io.gpusharing.timekeeper.budget.TestBudgets;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.cluster.ClusterView;
+import io.gpusharing.timekeeper.cluster.ClusterViews;
+import io.gpusharing.timekeeper.ledger.Bookkeeper;
+import io.gpusharing.timekeeper.ledger.LedgerProperties;
+import io.gpusharing.timekeeper.ledger.Verification;
+import io.gpusharing.timekeeper.reclaim.EvictionBook;
+import io.gpusharing.timekeeper.testing.Pods;
+import io.gpusharing.timekeeper.testing.SteppingClock;
+import io.gpusharing.timekeeper.testing.TestDatabase;
+import io.gpusharing.timekeeper.usage.WasteReport;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.stream.StreamSupport;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ComponentScan;
+import org.springframework.context.annotation.FilterType;
+import org.springframework.context.annotation.Import;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Questions and orders over HTTP, on a real database, with an API server that knows the people. */
+class ApiHttpTest {
+
+    private static final Instant TEN = Instant.parse("2026-03-01T10:00:00Z");
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+    private static final SteppingClock CLOCK = new SteppingClock(TEN);
+    private static final TestDatabase DATABASE = TestDatabase.create();
+    private static final HttpClient CLIENT = HttpClient.newHttpClient();
+    private static FakeApiServer api;
+    private static ServletWebServerApplicationContext context;
+    private static int port;
+
+    /** Held half a GPU from 10:00:00 to 12:30:00. */
+    private static final Pods ENDED = Pods.waiting("team-a", 50, 15).boundAt(TEN);
+
+    /** The cluster shows it, the ledger was never told. */
+    private static final Pods UNMETERED = Pods.waiting("team-a", 50, 15).boundAt(TEN);
+
+    /** As {@link #ENDED}, of another budget: it is corrected. */
+    private static final Pods CORRECTED = Pods.waiting("team-c", 50, 15).boundAt(TEN);
+
+    /** Holds a whole GPU since 12:00:00. */
+    private static final Pods RUNNING =
+            Pods.waiting("team-a", 100, 0).boundAt(TEN.plus(Duration.ofHours(2)));
+
+    @SpringBootConfiguration
+    @EnableAutoConfiguration
+    @EnableConfigurationProperties({ClusterProperties.class, LedgerProperties.class})
+    @ComponentScan(
+            basePackages = {
+                "io.gpusharing.timekeeper.api",
+                "io.gpusharing.timekeeper.ledger",
+                "io.gpusharing.timekeeper.budget"
+            },
+            excludeFilters =
+                    @ComponentScan.Filter(
+                            type = FilterType.REGEX,
+                            pattern =
+                                    ".*(Watch|StatusPublisher|Announcer|DefaultBudgets|BudgetMetrics|Test.*|budget\\.Budgets)"))
+    @Import({EvictionBook.class, WasteReport.class})
+    static class Application {
+
+        // Other tests go on with it.
+        @Bean(destroyMethod = "")
+        DataSource dataSource() {
+            return DATABASE.dataSource();
+        }
+
+        @Bean
+        Clock clock() {
+            return CLOCK;
+        }
+
+        @Bean
+        MeterRegistry meterRegistry() {
+            return new SimpleMeterRegistry();
+        }
+
+        @Bean
+        ClusterView clusterView() {
+            return ClusterViews.showing(ENDED.facts(), UNMETERED.facts());
+        }
+
+        @Bean
+        RequestGrammars requestGrammars() {
+            return new RequestGrammars(List.of(new VcudaGrammar()));
+        }
+
+        @Bean
+        Budgets budgets(ClusterProperties cluster) {
+            return TestBudgets.on(DATABASE, cluster, Duration.ofHours(1), CLOCK);
+        }
+
+        @Bean(destroyMethod = "close")
+        KubernetesClient kubernetesClient() {
+            return new KubernetesClientBuilder()
+                    .withConfig(
+                            new ConfigBuilder()
+                                    .withMasterUrl(api.url())
+                                    .withOauthToken("timekeeper")
+                                    .build())
+                    .build();
+        }
+    }
+
+    @BeforeAll
+    static void start() throws Exception {
+        api = new FakeApiServer();
+        context =
+                (ServletWebServerApplicationContext)
+                        new SpringApplicationBuilder(Application.class)
+                                .properties(
+                                        "spring.config.location=optional:classpath:/none/",
+                                        "server.port=0",
+                                        "spring.flyway.enabled=false",
+                                        "spring.threads.virtual.enabled=true",
+                                        "springdoc.api-docs.path=/api/v1/openapi",
+                                        "springdoc.packages-to-scan=io.gpusharing.timekeeper")
+                                .run();
+        port = Objects.requireNonNull(context.getWebServer()).getPort();
+        Bookkeeper bookkeeper = context.getBean(Bookkeeper.class);
+        Budgets budgets = context.getBean(Budgets.class);
+        bookkeeper.between(() ->
+                TestBudgets.exist(
+                        budgets,
+                        List.of(
+                                TestBudgets.budget(
+                                        "a", TEN, "200", Unit.Day, "UTC", "0", 25, "team-a"),
+                                TestBudgets.budget(
+                                        "c", TEN, "200", Unit.Day, "UTC", "0", 25, "team-c"),
+                                TestBudgets.budget(
+                                        "b", TEN, null, Unit.Day, "UTC", "0", 25, "team-b"))));
+        // Metering begins here, and not when the ledger's thread looks at the clock.
+        assertThat(bookkeeper.position()).isEmpty();
+        bookkeeper.begin();
+        bookkeeper.changed(ENDED.facts(), "1");
+        bookkeeper.changed(CORRECTED.facts(), "1");
+        CLOCK.pass(Duration.ofHours(2));
+        bookkeeper.changed(RUNNING.facts(), "2");
+        bookkeeper.changed(ENDED.finishedAt(TEN.plus(Duration.ofMinutes(150))).facts(), "3");
+        bookkeeper.changed(CORRECTED.finishedAt(TEN.plus(Duration.ofMinutes(150))).facts(), "3");
+        await().until(() -> charged(CORRECTED.uid()) == 9000L * 500_000);
+        await().until(() -> charged(ENDED.uid()) == 9000L * 500_000);
+        CLOCK.pass(Duration.ofMinutes(70));
+        bookkeeper.passed("4");
+        await().until(() -> charged(RUNNING.uid()) == 3600L * 1_000_000);
+    }
+
+    private static long charged(UUID pod) {
+        return DATABASE.jdbc()
+                .sql("select coalesce(sum(amount), 0)::bigint from charge where pod_uid = ?")
+                .param(pod)
+                .query(Long.class)
+                .single();
+    }
+
+    @AfterAll
+    static void stop() {
+        context.close();
+        api.close();
+    }
+
+    private static HttpResponse<String> get(@Nullable String who, String path, String... headers)
+            throws IOException, InterruptedException {
+        var request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path));
+        if (who != null) {
+            request.header("Authorization", "Bearer " + who);
+        }
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
+        return CLIENT.send(request.build(), BodyHandlers.ofString());
+    }
+
+    private static HttpResponse<String> post(
+            String who, String path, String key, String body, String... headers)
+            throws IOException, InterruptedException {
+        var request =
+                HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                        .header("Authorization", "Bearer " + who)
+                        .header("Content-Type", "application/json")
+                        .POST(BodyPublishers.ofString(body));
+        if (!key.isEmpty()) {
+            request.header("Idempotency-Key", key);
+        }
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
+        return CLIENT.send(request.build(), BodyHandlers.ofString());
+    }
+
+    private static JsonNode json(String path) throws IOException, InterruptedException {
+        HttpResponse<String> answer = get("reader", path);
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        return JSON.readTree(answer.body());
+    }
+
+    private static void isProblem(HttpResponse<String> answer, int status, String... words) {
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
+        assertThat(answer.headers().firstValue("Content-Type").orElse(""))
+                .startsWith("application/problem+json");
+        String detail = JSON.readTree(answer.body()).path("detail").asString();
+        assertThat(detail).isNotBlank();
+        assertThat(List.of(words)).allSatisfy(word -> assertThat(detail).contains(word));
+    }
+
+    private static String next(HttpResponse<String> answer) {
+        String link = answer.headers().firstValue("Link").orElseThrow();
+        return link.replaceAll("^<(.*)>; rel=\"next\"$", "$1");
+    }
+
+    @Test
+    void whoHasNoTokenOrNoRightIsToldWhatIsMissing() throws Exception {
+        isProblem(get(null, "/api/v1/budgets"), 401);
+        isProblem(get("forged", "/api/v1/budgets"), 401, "kubectl create token");
+        isProblem(get("stranger", "/api/v1/budgets/a"), 403, "get gpubudgets.gpusharing.io/a");
+        isProblem(
+                post("reader", "/api/v1/budgets/a/corrections", "k", "{}"),
+                403,
+                "update gpubudgets.gpusharing.io/a");
+    }
+
+    @Test
+    void everyErrorIsAProblem() throws Exception {
+        isProblem(get("reader", "/api/v1/budgets/none"), 404, "none");
+        isProblem(get("reader", "/api/v1/nothing-here"), 404);
+        isProblem(get("reader", "/api/v1/pods/not-a-uid"), 400);
+        isProblem(get("reader", "/api/v1/budgets/a/statement?limit=0"), 400, "limit");
+        isProblem(get("reader", "/api/v1/budgets/a/statement?after=x"), 400, "Link");
+        isProblem(get("reader", "/api/v1/budgets/a/balance?at=2027-01-01T00:00:00Z"), 400);
+        isProblem(get("reader", "/api/v1/budgets/a/balance?at=yesterday"), 400);
+        isProblem(get("reader", "/api/v1/budgets/a/balance?at=2026-03-01T10:00:00.5Z"), 400);
+        isProblem(get("reader", "/api/v1/budgets/a/statement", "Accept", "image/png"), 406);
+        isProblem(post("admin", "/api/v1/budgets/a/corrections", "k1", "{"), 400);
+        isProblem(post("admin", "/api/v1/budgets/a/corrections", "k1", "{}"), 400);
+        isProblem(post("admin", "/api/v1/budgets/a/grants", "", "{}"), 400, "Idempotency-Key");
+        isProblem(get("reader", "/api/v1/budgets/none/explain"), 404);
+        isProblem(get("reader", "/api/v1/budgets/none/statement"), 404);
+    }
+
+    @Test
+    void aBalanceIsKnownForAnyInstantOfThePast() throws Exception {
+        JsonNode at = json("/api/v1/budgets/a/balance?at=2026-03-01T11:00:00Z");
+
+        assertThat(at.path("granted").asLong()).isEqualTo(200 * 60_000_000L);
+        assertThat(at.path("used").asLong()).isEqualTo(3600 * 500_000L);
+        assertThat(at.path("remaining").asLong()).isEqualTo(200 * 60_000_000L - 3600 * 500_000L);
+        isProblem(get("reader", "/api/v1/budgets/a/balance?at=2026-03-01T09:00:00Z"), 404);
+    }
+
+    @Test
+    void anUnlimitedBudgetHasUseButNoBalance() throws Exception {
+        JsonNode at = json("/api/v1/budgets/b/balance");
+
+        assertThat(at.has("remaining")).isFalse();
+        assertThat(at.path("standing").asString()).isEqualTo("Unlimited");
+        assertThat(json("/api/v1/budgets/b/statement").has("opening")).isFalse();
+    }
+
+    @Test
+    void aStatementAddsUpAcrossItsPages() throws Exception {
+        String path =
+                "/api/v1/budgets/a/statement?from=2026-03-01T10:30:00Z&to=2026-03-01T12:15:10Z&limit=2";
+        long lines = 0;
+        int pages = 0;
+        JsonNode first = json(path);
+        String page = path;
+        while (page != null) {
+            HttpResponse<String> answer = get("reader", page);
+            for (JsonNode line : JSON.readTree(answer.body()).path("lines")) {
+                lines += line.path("used").asLong();
+            }
+            pages++;
+            page = answer.headers().firstValue("Link").isPresent() ? next(answer) : null;
+        }
+
+        // Half a GPU from 10:30:00 and a whole one from 12:00:00, both to 12:15:10.
+        assertThat(lines).isEqualTo((6310 * 500_000L) + 910 * 1_000_000L);
+        assertThat(first.path("used").asLong()).isEqualTo(lines);
+        assertThat(pages).isGreaterThan(1);
+        assertThat(first.path("opening").asLong() - lines)
+                .isEqualTo(first.path("closing").asLong());
+        assertThat(first.path("closing").asLong())
+                .isEqualTo(
+                        json("/api/v1/budgets/a/balance?at=2026-03-01T12:15:10Z")
+                                .path("remaining")
+                                .asLong());
+    }
+
+    @Test
+    void aStatementForASpreadsheetAddsUpToItsLastRow() throws Exception {
+        HttpResponse<String> answer =
+                get("reader", "/api/v1/budgets/a/statement", "Accept", "text/csv");
+
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        assertThat(answer.headers().firstValue("Content-Type").orElse("")).startsWith("text/csv");
+        List<String[]> rows = answer.body().lines().map(row -> row.split(",", -1)).toList();
+        assertThat(rows).allSatisfy(row -> assertThat(row).hasSize(10));
+        List<String[]> amounts = rows.subList(1, rows.size());
+        long sum =
+                amounts.subList(0, amounts.size() - 1).stream()
+                        .mapToLong(row -> Long.parseLong(row[6]))
+                        .sum();
+        assertThat(amounts.getFirst()[0]).isEqualTo("Opening");
+        assertThat(amounts.getLast()[0]).isEqualTo("Closing");
+        assertThat(Long.parseLong(amounts.getLast()[6])).isEqualTo(sum);
+        assertThat(amounts.stream().map(row -> row[0])).contains("Allowance", "Charge", "Running");
+    }
+
+    @Test
+    void aCorrectionIsMadeOnceWhateverIsSentAgain() throws Exception {
+        String path = "/api/v1/budgets/c/corrections";
+        String order =
+                """
+                {"pod": "%s", "from": "2026-03-01T10:50:00Z", "to": "2026-03-01T11:10:00Z", "rate": 0,
+                 "reason": "=the node was broken"}
+                """
+                        .formatted(CORRECTED.uid());
+        long before = json("/api/v1/budgets/c/balance").path("remaining").asLong();
+
+        HttpResponse<String> made = post("admin", path, "node-7", order);
+        HttpResponse<String> again = post("admin", path, "node-7", order);
+
+        assertThat(made.statusCode()).as(made.body()).isEqualTo(200);
+        assertThat(again.body()).isEqualTo(made.body());
+        JsonNode entries = JSON.readTree(made.body());
+        assertThat(entries).hasSize(2);
+        assertThat(
+                        StreamSupport.stream(entries.spliterator(), false)
+                                .mapToLong(entry -> entry.path("amount").asLong()))
+                .containsExactly(-600 * 500_000L, -600 * 500_000L);
+        assertThat(entries.get(0).path("author").asString()).isEqualTo("admin@example.com");
+        assertThat(json("/api/v1/budgets/c/balance").path("remaining").asLong())
+                .isEqualTo(before + 1200 * 500_000L);
+        assertThat(json("/api/v1/budgets/c").path("remaining").asLong())
+                .isEqualTo(before + 1200 * 500_000L);
+        assertThat(context.getBean(Verification.class).run().differences()).isEmpty();
+        assertThat(json(path)).hasSize(2);
+        assertThat(get("reader", "/api/v1/budgets/c/statement", "Accept", "text/csv").body())
+                .contains("'=the node was broken");
+        isProblem(post("admin", path, "node-7", order.replace("11:10", "11:11")), 422, "node-7");
+        isProblem(post("admin", path, "again", order), 422, "Nothing to correct");
+        isProblem(
+                post(
+                        "admin",
+                        path,
+                        "stale",
+                        order.replace("\"rate\": 0", "\"rate\": 1"),
+                        "If-Match",
+                        "\"0\""),
+                412,
+                "ETag");
+        assertThat(get("reader", "/api/v1/pods/" + CORRECTED.uid()).headers().firstValue("ETag"))
+                .contains("\"2\"");
+    }
+
+    @Test
+    void whatIsNotPostedOrWasNeverChargedCannotBeCorrected() throws Exception {
+        String path = "/api/v1/budgets/a/corrections";
+        String order =
+                "{\"pod\": \"%s\", \"from\": \"%s\", \"to\": \"%s\", \"rate\": %d, \"reason\": \"why\"}";
+
+        isProblem(
+                post(
+                        "admin",
+                        path,
+                        "c1",
+                        order.formatted(RUNNING.uid(), TEN, TEN.plusSeconds(4 * 3600), 0)),
+                422,
+                "posted until");
+        isProblem(
+                post(
+                        "admin",
+                        path,
+                        "c2",
+                        order.formatted(UUID.randomUUID(), TEN, TEN.plusSeconds(1), 0)),
+                404);
+        isProblem(
+                post(
+                        "admin",
+                        path,
+                        "c3",
+                        order.formatted(ENDED.uid(), TEN, TEN.plusSeconds(1), -1)),
+                422,
+                "rate");
+        isProblem(
+                post(
+                        "admin",
+                        "/api/v1/budgets/b/corrections",
+                        "c4",
+                        order.formatted(ENDED.uid(), TEN, TEN.plusSeconds(1), 0)),
+                422,
+                "Nothing to correct");
+    }
+
+    @Test
+    void aGrantIsMadeInTheNameOfWhoAsksOnceForEachKey() throws Exception {
+        String path = "/api/v1/budgets/a/grants";
+        String order = "{\"gpuMinutes\": \"30\", \"reason\": \"paper deadline\"}";
+
+        HttpResponse<String> made = post("admin", path, "paper", order);
+        HttpResponse<String> again = post("admin", path, "paper", order);
+
+        assertThat(made.statusCode()).as(made.body()).isEqualTo(201);
+        assertThat(again.statusCode()).as(again.body()).isEqualTo(200);
+        JsonNode grant = JSON.readTree(made.body());
+        assertThat(grant.path("author").asString()).isEqualTo("admin@example.com");
+        assertThat(JSON.readTree(again.body()).path("name")).isEqualTo(grant.path("name"));
+        assertThat(api.grants).hasSize(1);
+        assertThat(api.grantors).as("never with our own token").containsOnly("admin");
+        isProblem(post("admin", path, "paper", order.replace("30", "31")), 422, "paper");
+        isProblem(post("clerk", path, "mine", order), 403, "cannot create resource gpugrants");
+        isProblem(post("admin", path, "zero", order.replace("30", "0")), 422, "gpuMinutes");
+        isProblem(post("admin", path, "much", order.replace("30", "much")), 422, "GPU-minutes");
+        isProblem(post("admin", "/api/v1/budgets/none/grants", "x", order), 404);
+    }
+
+    @Test
+    void aBudgetExplainsItsStandingInOneSentence() throws Exception {
+        JsonNode why = json("/api/v1/budgets/a/explain");
+
+        assertThat(
+                        why.path("before").asLong()
+                                + StreamSupport.stream(why.path("credits").spliterator(), false)
+                                        .mapToLong(credit -> credit.path("amount").asLong())
+                                        .sum()
+                                - why.path("used").asLong())
+                .isEqualTo(why.path("remaining").asLong());
+        assertThat(why.path("because").asString())
+                .contains("200.000 allowance", "used", "GPU-minutes left");
+        assertThat(why.path("largest").get(0).path("pod").asString())
+                .isIn(ENDED.uid().toString(), RUNNING.uid().toString());
+    }
+
+    @Test
+    void wasteIsToldInOneQuery() throws Exception {
+        DATABASE.jdbc()
+                .sql(
+                        """
+                        insert into usage_counter (cluster, pod_uid, run, meter, device, basis, basis_reason, gpu_us,
+                            memory_bs, covered_us, uncovered_us, sequence, first_at, last_at)
+                        values ('default', ?, ?, 'Agent', 'GPU-1', 'Process', '', 18000000, 0, 9000000000, 0, 1, ?, ?)
+                        """)
+                .params(
+                        ENDED.uid(),
+                        UUID.randomUUID(),
+                        java.sql.Timestamp.from(TEN),
+                        java.sql.Timestamp.from(TEN))
+                .update();
+
+        JsonNode pods = json("/api/v1/waste?from=2026-03-01T00:00:00Z&budget=a");
+        JsonNode owners = json("/api/v1/waste?by=owner&from=2026-03-01T00:00:00Z&namespace=team-a");
+
+        assertThat(pods.get(0).path("summary").asString())
+                .isEqualTo(
+                        "team-a/pod-%s held 0.5 GPU for 2.5 h and was busy 0.4 %% of what was watched"
+                                .formatted(ENDED.uid()));
+        assertThat(pods.get(0).path("idle").asLong()).isEqualTo(9000 * 500_000L - 18_000_000);
+        assertThat(pods.get(1).path("summary").asString()).contains("nobody measured it");
+        assertThat(owners).hasSize(2);
+        isProblem(get("reader", "/api/v1/waste?by=colour"), 400);
+    }
+
+    @Test
+    void theReconcileReportFindsWhatTheClusterDoesNotShow() throws Exception {
+        JsonNode report = json("/api/v1/reconcile");
+
+        assertThat(report.path("sound").asBoolean()).isFalse();
+        assertThat(report.path("orphaned")).hasSize(1);
+        assertThat(report.path("orphaned").get(0).path("pod").asString())
+                .isEqualTo(RUNNING.uid().toString());
+        assertThat(report.path("unmetered")).hasSize(2);
+        assertThat(report.path("estimated")).isEmpty();
+    }
+
+    @Test
+    void listsGoOnWhereTheLinkSays() throws Exception {
+        HttpResponse<String> first = get("reader", "/api/v1/pods?limit=1&namespace=team-a");
+        HttpResponse<String> second = get("reader", next(first));
+        HttpResponse<String> third = get("reader", next(second));
+
+        List<String> pods =
+                List.of(
+                        JSON.readTree(first.body()).get(0).path("uid").asString(),
+                        JSON.readTree(second.body()).get(0).path("uid").asString());
+        assertThat(pods)
+                .containsExactlyInAnyOrder(ENDED.uid().toString(), RUNNING.uid().toString());
+        assertThat(third.body()).isEqualTo("[]");
+        assertThat(third.headers().firstValue("Link")).isEmpty();
+        assertThat(JSON.readTree(get("reader", "/api/v1/budgets?limit=1").body())).hasSize(1);
+    }
+
+    @Test
+    void theInterfaceDescribesItself() throws Exception {
+        HttpResponse<String> answer = get(null, "/api/v1/openapi");
+
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        JsonNode description = JSON.readTree(answer.body());
+        assertThat(description.path("openapi").asString()).startsWith("3.1");
+        assertThat(description.path("paths").propertyNames())
+                .contains(
+                        "/api/v1/budgets/{budget}/statement",
+                        "/api/v1/budgets/{budget}/corrections",
+                        "/api/v1/waste");
+        assertThat(answer.body()).doesNotContain("Authentication");
+    }
+
+    @Test
+    void everyAnswerIsDescribed() throws Exception {
+        JsonNode paths = JSON.readTree(get(null, "/api/v1/openapi").body()).path("paths");
+
+        for (Map.Entry<String, JsonNode> path : paths.properties()) {
+            for (Map.Entry<String, JsonNode> call : path.getValue().properties()) {
+                assertThat(call.getValue().path("responses").propertyNames())
+                        .as(path.getKey())
+                        .contains("401", "403");
+            }
+        }
+        assertThat(Arrays.asList(paths.size())).isNotEmpty();
+    }
+}
