@@ -2,6 +2,10 @@ package io.gpusharing.e2e.admission;
 
 import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.Webhooks;
@@ -26,23 +30,33 @@ final class AdmissionCluster implements AutoCloseable {
     static final String OLD_AND_LEAVING = "leaving";
 
     private final TestCluster cluster;
+    private final KubernetesClient client;
     private final Webhooks webhooks;
     private Map<String, String> properties = Map.of();
 
-    private AdmissionCluster(TestCluster cluster, Webhooks webhooks) {
+    private AdmissionCluster(TestCluster cluster, KubernetesClient client, Webhooks webhooks) {
         this.cluster = cluster;
+        this.client = client;
         this.webhooks = webhooks;
     }
 
     /** Starts one, on which some workloads are older than GPUSharing. */
     static AdmissionCluster start() {
         var cluster = TestCluster.start(Repository.root().resolve(".run/admission"));
-        var api = new Api(cluster.client());
+        var client = impatient(cluster.client().getConfiguration());
+        var api = new Api(client);
         for (String name : List.of(OLD, OLD_AND_LEAVING)) {
             Workload.all(name, Workload.ILLEGAL)
                     .forEach(workload -> api.create("default", workload.manifest()).orFail());
         }
-        return new AdmissionCluster(cluster, Webhooks.install(cluster, 2));
+        return new AdmissionCluster(cluster, client, Webhooks.install(cluster, 2));
+    }
+
+    /** One that asks once: a refusal because the webhook was not reached is a 500, and counts. */
+    private static KubernetesClient impatient(Config config) {
+        return new KubernetesClientBuilder()
+                .withConfig(new ConfigBuilder(config).withRequestRetryBackoffLimit(0).build())
+                .build();
     }
 
     /** Starts the webhook as the chart configures it, unless it runs so already. */
@@ -79,7 +93,7 @@ final class AdmissionCluster implements AutoCloseable {
 
     /** As the cluster's administrator. */
     Api api() {
-        return new Api(cluster.client());
+        return new Api(client);
     }
 
     /** As the tenant, who administers the namespaces made by {@link #tenantNamespace}. */
@@ -153,6 +167,7 @@ final class AdmissionCluster implements AutoCloseable {
 
     @Override
     public void close() {
+        client.close();
         cluster.saveLogs(Repository.root().resolve("e2e/target/logs/admission"));
         cluster.close();
     }

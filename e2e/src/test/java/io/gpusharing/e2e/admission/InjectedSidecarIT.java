@@ -62,6 +62,22 @@ class InjectedSidecarIT {
                 api,
                 cluster.namespace(RATIO),
                 "{type: Container, maxLimitRequestRatio: {cpu: 1, memory: 1}, default: {cpu: 1, memory: 1Gi}}");
+        // A node that the pods of other tests cannot fill.
+        api.create(
+                        "",
+                        """
+                        apiVersion: v1
+                        kind: Node
+                        metadata:
+                          name: jobs-only
+                          annotations: {kwok.x-k8s.io/node: fake}
+                          labels: {jobs-only: 'yes'}
+                        spec: {taints: [{key: jobs-only, effect: NoSchedule}]}
+                        status:
+                          capacity: {cpu: 4, memory: 8Gi, pods: 10, tencent.com/vcuda-core: 100, tencent.com/vcuda-memory: 60}
+                          allocatable: {cpu: 4, memory: 8Gi, pods: 10, tencent.com/vcuda-core: 100, tencent.com/vcuda-memory: 60}
+                        """)
+                .orFail();
         eventually("the webhook has read the last LimitRange")
                 .until(() -> api.dryRun(RATIO, Pods.halfAGpu("probe")).accepted());
     }
@@ -191,6 +207,8 @@ class InjectedSidecarIT {
                           template:
                             spec:
                               restartPolicy: Never
+                              nodeSelector: {jobs-only: 'yes'}
+                              tolerations: [{key: jobs-only, operator: Exists}]
                               containers:
                               - {name: cuda, image: cuda, resources: {limits: {tencent.com/vcuda-core: 10, tencent.com/vcuda-memory: 1}}}
                         """)
