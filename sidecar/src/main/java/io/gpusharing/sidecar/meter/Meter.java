@@ -350,8 +350,15 @@ public final class Meter {
                 }
             }
             List<PodUse> uses = new ArrayList<>();
-            pods.forEach((uid, list) -> uses.add(new PodUse(uid, List.copyOf(list))));
-            return new Usage(List.copyOf(uses), List.copyOf(unattributed));
+            List<Usage.Unasked> unasked = new ArrayList<>();
+            pods.forEach((uid, list) -> {
+                uses.add(new PodUse(uid, List.copyOf(list)));
+                Usage.Unasked pod = view.unasked(uid);
+                if (pod != null) {
+                    unasked.add(pod);
+                }
+            });
+            return new Usage(List.copyOf(uses), List.copyOf(unattributed), List.copyOf(unasked));
         }
     }
 

@@ -155,6 +155,14 @@ public final class NodeView implements Viewpoint {
     }
 
     @Override
+    public Usage.@Nullable Unasked unasked(String podUid) {
+        KubeletFiles.PodName name = kubelet.name(podUid);
+        return name == null || !kubelet.isReadable() || kubelet.allocations().asked(podUid)
+                ? null
+                : new Usage.Unasked(podUid, name.namespace(), name.pod());
+    }
+
+    @Override
     public long weight(String podUid, String uuid) {
         return kubelet.allocations().weight(podUid);
     }

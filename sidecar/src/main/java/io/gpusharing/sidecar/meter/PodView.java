@@ -170,6 +170,11 @@ public final class PodView implements Viewpoint {
     }
 
     @Override
+    public Usage.@Nullable Unasked unasked(String pod) {
+        return null;
+    }
+
+    @Override
     public long weight(String pod, String uuid) {
         return 1;
     }

@@ -54,6 +54,9 @@ public sealed interface Viewpoint permits PodView, NodeView {
     /** Whether busy time that is no pod's is worth counting here. */
     boolean countsUnattributed();
 
+    /** The pod's names, if it was given no GPU; null where it was, or where nobody told. */
+    Usage.@Nullable Unasked unasked(String podUid);
+
     /** A pod's weight on a device when busy time is split, at least 1. */
     long weight(String podUid, String uuid);
 }

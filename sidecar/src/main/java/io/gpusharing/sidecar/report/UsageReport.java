@@ -32,6 +32,10 @@ public record UsageReport(String run, long sequence, String meter, Usage usage) 
         array(out, usage.pods().stream().filter(UsageReport::hasUid).toList(), UsageReport::pod);
         out.append(",\"unattributed\":");
         array(out, usage.unattributed(), UsageReport::unattributed);
+        if (!usage.unasked().isEmpty()) {
+            out.append(",\"unasked\":");
+            array(out, usage.unasked(), UsageReport::unasked);
+        }
         return out.append('}').toString();
     }
 
@@ -85,6 +89,16 @@ public record UsageReport(String run, long sequence, String meter, Usage usage) 
         out.append("{\"uuid\":");
         Json.quote(out, unattributed.uuid());
         out.append(",\"gpuMicroseconds\":").append(unattributed.gpuMicroseconds()).append('}');
+    }
+
+    private static void unasked(StringBuilder out, Usage.Unasked pod) {
+        out.append("{\"uid\":");
+        Json.quote(out, pod.uid());
+        out.append(",\"namespace\":");
+        Json.quote(out, pod.namespace());
+        out.append(",\"pod\":");
+        Json.quote(out, pod.pod());
+        out.append('}');
     }
 
     private static <T> void array(

@@ -197,6 +197,39 @@ class NodeViewTest {
     }
 
     @Test
+    void aPodOnAGpuThatKubeletGaveItNoneOfIsNamed() throws IOException {
+        Files.createDirectories(directory.resolve("logs/team-a_trainer_" + Bench.POD));
+        Files.createDirectories(directory.resolve("logs/team-a_miner_" + OTHER));
+        kubelet("tencent.com/vcuda-core", "a", "b");
+        KubeletFiles kubelet =
+                new KubeletFiles(directory.resolve("checkpoint"), directory.resolve("logs"));
+        Bench bench =
+                Bench.node(
+                        kubelet,
+                        DEVICE,
+                        "process host=100 busy=50% uid=" + Bench.POD,
+                        "process host=200 busy=30% uid=" + OTHER);
+
+        bench.play(Duration.ofSeconds(20));
+
+        assertThat(bench.meter.usage().unasked())
+                .containsExactly(new Usage.Unasked(OTHER, "team-a", "miner"));
+    }
+
+    @Test
+    void whoAskedIsNotGuessedWhereKubeletsTableCannotBeRead() throws IOException {
+        Files.createDirectories(directory.resolve("logs/team-a_miner_" + OTHER));
+        KubeletFiles kubelet =
+                new KubeletFiles(directory.resolve("checkpoint"), directory.resolve("logs"));
+        Bench bench = Bench.node(kubelet, DEVICE, "process host=200 busy=30% uid=" + OTHER);
+
+        bench.play(Duration.ofSeconds(20));
+
+        assertThat(bench.meter.usage().pods()).hasSize(1);
+        assertThat(bench.meter.usage().unasked()).isEmpty();
+    }
+
+    @Test
     void anIdlePodThatHoldsAGpuIsReportedWithNothing() throws IOException {
         Bench bench = Bench.node(kubelet("nvidia.com/gpu", Bench.GPU), DEVICE);
 

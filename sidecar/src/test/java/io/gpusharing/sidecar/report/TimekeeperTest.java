@@ -45,7 +45,8 @@ class TimekeeperTest {
                                                             5,
                                                             Basis.DEVICE,
                                                             List.of())))),
-                            List.of(new Usage.Unattributed("GPU-1", 7))));
+                            List.of(new Usage.Unattributed("GPU-1", 7)),
+                            List.of()));
 
     @TempDir Path directory;
     private Path token;
@@ -57,6 +58,17 @@ class TimekeeperTest {
 
     private Timekeeper client(FakeTimekeeper server, String ca) throws Exception {
         return new Timekeeper(URI.create(server.url() + "/"), ca, token);
+    }
+
+    @Test
+    void aReportNamesWhoUsesAGpuWithoutHavingAskedForOne() {
+        Usage usage =
+                new Usage(List.of(), List.of(), List.of(new Usage.Unasked(UID, "team-a", "miner")));
+
+        assertThat(new UsageReport("run-1", 1, "Agent", usage).toJson())
+                .endsWith(
+                        ",\"unasked\":[{\"uid\":\"%s\",\"namespace\":\"team-a\",\"pod\":\"miner\"}]}"
+                                .formatted(UID));
     }
 
     @Test
@@ -74,7 +86,7 @@ class TimekeeperTest {
     }
 
     private static String told(DeviceUse use) {
-        Usage usage = new Usage(List.of(new PodUse(UID, List.of(use))), List.of());
+        Usage usage = new Usage(List.of(new PodUse(UID, List.of(use))), List.of(), List.of());
         return new UsageReport("run-1", 1, "Sidecar", usage).toJson();
     }
 
@@ -134,7 +146,8 @@ class TimekeeperTest {
 
     @Test
     void aStaticPodWhoseUidNobodyKnowsIsNotReported() {
-        Usage usage = new Usage(List.of(new PodUse("a".repeat(32), List.of())), List.of());
+        Usage usage =
+                new Usage(List.of(new PodUse("a".repeat(32), List.of())), List.of(), List.of());
 
         assertThat(new UsageReport("run-1", 1, "Agent", usage).toJson()).contains("\"pods\":[]");
     }

@@ -4,6 +4,7 @@ import io.gpusharing.timekeeper.usage.UsageReport.Basis;
 import io.gpusharing.timekeeper.usage.UsageReport.DeviceUse;
 import io.gpusharing.timekeeper.usage.UsageReport.Meter;
 import io.gpusharing.timekeeper.usage.UsageReport.PodUse;
+import io.gpusharing.timekeeper.usage.UsageReport.Unasked;
 import io.gpusharing.timekeeper.usage.UsageReport.Unattributed;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -23,6 +24,7 @@ import tools.jackson.databind.json.JsonMapper;
 final class ReportReader {
 
     private static final Pattern DEVICE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._:/-]{0,95}");
+    private static final Pattern NAME = Pattern.compile("[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?");
     private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
     private static final int LONGEST_REASON = 256;
 
@@ -57,11 +59,13 @@ final class ReportReader {
         Meter meter = word(root, "meter", Meter.class);
         List<PodUse> pods = pods(array(root, "pods"));
         List<Unattributed> unattributed = unattributed(root.path("unattributed"));
-        if (meter == Meter.Sidecar && (pods.size() != 1 || !unattributed.isEmpty())) {
+        List<Unasked> unasked = unasked(root.path("unasked"));
+        boolean ofMore = !unattributed.isEmpty() || !unasked.isEmpty();
+        if (meter == Meter.Sidecar && (pods.size() != 1 || ofMore)) {
             throw new MalformedReportException(
                     "a sidecar reports exactly one pod, and nothing else");
         }
-        return new UsageReport(run, sequence, meter, pods, unattributed);
+        return new UsageReport(run, sequence, meter, pods, unattributed, unasked);
     }
 
     private static List<PodUse> pods(JsonNode array) throws MalformedReportException {
@@ -115,6 +119,28 @@ final class ReportReader {
             devices.add(new Unattributed(uuid, count(node, "gpuMicroseconds")));
         }
         return devices;
+    }
+
+    private static List<Unasked> unasked(JsonNode array) throws MalformedReportException {
+        if (array.isMissingNode()) {
+            return List.of();
+        }
+        if (!array.isArray()) {
+            throw new MalformedReportException("unasked is an array");
+        }
+        var pods = new ArrayList<Unasked>();
+        for (JsonNode node : array) {
+            pods.add(new Unasked(uuid(node, "uid"), name(node, "namespace"), name(node, "pod")));
+        }
+        return pods;
+    }
+
+    private static String name(JsonNode node, String field) throws MalformedReportException {
+        String text = text(node, field);
+        if (!NAME.matcher(text).matches()) {
+            throw new MalformedReportException(field + " is no name of Kubernetes");
+        }
+        return text;
     }
 
     private static JsonNode array(JsonNode node, String field) throws MalformedReportException {

@@ -49,6 +49,11 @@ class UsageConfiguration {
     }
 
     @Bean
+    UnaskedUse unaskedUse(KubernetesClient client) {
+        return new UnaskedUse(client, Thread::startVirtualThread);
+    }
+
+    @Bean
     ReportRetention reportRetention(ReportBook book, UsageProperties properties, Clock clock) {
         return new ReportRetention(book, properties.remember(), clock);
     }

@@ -28,6 +28,7 @@ class UsageController {
     private final Pods pods;
     private final GroupCommit commits;
     private final TrustBundle authority;
+    private final UnaskedUse unaskedUse;
     private final UsageMetrics metrics;
     private final UsageProperties properties;
     private final Clock clock;
@@ -37,6 +38,7 @@ class UsageController {
             Pods pods,
             GroupCommit commits,
             TrustBundle authority,
+            UnaskedUse unaskedUse,
             UsageMetrics metrics,
             UsageProperties properties,
             Clock clock) {
@@ -44,6 +46,7 @@ class UsageController {
         this.pods = pods;
         this.commits = commits;
         this.authority = authority;
+        this.unaskedUse = unaskedUse;
         this.metrics = metrics;
         this.properties = properties;
         this.clock = clock;
@@ -72,7 +75,10 @@ class UsageController {
         }
         return switch (doorkeeper.judge(
                 reporter, report, pods::find, pods.known(), clock.instant())) {
-            case Doorkeeper.Entry.Admitted admitted -> commits.submit(admitted.delivery());
+            case Doorkeeper.Entry.Admitted(Delivery delivery) -> {
+                unaskedUse.note(delivery);
+                yield commits.submit(delivery);
+            }
             case Doorkeeper.Entry.Rejected rejected -> rejected.outcome();
         };
     }

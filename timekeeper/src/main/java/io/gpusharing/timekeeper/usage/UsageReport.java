@@ -15,9 +15,15 @@ import java.util.UUID;
  * @param run names the run of counters; a new one begins at zero
  * @param sequence grows with each report of a run
  * @param unattributed busy time of GPUs that belongs to no pod; node agents only
+ * @param unasked pods that use a GPU without having asked for one; node agents only
  */
 record UsageReport(
-        UUID run, long sequence, Meter meter, List<PodUse> pods, List<Unattributed> unattributed) {
+        UUID run,
+        long sequence,
+        Meter meter,
+        List<PodUse> pods,
+        List<Unattributed> unattributed,
+        List<Unasked> unasked) {
 
     /** Who measures. */
     enum Meter {
@@ -61,6 +67,9 @@ record UsageReport(
     /** Busy time of a GPU that belongs to no pod. */
     record Unattributed(String uuid, long gpuMicroseconds) {}
 
+    /** A pod that kubelet gave no GPU and that uses one. */
+    record Unasked(UUID uid, String namespace, String pod) {}
+
     /** 128 bits, equal for equal content, whatever order pods and devices are told in. */
     UUID digest() {
         MessageDigest sha = sha256();
@@ -79,6 +88,9 @@ record UsageReport(
                     add(sha, device.uuid());
                     add(sha, device.gpuMicroseconds());
                 });
+        unasked.stream()
+                .sorted(Comparator.comparing(Unasked::uid))
+                .forEach(pod -> add(sha, pod.uid().toString()));
         ByteBuffer half = ByteBuffer.wrap(sha.digest());
         return new UUID(half.getLong(), half.getLong());
     }

@@ -45,6 +45,30 @@ class ReportReaderTest {
     }
 
     @Test
+    void onlyAnAgentNamesPodsThatUseAGpuWithoutHavingAsked() throws Exception {
+        String named =
+                REFERENCE
+                        .replace("Sidecar", "Agent")
+                        .replace(
+                                "\"unattributed\": []",
+                                """
+                                "unasked": [{"uid": "0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10",
+                                             "namespace": "team-a", "pod": "miner-0.a"}]
+                                """);
+
+        assertThat(read(named).unasked())
+                .containsExactly(
+                        new UsageReport.Unasked(
+                                UUID.fromString("0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10"),
+                                "team-a",
+                                "miner-0.a"));
+        assertThatThrownBy(() -> read(named.replace("Agent", "Sidecar")))
+                .isInstanceOf(MalformedReportException.class);
+        assertThatThrownBy(() -> read(named.replace("miner-0.a", "../secrets/x")))
+                .hasMessageContaining("pod is no name");
+    }
+
+    @Test
     void readsTheExampleOfTheReference() throws Exception {
         UsageReport report = read(REFERENCE);
 

@@ -53,6 +53,7 @@ final class Reports {
                 sequence,
                 Meter.Sidecar,
                 List.of(new PodUse(pod, List.of(devices))),
+                List.of(),
                 List.of());
     }
 
@@ -62,7 +63,8 @@ final class Reports {
                 sequence,
                 Meter.Agent,
                 List.of(pods),
-                List.of(new Unattributed(GPU, sequence)));
+                List.of(new Unattributed(GPU, sequence)),
+                List.of());
     }
 
     /** A GPU that was busy for so many of so many seconds. */

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.usage;
 import static io.gpusharing.timekeeper.usage.ClusterSigner.claims;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -103,6 +104,11 @@ class UsageHttpTest {
         @Bean
         UsageMetrics usageMetrics(MeterRegistry registry) {
             return new UsageMetrics(registry);
+        }
+
+        @Bean
+        UnaskedUse unaskedUse() {
+            return new UnaskedUse(new KubernetesClientBuilder().build(), task -> {});
         }
 
         @Bean

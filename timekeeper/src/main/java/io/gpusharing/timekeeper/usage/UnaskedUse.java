@@ -1,0 +1,147 @@
+package io.gpusharing.timekeeper.usage;
+
+import io.fabric8.kubernetes.api.model.Event;
+import io.fabric8.kubernetes.api.model.EventBuilder;
+import io.fabric8.kubernetes.api.model.MicroTime;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.timekeeper.usage.UsageReport.DeviceUse;
+import io.gpusharing.timekeeper.usage.UsageReport.Meter;
+import io.gpusharing.timekeeper.usage.UsageReport.PodUse;
+import io.gpusharing.timekeeper.usage.UsageReport.Unasked;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells of pods that use a GPU without having asked for one: with {@code NVIDIA_VISIBLE_DEVICES}
+ * set, or by an image that sets it, many container runtimes hand out GPUs that kubelet knows
+ * nothing of. Nobody is charged for that use, so it is said on the pod, once an hour.
+ *
+ * <p>A node agent is believed only about pods of its own node, and the API server is asked before
+ * anything is said: a pod with a share or a resource claim did ask.
+ */
+final class UnaskedUse {
+
+    private static final Logger log = LoggerFactory.getLogger(UnaskedUse.class);
+    private static final String COMPONENT = "gpusharing-timekeeper";
+    private static final String METERED = "gpusharing.io/metered";
+    private static final Duration AGAIN_AFTER = Duration.ofHours(1);
+    private static final DateTimeFormatter MICROS =
+            DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'").withZone(ZoneOffset.UTC);
+
+    private final KubernetesClient client;
+    private final Executor background;
+    private final Map<UUID, Instant> told = new ConcurrentHashMap<>();
+
+    /**
+     * @param background runs what asks the API server, so that no report waits for it
+     */
+    UnaskedUse(KubernetesClient client, Executor background) {
+        this.client = client;
+        this.background = background;
+    }
+
+    /** Tells of those pods of a report that nothing was said about in the last hour. */
+    void note(Delivery delivery) {
+        String node = delivery.reporter().node();
+        if (delivery.report().meter() != Meter.Agent || node == null) {
+            return;
+        }
+        Instant now = delivery.at();
+        told.values().removeIf(at -> at.plus(AGAIN_AFTER).isBefore(now));
+        for (Unasked pod : delivery.report().unasked()) {
+            if (told.putIfAbsent(pod.uid(), now) == null) {
+                String devices = devices(delivery.report(), pod.uid());
+                background.execute(() -> tell(pod, devices, node, now));
+            }
+        }
+    }
+
+    private static String devices(UsageReport report, UUID uid) {
+        return report.pods().stream()
+                .filter(pod -> pod.uid().equals(uid))
+                .map(PodUse::devices)
+                .flatMap(devices -> devices.stream().map(DeviceUse::uuid))
+                .sorted()
+                .collect(Collectors.joining(", "));
+    }
+
+    private void tell(Unasked unasked, String devices, String node, Instant now) {
+        try {
+            Pod pod = client.pods().inNamespace(unasked.namespace()).withName(unasked.pod()).get();
+            if (pod != null && isThatPod(pod, unasked, node) && !asked(pod)) {
+                log.atWarn()
+                        .addKeyValue("pod", unasked.namespace() + "/" + unasked.pod())
+                        .addKeyValue("node", node)
+                        .addKeyValue("devices", devices)
+                        .log("a GPU is used without a request");
+                client.resource(
+                                event(
+                                        unasked,
+                                        "It uses %s but asked for no GPU, so nobody is charged. Ask for a share, or set NVIDIA_VISIBLE_DEVICES=void in its containers."
+                                                .formatted(devices.isEmpty() ? "a GPU" : devices),
+                                        now))
+                        .create();
+            }
+        } catch (KubernetesClientException e) {
+            // Said again with one of the next reports.
+            told.remove(unasked.uid());
+            log.atWarn()
+                    .addKeyValue("pod", unasked.namespace() + "/" + unasked.pod())
+                    .addKeyValue("reason", e.getMessage())
+                    .log("cannot tell of the use of a GPU without a request");
+        }
+    }
+
+    private static boolean isThatPod(Pod pod, Unasked unasked, String node) {
+        return unasked.uid().toString().equals(pod.getMetadata().getUid())
+                && node.equals(pod.getSpec().getNodeName());
+    }
+
+    private static boolean asked(Pod pod) {
+        Map<String, String> labels = pod.getMetadata().getLabels();
+        return (labels != null && "true".equals(labels.get(METERED)))
+                || !pod.getSpec().getResourceClaims().isEmpty();
+    }
+
+    private static Event event(Unasked pod, String message, Instant now) {
+        String second = now.truncatedTo(ChronoUnit.SECONDS).toString();
+        return new EventBuilder()
+                .withNewMetadata()
+                .withName("%s.%x".formatted(pod.pod(), now.toEpochMilli()))
+                .withNamespace(pod.namespace())
+                .endMetadata()
+                .withNewInvolvedObject()
+                .withApiVersion("v1")
+                .withKind("Pod")
+                .withNamespace(pod.namespace())
+                .withName(pod.pod())
+                .withUid(pod.uid().toString())
+                .endInvolvedObject()
+                .withType("Warning")
+                .withReason("GpuUsedWithoutRequest")
+                .withMessage(message)
+                .withAction("Meter")
+                .withFirstTimestamp(second)
+                .withLastTimestamp(second)
+                .withEventTime(new MicroTime(MICROS.format(now)))
+                .withCount(1)
+                .withNewSource()
+                .withComponent(COMPONENT)
+                .endSource()
+                .withReportingComponent(COMPONENT)
+                .withReportingInstance(COMPONENT)
+                .build();
+    }
+}
