@@ -87,7 +87,10 @@ public final class Service {
         var environment =
                 new LinkedHashMap<>(
                         ContainerEnvironment.of(
-                                container(template, module), pod, template.getSpec()));
+                                container(template, module),
+                                pod,
+                                template.getSpec(),
+                                cluster.client()));
         // In a pod the database is a container beside it; here the service brings its own.
         environment.keySet().removeIf(key -> key.startsWith("SPRING_DATASOURCE_"));
         environment.put("KUBECONFIG", kubeconfig.toString());

@@ -81,6 +81,29 @@ public final class TimekeeperApi {
         }
     }
 
+    /**
+     * Sends a usage report with somebody's token, as whoever got hold of it could.
+     *
+     * @return the status of the answer
+     */
+    public int report(String token, String body) {
+        try {
+            return http.send(
+                            HttpRequest.newBuilder(base.resolve("/api/v1/usage"))
+                                    .header("Authorization", "Bearer " + token)
+                                    .header("Content-Type", "application/json")
+                                    .POST(HttpRequest.BodyPublishers.ofString(body))
+                                    .build(),
+                            HttpResponse.BodyHandlers.discarding())
+                    .statusCode();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
     private String token() {
         return cluster.kubectl().run("create", "token", "default").orFail();
     }

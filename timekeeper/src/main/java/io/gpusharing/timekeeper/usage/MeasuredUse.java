@@ -26,7 +26,9 @@ import org.springframework.stereotype.Repository;
 public class MeasuredUse {
 
     // Runs of a meter follow each other: their counters add up. Devices work side by side: their
-    // busy time adds up, the time they were watched does not.
+    // busy time adds up, the time they were watched does not. The basis is that of the devices in
+    // the
+    // latest report: before a meter has found its GPU it tells of an unknown one.
     private static final String BEST =
             """
             with device as (
@@ -38,13 +40,17 @@ public class MeasuredUse {
                   from usage_counter
                  where cluster = :cluster and pod_uid = any (:pods::uuid[])
                  group by pod_uid, meter, device
+            ), told as (
+                select *, last_at = max(last_at) over (partition by pod_uid, meter) as latest
+                  from device
             ), pod as (
                 select pod_uid, meter, sum(gpu_us)::bigint as gpu_us,
                        sum(memory_bs)::bigint as memory_bs, max(covered_us)::bigint as covered_us,
                        max(uncovered_us)::bigint as uncovered_us, max(last_at) as last_at,
-                       string_agg(distinct basis, ',' order by basis) as basis,
-                       string_agg(distinct nullif(basis_reason, ''), '; ') as basis_reason
-                  from device
+                       string_agg(distinct basis, ',' order by basis) filter (where latest) as basis,
+                       string_agg(distinct nullif(basis_reason, ''), '; ') filter (where latest)
+                           as basis_reason
+                  from told
                  group by pod_uid, meter
             )
             select distinct on (pod_uid) * from pod order by pod_uid, covered_us desc, meter

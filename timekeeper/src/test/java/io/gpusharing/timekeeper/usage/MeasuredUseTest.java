@@ -12,6 +12,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.usage.MeasuredUse.Measured;
+import io.gpusharing.timekeeper.usage.UsageReport.Basis;
+import io.gpusharing.timekeeper.usage.UsageReport.DeviceUse;
 import io.gpusharing.timekeeper.usage.UsageReport.PodUse;
 import java.time.Duration;
 import java.util.List;
@@ -93,6 +95,20 @@ class MeasuredUseTest {
 
         assertThat(found().busyPercent(500_000)).isEqualTo("60.0");
         assertThat(found().busyPercent(0)).isNull();
+    }
+
+    @Test
+    void aGpuThatWasNotFoundAtOnceLeavesNoTraceInTheBasis() {
+        UUID run = UUID.randomUUID();
+        DeviceUse unknown =
+                new DeviceUse("unknown", Basis.Allocation, "no driver yet", 0, 0, 0, 400_000);
+        book.post(List.of(sent(sidecar(run, 1, uid, unknown), pod(uid), Duration.ofMinutes(1))));
+        assertThat(found().basis()).isEqualTo("Allocation");
+
+        book.post(List.of(sent(sidecar(run, 2, uid, use(30, 100)), pod(uid), AN_HOUR)));
+
+        assertThat(found().basis()).isEqualTo("Process");
+        assertThat(found().basisReason()).isNull();
     }
 
     @Test
