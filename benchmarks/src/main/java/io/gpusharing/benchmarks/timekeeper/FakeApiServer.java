@@ -30,6 +30,12 @@ import tools.jackson.databind.node.ObjectNode;
 final class FakeApiServer implements AutoCloseable {
 
     private static final JsonMapper JSON = new JsonMapper();
+    private static final String KINDS =
+            """
+            {"kind":"APIResourceList","apiVersion":"v1","groupVersion":"gpusharing.io/v1alpha1","resources":[
+            {"name":"gpubudgets","singularName":"gpubudget","namespaced":false,"kind":"GpuBudget","verbs":["get","list","patch","watch"]},
+            {"name":"gpubudgets/status","singularName":"","namespaced":false,"kind":"GpuBudget","verbs":["get","patch"]}]}
+            """;
     private static final Pattern NAMED =
             Pattern.compile(
                     "(?:/api/v1|/apis/[^/]+/[^/]+)(?:/namespaces/[^/]+)?/[a-z]+/(?<name>[^/]+)(?:/status)?");
@@ -147,6 +153,7 @@ final class FakeApiServer implements AutoCloseable {
                             IntStream.range(0, MeteredPod.NODES)
                                     .mapToObj(FakeApiServer::node)
                                     .toList());
+            case "/apis/gpusharing.io/v1alpha1" -> write(exchange, 200, KINDS);
             case "/apis/gpusharing.io/v1alpha1/gpubudgets" ->
                     items(
                             exchange,

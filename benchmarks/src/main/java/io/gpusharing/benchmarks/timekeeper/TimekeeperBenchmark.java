@@ -35,7 +35,13 @@ public final class TimekeeperBenchmark {
 
     /** What a container of 512 MiB would be given. */
     private static final List<String> FLAGS =
-            List.of("-XX:+UseSerialGC", "-Xmx160m", "-XX:+UseCompactObjectHeaders");
+            List.of(
+                    "-XX:+UseSerialGC",
+                    "-Xmx144m",
+                    "-Xss512k",
+                    "-XX:MaxDirectMemorySize=32m",
+                    "-XX:ReservedCodeCacheSize=48m",
+                    "-XX:+UseCompactObjectHeaders");
 
     private final Path jar;
     private final Path folder;

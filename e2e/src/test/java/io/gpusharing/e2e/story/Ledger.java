@@ -15,9 +15,11 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 
 /** The timekeeper's ledger, read straight from its database, and held against the recount. */
@@ -66,6 +68,32 @@ final class Ledger {
     /** How many ends were not seen but estimated. */
     long estimated() {
         return number("select count(*) from pod_stay where estimated");
+    }
+
+    /** Those pods as {@link Difference} names them. */
+    Set<String> estimatedPods() {
+        return query(
+                "select namespace || '/' || name from pod_stay where estimated",
+                rows -> {
+                    var found = new HashSet<String>();
+                    while (rows.next()) {
+                        found.add(rows.getString(1));
+                    }
+                    return found;
+                });
+    }
+
+    /** Micro-GPU-seconds of each namespace. */
+    Map<String, Long> chargesByNamespace() {
+        return query(
+                "select namespace, sum(amount) from pod_charge group by 1",
+                rows -> {
+                    var found = new HashMap<String, Long>();
+                    while (rows.next()) {
+                        found.put(rows.getString(1), rows.getLong(2));
+                    }
+                    return found;
+                });
     }
 
     /** Micro-GPU-seconds of all charges and corrections together. */

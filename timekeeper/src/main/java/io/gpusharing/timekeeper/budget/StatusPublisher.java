@@ -12,7 +12,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,6 +37,10 @@ class StatusPublisher extends Alarm {
     private final BudgetWatch watch;
     private final BudgetProperties properties;
     private final Map<String, Publication> published = new HashMap<>();
+
+    /** Budgets whose status could not be written: told once. */
+    private final Set<String> failing = new HashSet<>();
+
 
     StatusPublisher(
             KubernetesClient client,
@@ -79,13 +85,16 @@ class StatusPublisher extends Alarm {
         try {
             apply(state.name(), status);
             published.put(state.name(), Publication.of(state, now));
+            failing.remove(state.name());
             return true;
         } catch (KubernetesClientException e) {
-            log.atWarn()
-                    .addKeyValue("budget", state.name())
-                    .addKeyValue("code", e.getCode())
-                    .addKeyValue("problem", e.getMessage())
-                    .log("cannot write status, trying again");
+            if (failing.add(state.name())) {
+                log.atWarn()
+                        .addKeyValue("budget", state.name())
+                        .addKeyValue("code", e.getCode())
+                        .addKeyValue("problem", e.getMessage())
+                        .log("cannot write status, trying again");
+            }
             return false;
         }
     }

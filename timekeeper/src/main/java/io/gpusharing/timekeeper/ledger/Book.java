@@ -308,7 +308,7 @@ class Book {
     /** Open stays whose pods are gone: their ends may still be told, or are estimated. */
     private void missing(Draft draft, Listed listed) {
         Map<UUID, Instant> missing =
-                absent(listed.pods(), stay -> stay.metering().watched())
+absent(draft, listed.pods(), stay -> stay.metering().watched())
                         .collect(Collectors.toMap(PodStay::uid, stay -> seen));
         if (listed.resuming()) {
             awaited.putAll(missing);
@@ -322,7 +322,7 @@ class Book {
 
     /** Nobody tells the end of those: it lies between the last sweep that found them and this. */
     private void missing(Draft draft, Swept all) {
-        absent(all.pods(), stay -> !stay.metering().watched())
+        absent(draft, all.pods(), stay -> !stay.metering().watched())
                 .toList()
                 .forEach(stay ->
                         vanish(
@@ -332,9 +332,11 @@ class Book {
                                 seconds(all.at())));
     }
 
-    private Stream<PodStay> absent(List<PodFacts> pods, Predicate<PodStay> which) {
+    private Stream<PodStay> absent(
+            Draft draft, List<PodFacts> pods, Predicate<PodStay> which) {
         Set<UUID> present = pods.stream().map(PodFacts::uid).collect(Collectors.toSet());
-        return stays.values().stream()
+        // Who began in an earlier list of the same batch may have gone since, too.
+        return Stream.concat(stays.values().stream().map(draft::now), draft.begun().stream())
                 .filter(PodStay::open)
                 .filter(which)
                 .filter(stay -> !present.contains(stay.uid()));

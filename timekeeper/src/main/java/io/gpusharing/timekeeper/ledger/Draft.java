@@ -132,6 +132,11 @@ final class Draft {
         return drafted == null ? stay : drafted;
     }
 
+    /** The stays that begin in this draft. */
+    List<PodStay> begun() {
+        return changed.values().stream().filter(stay -> book.apply(stay.uid()) == null).toList();
+    }
+
     /** What an open stay has cost up to an instant becomes entries. */
     void postUntil(PodStay stay, Instant to) {
         if (stay.postedUntil().isBefore(to)) {

@@ -116,6 +116,21 @@ class BookkeeperTest {
         await().atMost(Duration.ofSeconds(10)).until(() -> !budgets.states().isEmpty());
     }
 
+    @Test
+    void aPodThatWasThereInOneListAndGoneInTheNextOfTheSameBatchHasEnded() {
+        ledger.open(START);
+        bookkeeper.start();
+        bookkeeper.listed(List.of(cameAndWent.facts()), "2", true);
+        bookkeeper.listed(List.of(), "3", false);
+        budgetsAreKnown();
+
+        await().atMost(Duration.ofSeconds(10)).until(() -> !budgets.states().isEmpty());
+
+        assertThat(ledger.stays(List.of(cameAndWent.uid())))
+                .singleElement()
+                .matches(stay -> !stay.open() && stay.estimated());
+    }
+
     /** Forty seconds of a GPU. */
     private void budgetsAreKnown() {
         var budget =
