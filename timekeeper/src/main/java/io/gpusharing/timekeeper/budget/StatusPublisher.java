@@ -41,7 +41,6 @@ class StatusPublisher extends Alarm {
     /** Budgets whose status could not be written: told once. */
     private final Set<String> failing = new HashSet<>();
 
-
     StatusPublisher(
             KubernetesClient client,
             Budgets budgets,
