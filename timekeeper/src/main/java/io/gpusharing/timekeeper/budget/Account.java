@@ -232,8 +232,7 @@ final class Account {
 
     /** The account as of an instant. */
     BudgetState state(Instant now) {
-        // The API server's clock may be a little ahead of ours.
-        Instant asOf = latest.isAfter(now) ? latest : now;
+        Instant asOf = asOf(now);
         List<NamespaceUse> namespaces = new ArrayList<>();
         GpuTime running = GpuTime.ZERO;
         long rate = 0;
@@ -265,6 +264,19 @@ final class Account {
                 namespaces,
                 conflicts,
                 unmeasured);
+    }
+
+    /**
+     * The API server's clock may be a little ahead of ours, so that stays begin later than now. A
+     * clock of ours that went back, maybe beyond the last step, changes nothing either: what was
+     * posted beyond now runs with a minus.
+     */
+    private Instant asOf(Instant now) {
+        Instant step = nextStep();
+        if (latest.isAfter(now) && (step == null || latest.isBefore(step))) {
+            return latest;
+        }
+        return now.isBefore(base) ? base : now;
     }
 
     private void noteExhaustion(@Nullable BudgetLine now, Instant asOf) {

@@ -53,6 +53,7 @@ record Announcement(
         if (end == null || state.exhaustedSince() != null) {
             return;
         }
+        Instant notice = end.minus(NOTICE);
         announcements.add(
                 new Announcement(
                         state.name(),
@@ -60,7 +61,8 @@ record Announcement(
                         state.period().start(),
                         ENDS_SOON,
                         granted,
-                        end.minus(NOTICE),
+                        // An end that is nearer when it comes into sight is told then.
+                        notice.isBefore(state.asOf()) ? state.asOf() : notice,
                         "At the present rate the last of %s GPU-minutes is used at %s; onExhausted is %s"
                                 .formatted(granted.minutes(), end, state.spec().onExhausted())));
     }

@@ -46,7 +46,7 @@ class Announcer extends Alarm {
     private final Announcements announcements;
     private final ClusterView view;
     private final Set<Key> noted = new HashSet<>();
-    private boolean resumed;
+    private boolean untold = true;
 
     Announcer(
             KubernetesClient client,
@@ -77,7 +77,6 @@ class Announcer extends Alarm {
             // What was noted before a crash would find no budget, and be taken for told.
             return null;
         }
-        boolean any = !resumed;
         Instant next = null;
         for (BudgetState state : budgets.states().values()) {
             for (Announcement announcement : Announcement.of(state)) {
@@ -86,13 +85,14 @@ class Announcer extends Alarm {
                 } else if (!noted.contains(Key.of(announcement))) {
                     announcements.note(announcement);
                     noted.add(Key.of(announcement));
-                    any = true;
+                    untold = true;
                 }
             }
         }
-        if (any) {
+        if (untold) {
             tellAll(now);
-            resumed = true;
+            // Not before all is told: an API server that is away is told when it is back.
+            untold = false;
         }
         return next;
     }

@@ -44,6 +44,7 @@ public class Budgets implements Tariffs {
     private final Map<String, Account> accounts = new HashMap<>();
     private final Map<String, Tariff> tariffs = new HashMap<>();
     private final Set<String> unfolded = new HashSet<>();
+    private final Map<String, List<Opening>> begun = new HashMap<>();
     private final Set<String> changed = new HashSet<>();
     private Assignment present = Assignment.NONE;
     private Map<String, Fixed> quotas = Map.of();
@@ -245,17 +246,23 @@ public class Budgets implements Tariffs {
 
     private void fold(String name, Account account, Instant now) {
         Opening opening = periods.latest(account.budget());
-        List<Opening> begun =
+        begun.put(
+                name,
                 account.fold(
                         opening,
                         periods.grants(name, opening.countedFrom()),
                         new PostedUsage(usage, name),
-                        now);
-        for (Opening next : begun) {
-            if (!next.period().start().plus(properties.periodCloses()).isAfter(now)) {
-                periods.open(name, next);
-            }
-        }
+                        now));
+    }
+
+    /** Writes down which periods have begun, once all that was used before them is posted. */
+    private void open(Instant now) {
+        begun.forEach((name, openings) ->
+                openings.stream()
+                        .filter(it ->
+                                !it.period().start().plus(properties.periodCloses()).isAfter(now))
+                        .forEach(it -> periods.open(name, it)));
+        begun.clear();
     }
 
     /** The grants there are now have become known; those that are gone end. */
@@ -291,6 +298,7 @@ public class Budgets implements Tariffs {
     public void upToDate(Instant now) {
         // Stays that were posted up to a step have brought entries before it.
         Map<String, Instant> folded = fold(now);
+        open(now);
         changed.addAll(folded.keySet());
         if (settled && changed.isEmpty() && states.keySet().equals(accounts.keySet())) {
             return;

@@ -87,6 +87,26 @@ public final class TestBudgets {
             return new Budget(name, "uid-" + name, generation, created, spec, byDefault, null);
         }
 
+        /** Its periods are cut so. */
+        public Written every(Unit unit, String zone, String anchor) {
+            return new Written(
+                    name,
+                    created,
+                    generation + 1,
+                    new GpuBudgetSpec(
+                            spec.namespaces(),
+                            spec.gpuMinutes(),
+                            new PeriodSpec(unit, zone, anchor),
+                            spec.rollover(),
+                            spec.debt(),
+                            spec.onExhausted(),
+                            spec.chargeBy(),
+                            spec.share(),
+                            spec.warnAtPercent(),
+                            spec.minimumRunTime()),
+                    byDefault);
+        }
+
         /** It charges by measured use. */
         public Written byUse() {
             return new Written(

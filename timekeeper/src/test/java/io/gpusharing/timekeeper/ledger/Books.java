@@ -97,6 +97,11 @@ public final class Books {
         return new Books(database, clock, present, written, unnamed);
     }
 
+    /** The same cluster, on a backup of the database that was made earlier. */
+    public Books on(TestDatabase backup) {
+        return new Books(backup, clock, present, written, unnamed);
+    }
+
     /** The process is killed and starts again; pods that are gone now are never told of again. */
     public void restart() {
         budgets = accounts();

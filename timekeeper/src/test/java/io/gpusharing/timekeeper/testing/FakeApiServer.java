@@ -12,8 +12,11 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * An API server that remembers what was asked of it. It creates whatever it is given, each name
@@ -24,9 +27,13 @@ public final class FakeApiServer implements AutoCloseable {
     /** Something that was asked. */
     public record Asked(String method, String path, String query, String body) {}
 
+    private static final Pattern NAME =
+            Pattern.compile("\"metadata\":\\{[^}]*\"name\":\"([^\"]+)\"");
+
     public final List<Asked> requests = new CopyOnWriteArrayList<>();
     private final Map<String, Integer> refused = new ConcurrentHashMap<>();
     private final Map<String, String> answers = new ConcurrentHashMap<>();
+    private final Set<String> created = ConcurrentHashMap.newKeySet();
     private final HttpServer server;
     private final KubernetesClient client;
 
@@ -65,6 +72,13 @@ public final class FakeApiServer implements AutoCloseable {
         answers.put(end, json);
     }
 
+    /** What was created at paths that end so, and was not refused. */
+    public long created(String end) {
+        return created.stream()
+                .filter(it -> it.substring(0, it.lastIndexOf('/')).endsWith(end))
+                .count();
+    }
+
     /** What was asked of paths that end so. */
     public List<Asked> to(String end) {
         return requests.stream().filter(it -> it.path().endsWith(end)).toList();
@@ -81,13 +95,23 @@ public final class FakeApiServer implements AutoCloseable {
                         .filter(it -> path.endsWith(it.getKey()))
                         .map(Map.Entry::getValue)
                         .findFirst()
-                        .orElse(method.equals("POST") ? 201 : 200);
+                        .orElseGet(() -> method.equals("POST") ? create(path, body) : 200);
         String text = code < 300 ? text(method, path, body) : status(code);
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         exchange.getResponseHeaders().add("Content-Type", "application/json");
         exchange.sendResponseHeaders(code, bytes.length);
         exchange.getResponseBody().write(bytes);
         exchange.close();
+    }
+
+    /** A name is taken once; evictions have none of their own. */
+    private int create(String path, String body) {
+        Matcher name = NAME.matcher(body);
+        boolean fresh =
+                path.endsWith("/eviction")
+                        || !name.find()
+                        || created.add(path + "/" + name.group(1));
+        return fresh ? 201 : 409;
     }
 
     private String text(String method, String path, String body) {

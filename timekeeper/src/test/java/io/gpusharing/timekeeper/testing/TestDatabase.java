@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
@@ -24,10 +25,12 @@ public final class TestDatabase {
 
     private static final AtomicInteger COUNT = new AtomicInteger();
 
-    private final DataSource dataSource;
+    private final String name;
+    private final HikariDataSource pool;
 
-    private TestDatabase(DataSource dataSource) {
-        this.dataSource = dataSource;
+    private TestDatabase(String name, HikariDataSource pool) {
+        this.name = name;
+        this.pool = pool;
     }
 
     /** A new database with the schema and nothing in it. */
@@ -38,25 +41,47 @@ public final class TestDatabase {
         } catch (SQLException e) {
             throw new IllegalStateException(e);
         }
-        var dataSource = new HikariDataSource();
-        dataSource.setDataSource(Server.INSTANCE.connect(name));
-        dataSource.setMaximumPoolSize(4);
-        dataSource.setMinimumIdle(0);
-        dataSource.setIdleTimeout(10_000);
-        Flyway.configure().dataSource(dataSource).load().migrate();
-        return new TestDatabase(dataSource);
+        TestDatabase database = connected(name);
+        Flyway.configure().dataSource(database.pool).load().migrate();
+        return database;
+    }
+
+    private static TestDatabase connected(String name) {
+        var pool = new HikariDataSource();
+        pool.setDataSource(Server.INSTANCE.connect(name));
+        pool.setMaximumPoolSize(4);
+        pool.setMinimumIdle(0);
+        pool.setIdleTimeout(10_000);
+        return new TestDatabase(name, pool);
+    }
+
+    /** A copy as of now, as a backup would have it. */
+    public TestDatabase backup() {
+        String name = "test_" + COUNT.incrementAndGet();
+        // A database that is copied may have no other connection.
+        pool.getHikariPoolMXBean().softEvictConnections();
+        try (Connection connection = Server.INSTANCE.connect("postgres").getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute(
+                    "select pg_terminate_backend(pid) from pg_stat_activity where datname = '%s'"
+                            .formatted(this.name));
+            statement.execute("create database %s template %s".formatted(name, this.name));
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+        return connected(name);
     }
 
     public DataSource dataSource() {
-        return dataSource;
+        return pool;
     }
 
     public JdbcClient jdbc() {
-        return JdbcClient.create(dataSource);
+        return JdbcClient.create(pool);
     }
 
     public PlatformTransactionManager transactions() {
-        return new DataSourceTransactionManager(dataSource);
+        return new DataSourceTransactionManager(pool);
     }
 
     /** Where the server is. */

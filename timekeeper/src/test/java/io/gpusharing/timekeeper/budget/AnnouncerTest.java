@@ -1,0 +1,170 @@
+package io.gpusharing.timekeeper.budget;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.request.GpuShare;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.cluster.ClusterViews;
+import io.gpusharing.timekeeper.ledger.PodStay;
+import io.gpusharing.timekeeper.testing.FakeApiServer;
+import io.gpusharing.timekeeper.testing.Pods;
+import io.gpusharing.timekeeper.testing.SteppingClock;
+import io.gpusharing.timekeeper.testing.TestDatabase;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Thresholds are told once, whatever dies in between. The budget has 100 minutes; one GPU runs. */
+class AnnouncerTest {
+
+    private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
+    private static final ClusterProperties CLUSTER =
+            new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1));
+
+    private final TestDatabase database = TestDatabase.create();
+    private final SteppingClock clock = new SteppingClock(TEN);
+    private final Announcements announcements = new Announcements(database.jdbc(), CLUSTER);
+    private final Pods pod = Pods.waiting("team-a", 100, 0).boundAt(TEN);
+    private FakeApiServer api;
+    private Announcer announcer;
+
+    @BeforeEach
+    void start() throws IOException {
+        api = new FakeApiServer();
+        database.jdbc()
+                .sql(
+                        "insert into cluster (id, metering_start) values ('test', '2026-03-01T00:00:00Z')")
+                .update();
+        announcer = restarted();
+    }
+
+    @AfterEach
+    void stop() {
+        api.close();
+    }
+
+    /** The process begins anew: nothing of what the last one knew is left. */
+    private Announcer restarted() {
+        Budgets budgets = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+        TestBudgets.exist(budgets, List.of(TestBudgets.monthly("a", TEN, "100", "team-a")));
+        budgets.restored(List.of(running("a")));
+        budgets.upToDate(clock.instant());
+        return new Announcer(
+                api.client(), budgets, announcements, ClusterViews.withPod(pod.facts()), clock);
+    }
+
+    private static PodStay running(String budget) {
+        return new PodStay(
+                UUID.randomUUID(),
+                "team-a",
+                "p",
+                null,
+                Pods.NODE,
+                budget,
+                1_000_000,
+                new GpuShare(1_000_000, 1_000_000),
+                true,
+                TEN,
+                TEN,
+                TEN,
+                null,
+                false,
+                null);
+    }
+
+    private void at(int minute) {
+        clock.set(TEN.plus(Duration.ofMinutes(minute)));
+        announcer.work(clock.instant());
+    }
+
+    private long onTheBudget() {
+        return api.created("/namespaces/default/events");
+    }
+
+    private long onThePod() {
+        return api.created("/namespaces/team-a/events");
+    }
+
+    @Test
+    void eachThresholdIsToldAtItsInstantAndTheEndAlsoOnThePodsAQuarterOfAnHourBefore() {
+        assertThat(announcer.work(TEN)).isEqualTo(TEN.plus(Duration.ofMinutes(80)));
+
+        at(80);
+        assertThat(onTheBudget()).isEqualTo(1);
+        at(85);
+        assertThat(onTheBudget()).isEqualTo(2);
+        assertThat(onThePod()).isEqualTo(1);
+        at(95);
+        at(100);
+
+        assertThat(onTheBudget()).isEqualTo(4);
+        assertThat(onThePod()).isEqualTo(2);
+    }
+
+    @Test
+    void nothingIsToldTwiceHoweverOftenItIsLookedAt() {
+        at(90);
+        at(91);
+        announcer = restarted();
+        at(92);
+
+        assertThat(onTheBudget()).isEqualTo(2);
+    }
+
+    @Test
+    void whatWasNotedBeforeACrashIsToldAfterIt() {
+        api.refuse("/events", 500);
+        assertThatThrownBy(() -> at(80)).isInstanceOf(KubernetesClientException.class);
+
+        api.allow("/events");
+        announcer = restarted();
+        at(81);
+
+        assertThat(onTheBudget()).isEqualTo(1);
+    }
+
+    @Test
+    void aCrashBetweenTheEventAndItsMarkMakesNoSecondEvent() {
+        at(80);
+        database.jdbc().sql("update announcement set told_at = null").update();
+
+        announcer = restarted();
+        at(81);
+
+        assertThat(api.to("/namespaces/default/events")).hasSize(2);
+        assertThat(onTheBudget()).isEqualTo(1);
+        assertThat(announcements.untold()).isEmpty();
+    }
+
+    @Test
+    void anApiServerThatWasAwayIsToldWhenItIsBack() {
+        at(80);
+        api.refuse("/events", 500);
+        assertThatThrownBy(() -> at(95)).isInstanceOf(KubernetesClientException.class);
+
+        api.allow("/events");
+        at(96);
+
+        assertThat(onTheBudget()).isEqualTo(3);
+    }
+
+    @Test
+    void anEndThatComesIntoSightLaterThanAQuarterOfAnHourBeforeIsToldThen() {
+        Budgets budgets = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+        TestBudgets.exist(budgets, List.of(TestBudgets.monthly("young", TEN, "5", "team-a")));
+        budgets.restored(List.of(running("young")));
+        budgets.upToDate(TEN);
+
+        assertThat(Announcement.of(budgets.state("young").orElseThrow()))
+                .filteredOn(it -> it.kind().equals(Announcement.ENDS_SOON))
+                .extracting(Announcement::due)
+                .containsExactly(TEN);
+    }
+}

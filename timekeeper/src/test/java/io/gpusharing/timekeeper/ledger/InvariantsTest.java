@@ -1,0 +1,153 @@
+package io.gpusharing.timekeeper.ledger;
+
+import static io.gpusharing.timekeeper.budget.TestBudgets.monthly;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.PeriodRule.Unit;
+import io.gpusharing.testing.RandomSeeds;
+import io.gpusharing.timekeeper.budget.TestBudgets.Given;
+import io.gpusharing.timekeeper.budget.TestBudgets.Written;
+import io.gpusharing.timekeeper.testing.Pods;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.params.ParameterizedTest;
+
+/**
+ * Days in which the timekeeper's clock jumps, administrators change budgets, time zones and grants,
+ * news come twice, processes are killed and a second one posts beside the first. The API server's
+ * timestamps go on as they are.
+ */
+class InvariantsTest {
+
+    private static final Instant START = Instant.parse("2026-03-27T09:00:00Z");
+
+    @ParameterizedTest
+    @RandomSeeds(6)
+    void whateverClocksAndPeopleDoEveryPodIsChargedItsLifeAndNothingWrittenEverChanges(long seed) {
+        new World(seed).live(150);
+    }
+
+    private static final class World {
+
+        private final Random random;
+        private final Books books = new Books(START, budget("100", "UTC"));
+        private final Books twin;
+        private final List<Pods> running = new ArrayList<>();
+        private final Map<Pods, Instant> ends = new HashMap<>();
+        private Instant now = START;
+        private Duration skew = Duration.ZERO;
+        private Set<String> entries = Set.of();
+        private Set<String> periods = Set.of();
+
+        World(long seed) {
+            random = new Random(seed);
+            twin = books.twin();
+        }
+
+        private static Written budget(String minutes, String zone) {
+            return monthly("a", START, minutes, "team-a")
+                    .every(Unit.Day, zone, "2026-01-01T00:00:00");
+        }
+
+        void live(int steps) {
+            for (int i = 0; i < steps; i++) {
+                now = now.plusSeconds(random.nextInt(3600));
+                books.clock.set(now.plus(skew));
+                happen();
+                (random.nextInt(6) == 0 ? twin : books).pass(Duration.ZERO);
+                nothingWrittenHasChanged();
+            }
+            skew = Duration.ZERO;
+            books.clock.set(now);
+            List.copyOf(running).forEach(this::end);
+            books.pass(Duration.ofMinutes(1));
+            everyPodIsChargedItsLife();
+            assertThat(books.differences()).isEmpty();
+            whoeverReadsTheLedgerAnewComesToTheSame();
+        }
+
+        private void happen() {
+            switch (random.nextInt(12)) {
+                case 0 -> skew = Duration.ofSeconds(random.nextInt(172_800) - 86_400);
+                case 1 -> skew = Duration.ZERO;
+                case 2 -> books.restart();
+                case 3 ->
+                        books.exist(
+                                budget(
+                                        Integer.toString(random.nextInt(300)),
+                                        random.nextBoolean() ? "Europe/Berlin" : "Asia/Tokyo"));
+                case 4 -> books.grants(new Given("g" + random.nextInt(3), "a", "30", now));
+                case 5, 6, 7 -> {
+                    if (!running.isEmpty()) {
+                        end(running.get(random.nextInt(running.size())));
+                    }
+                }
+                default -> {
+                    long core = 1L + random.nextInt(99);
+                    Pods pod = Pods.waiting("team-a", core, 1 + random.nextInt(60)).boundAt(now);
+                    running.add(pod);
+                    tell(pod);
+                }
+            }
+        }
+
+        private void end(Pods pod) {
+            running.remove(pod);
+            ends.put(pod, now);
+            tell(pod.finishedAt(now));
+        }
+
+        /** Sometimes twice, sometimes to both. */
+        private void tell(Pods pod) {
+            books.told(pod);
+            if (random.nextInt(4) == 0) {
+                books.told(pod);
+            }
+            if (random.nextInt(4) == 0) {
+                twin.told(pod);
+            }
+        }
+
+        private void everyPodIsChargedItsLife() {
+            ends.forEach((pod, end) -> {
+                long seconds = Duration.between(pod.scheduled(), end).toSeconds();
+                long rate = Math.max(pod.core() * 10_000, pod.memory() * 1_000_000 / 60);
+                assertThat(books.charged(pod)).isEqualTo(new GpuTime(rate * seconds));
+            });
+        }
+
+        private void nothingWrittenHasChanged() {
+            Set<String> written = rows("select charge::text from charge");
+            written.addAll(rows("select correction::text from correction"));
+            Set<String> opened = rows("select budget_period::text from budget_period");
+            assertThat(written).containsAll(entries);
+            assertThat(opened).containsAll(periods);
+            entries = written;
+            periods = opened;
+        }
+
+        private Set<String> rows(String sql) {
+            return new HashSet<>(books.database.jdbc().sql(sql).query(String.class).list());
+        }
+
+        private void whoeverReadsTheLedgerAnewComesToTheSame() {
+            GpuTime used = books.used("a");
+            var remaining = books.budget("a").remaining(books.clock.instant());
+            var period = books.budget("a").period();
+
+            books.restart();
+
+            assertThat(books.used("a")).isEqualTo(used);
+            assertThat(books.budget("a").remaining(books.clock.instant())).isEqualTo(remaining);
+            assertThat(books.budget("a").period()).isEqualTo(period);
+        }
+    }
+}

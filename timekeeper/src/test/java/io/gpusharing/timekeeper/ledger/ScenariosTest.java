@@ -1,0 +1,270 @@
+package io.gpusharing.timekeeper.ledger;
+
+import static io.gpusharing.timekeeper.budget.TestBudgets.monthly;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.PeriodRule.Unit;
+import io.gpusharing.timekeeper.testing.Pods;
+import io.gpusharing.timekeeper.testing.TestDatabase;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Days on which accounts have gone wrong elsewhere. */
+class ScenariosTest {
+
+    private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
+    private static final Duration AN_HOUR = Duration.ofHours(1);
+
+    private static Pods gpu(String namespace, Instant from) {
+        return Pods.waiting(namespace, 100, 0).boundAt(from);
+    }
+
+    private static GpuTime hours(long hours) {
+        return new GpuTime(hours * 3600 * 1_000_000);
+    }
+
+    /** Used of a budget in [from, to), from the entries. */
+    private static GpuTime used(Books books, String from, String to) {
+        return new UsageBook(books.database.jdbc(), Books.CLUSTER)
+                .used("a", Instant.parse(from), Instant.parse(to)).values().stream()
+                        .reduce(GpuTime.ZERO, GpuTime::plus);
+    }
+
+    @Test
+    void aMonthThatBeginsOnThe31stBeginsThereAgainAfterFebruary() {
+        Instant start = Instant.parse("2026-01-31T00:00:00Z");
+        var books =
+                new Books(
+                        start,
+                        monthly("a", start, "60000", "team-a")
+                                .every(Unit.Month, "UTC", "2026-01-31T00:00:00"));
+        books.told(gpu("team-a", start));
+
+        books.pass(Duration.ofDays(27));
+        assertThat(books.used("a")).isEqualTo(hours(27 * 24));
+        books.pass(Duration.ofDays(2));
+        assertThat(books.budget("a").period().start())
+                .isEqualTo(Instant.parse("2026-02-28T00:00:00Z"));
+        assertThat(books.used("a")).isEqualTo(hours(24));
+        books.pass(Duration.ofDays(31));
+
+        assertThat(books.budget("a").period().start())
+                .isEqualTo(Instant.parse("2026-03-31T00:00:00Z"));
+        assertThat(books.used("a")).isEqualTo(hours(24));
+        assertThat(books.differences()).isEmpty();
+    }
+
+    @Test
+    void inBerlinTheDayOfTheSpringChangeHasTwentyThreeHoursAndThatOfAutumnTwentyFive() {
+        for (String[] change :
+                new String[][] {
+                    // 02:30 does not exist on the 29th of March, so that day begins at 03:30.
+                    {
+                        "2026-03-28T01:30:00Z",
+                        "2026-03-29T01:30:00Z",
+                        "2026-03-30T00:30:00Z",
+                        "24",
+                        "23"
+                    },
+                    // It exists twice on the 25th of October, and the first one counts.
+                    {
+                        "2026-10-24T00:30:00Z",
+                        "2026-10-25T00:30:00Z",
+                        "2026-10-26T01:30:00Z",
+                        "24",
+                        "25"
+                    }
+                }) {
+            Instant start = Instant.parse(change[0]);
+            var books =
+                    new Books(
+                            start,
+                            monthly("a", start, "6000", "team-a")
+                                    .every(Unit.Day, "Europe/Berlin", "2026-01-01T02:30:00"));
+            books.told(gpu("team-a", start));
+            for (int hour = 0; hour < 50; hour++) {
+                books.pass(AN_HOUR);
+            }
+
+            assertThat(used(books, change[0], change[1]))
+                    .isEqualTo(hours(Long.parseLong(change[3])));
+            assertThat(used(books, change[1], change[2]))
+                    .isEqualTo(hours(Long.parseLong(change[4])));
+            assertThat(books.budget("a").period().start()).isEqualTo(Instant.parse(change[2]));
+            assertThat(books.used("a")).isEqualTo(hours(26 - Long.parseLong(change[4])));
+        }
+    }
+
+    @Test
+    void aPodOverTheMonthsEndIsSplitThereAndOneOnALostNodeEndsWhereTheClusterGaveItUp() {
+        Instant start = Instant.parse("2026-03-31T20:00:00Z");
+        var books = new Books(start, monthly("a", start, "6000", "team-a"));
+        Pods pod = gpu("team-a", start);
+        books.told(pod);
+        books.pass(Duration.ofHours(10));
+
+        books.told(pod.lostAt(Instant.parse("2026-04-01T05:00:00Z")));
+        books.pass(Duration.ofMinutes(1));
+
+        assertThat(used(books, "2026-03-31T00:00:00Z", "2026-04-01T00:00:00Z")).isEqualTo(hours(4));
+        assertThat(books.used("a")).isEqualTo(hours(5));
+        assertThat(books.stay(pod).estimated()).isTrue();
+        assertThat(books.differences()).isEmpty();
+    }
+
+    @Test
+    void aPodThatVanishedWhileTheTimekeeperWasDownIsFlaggedWithItsBound() {
+        var books = new Books(TEN, monthly("a", TEN, "6000", "team-a"));
+        Pods pod = gpu("team-a", TEN);
+        books.told(pod);
+        Instant lastSeen = TEN.plus(AN_HOUR);
+        books.clock.pass(AN_HOUR);
+        books.told(pod);
+        books.vanished(pod);
+        books.clock.pass(Duration.ofHours(5));
+
+        books.restart();
+
+        PodStay stay = books.stay(pod);
+        assertThat(stay.until()).isEqualTo(lastSeen);
+        assertThat(stay.endBound()).isEqualTo(lastSeen.plus(Duration.ofHours(5)));
+        assertThat(stay.estimated()).isTrue();
+        assertThat(books.used("a")).isEqualTo(hours(1));
+    }
+
+    /**
+     * The bound: what runs at the end of a budget goes on until somebody needs its GPU, and every
+     * second of it is on the account; a pod that comes later finds the new line a second after the
+     * rate has changed, at the latest.
+     */
+    @Test
+    void fiveHundredPodsWithOneMinuteLeftOverrunByExactlyWhatTheyHoldAndNotASecondMore() {
+        var books = new Books(TEN, monthly("a", TEN, "1", "team-a"));
+        List<Pods> storm = Stream.generate(() -> gpu("team-a", TEN)).limit(500).toList();
+        storm.forEach(books::told);
+
+        books.pass(Duration.ofSeconds(1));
+
+        // 60 GPU-seconds, used by 500 GPUs in 0.12 s.
+        assertThat(books.budget("a").exhaustedAt()).isEqualTo(TEN.plusMillis(120));
+        assertThat(books.budget("a").standing(TEN.plusSeconds(1)).word()).isEqualTo("OverBudget");
+        books.pass(Duration.ofSeconds(59));
+        storm.forEach(pod -> books.told(pod.finishedAt(TEN.plusSeconds(60))));
+        assertThat(books.budget("a").remaining(books.clock.instant()))
+                .contains(GpuTime.ofMinutes("-499"));
+        assertThat(books.differences()).isEmpty();
+    }
+
+    @Test
+    void aRestoredBackupComesRightForWhatIsStillThereAndFlagsTheRest() {
+        var books = new Books(TEN, monthly("a", TEN, "6000", "team-a"));
+        Pods runsOn = gpu("team-a", TEN);
+        Pods endedSince = gpu("team-a", TEN);
+        books.told(runsOn);
+        books.told(endedSince);
+        books.clock.pass(AN_HOUR);
+        books.told(runsOn);
+        TestDatabase backup = books.database.backup();
+        Pods cameSince = gpu("team-a", TEN.plus(Duration.ofHours(2)));
+        books.clock.pass(Duration.ofHours(2));
+        books.told(cameSince);
+        books.removed(endedSince.removedAt(books.clock.instant()));
+
+        Books restored = books.on(backup);
+        restored.pass(AN_HOUR);
+
+        assertThat(restored.charged(runsOn)).isEqualTo(hours(4));
+        assertThat(restored.charged(cameSince)).isEqualTo(hours(2));
+        assertThat(restored.charged(endedSince)).isEqualTo(hours(1));
+        PodStay lost = restored.stay(endedSince);
+        assertThat(lost.estimated()).isTrue();
+        assertThat(lost.endBound()).isEqualTo(TEN.plus(Duration.ofHours(3)));
+        assertThat(restored.differences()).isEmpty();
+    }
+
+    @Test
+    void anInstallationOnAClusterFullOfMonthOldPodsPutsNobodyOverBudget() {
+        List<Pods> old =
+                Stream.generate(() -> gpu("team-a", TEN.minus(Duration.ofDays(31))))
+                        .limit(20)
+                        .toList();
+        var books = new Books(TEN, monthly("a", TEN.minus(Duration.ofDays(2)), "60", "team-a"));
+        old.forEach(books::told);
+
+        books.pass(Duration.ofMinutes(1));
+
+        assertThat(books.used("a")).isEqualTo(GpuTime.ofMinutes("20"));
+        assertThat(books.budget("a").standing(books.clock.instant()).word()).isEqualTo("InBudget");
+    }
+
+    @Test
+    void aBudgetThatIsDeletedAndMadeAnewIsNoWayToNewMinutes() {
+        var books = new Books(TEN, monthly("a", TEN, "60", "team-a"));
+        books.told(gpu("team-a", TEN));
+        books.pass(Duration.ofMinutes(50));
+
+        books.exist();
+        books.pass(Duration.ofMinutes(1));
+        books.exist(monthly("a", books.clock.instant(), "60", "team-a"));
+        books.pass(Duration.ofMinutes(10));
+
+        assertThat(books.used("a")).isEqualTo(GpuTime.ofMinutes("60"));
+        assertThat(books.budget("a").standing(books.clock.instant()).word())
+                .isEqualTo("OverBudget");
+    }
+
+    @Test
+    void aBudgetLoweredBelowWhatIsUsedIsOverFromThenOn() {
+        var books = new Books(TEN, monthly("a", TEN, "60", "team-a"));
+        books.told(gpu("team-a", TEN));
+        books.pass(Duration.ofMinutes(50));
+
+        books.exist(monthly("a", TEN, "40", "team-a"));
+        books.pass(Duration.ofSeconds(1));
+
+        assertThat(books.budget("a").standing(books.clock.instant()).word())
+                .isEqualTo("OverBudget");
+        assertThat(books.budget("a").remaining(TEN.plus(Duration.ofMinutes(50))).orElseThrow())
+                .isLessThan(GpuTime.ofMinutes("-9"));
+    }
+
+    @Test
+    void anotherTimeZoneDoesNotMoveThePeriodThatIsOpen() {
+        var books = new Books(TEN, monthly("a", TEN, "60", "team-a"));
+        books.told(gpu("team-a", TEN));
+        books.pass(AN_HOUR);
+        Instant end = books.budget("a").period().end();
+
+        books.exist(
+                monthly("a", TEN, "60", "team-a")
+                        .every(Unit.Month, "Pacific/Auckland", "2026-01-01T00:00:00"));
+        books.pass(AN_HOUR);
+        books.restart();
+
+        assertThat(books.budget("a").period().end()).isEqualTo(end);
+    }
+
+    @Test
+    void equalPartsOfOneGpuCostOneGpuTogether() {
+        var books = new Books(TEN, monthly("a", TEN, "60", "team-a"));
+        Stream.generate(() -> Pods.waiting("team-a", 25, 15).boundAt(TEN))
+                .limit(4)
+                .forEach(books::told);
+
+        books.pass(Duration.ofMinutes(10));
+
+        assertThat(books.used("a")).isEqualTo(GpuTime.ofMinutes("10"));
+        assertThat(
+                        books.database
+                                .jdbc()
+                                .sql("select sum(memory_part) from pod_stay")
+                                .query(Long.class)
+                                .single())
+                .isEqualTo(1_000_000);
+        assertThat(books.budget("a").rate()).isEqualTo(1_000_000);
+    }
+}
