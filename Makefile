@@ -23,7 +23,7 @@ soak: prerequisites ## Two hundred kills of timekeeper and PostgreSQL under load
 	@tools/build
 	@benchmarks/soak/run
 
-bench: prerequisites ## Every measurement, one after the other, about half an hour (benchmarks/README.md)
+bench: prerequisites ## Every measurement, one after the other, over an hour (benchmarks/README.md)
 	@tools/build
 	@$(MVN) --quiet package -DskipTests
 	@for run in $(filter-out benchmarks/soak/run,$(wildcard benchmarks/*/run)); do echo "== $$run"; "$$run" || exit 1; done
