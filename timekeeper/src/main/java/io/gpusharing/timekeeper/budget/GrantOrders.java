@@ -112,7 +112,7 @@ public class GrantOrders {
         grant.setMetadata(
                 new ObjectMetaBuilder()
                         .withName(name)
-                        .withAnnotations(Map.of(GpuGrant.AUTHOR, author, KEY, key))
+                        .withAnnotations(Map.of(Names.AUTHOR_ANNOTATION, author, KEY, key))
                         .build());
         grant.setSpec(spec(order));
         return grant;

@@ -308,7 +308,7 @@ class Book {
     /** Open stays whose pods are gone: their ends may still be told, or are estimated. */
     private void missing(Draft draft, Listed listed) {
         Map<UUID, Instant> missing =
-absent(draft, listed.pods(), stay -> stay.metering().watched())
+                absent(draft, listed.pods(), stay -> stay.metering().watched())
                         .collect(Collectors.toMap(PodStay::uid, stay -> seen));
         if (listed.resuming()) {
             awaited.putAll(missing);
@@ -332,8 +332,7 @@ absent(draft, listed.pods(), stay -> stay.metering().watched())
                                 seconds(all.at())));
     }
 
-    private Stream<PodStay> absent(
-            Draft draft, List<PodFacts> pods, Predicate<PodStay> which) {
+    private Stream<PodStay> absent(Draft draft, List<PodFacts> pods, Predicate<PodStay> which) {
         Set<UUID> present = pods.stream().map(PodFacts::uid).collect(Collectors.toSet());
         // Who began in an earlier list of the same batch may have gone since, too.
         return Stream.concat(stays.values().stream().map(draft::now), draft.begun().stream())
