@@ -29,7 +29,8 @@ import org.slf4j.LoggerFactory;
  * nothing of. Nobody is charged for that use, so it is said on the pod, once an hour.
  *
  * <p>A node agent is believed only about pods of its own node, and the API server is asked before
- * anything is said: a pod with a share or a resource claim did ask.
+ * anything is said: a pod with a share or a resource claim did ask, and the software of the node
+ * itself, an MPS server for instance, need not.
  */
 final class UnaskedUse {
 
@@ -80,7 +81,7 @@ final class UnaskedUse {
     private void tell(Unasked unasked, String devices, String node, Instant now) {
         try {
             Pod pod = client.pods().inNamespace(unasked.namespace()).withName(unasked.pod()).get();
-            if (pod != null && isThatPod(pod, unasked, node) && !asked(pod)) {
+            if (pod != null && isThatPod(pod, unasked, node) && !asked(pod) && !isOfTheNode(pod)) {
                 log.atWarn()
                         .addKeyValue("pod", unasked.namespace() + "/" + unasked.pod())
                         .addKeyValue("node", node)
@@ -113,6 +114,10 @@ final class UnaskedUse {
         Map<String, String> labels = pod.getMetadata().getLabels();
         return (labels != null && "true".equals(labels.get(METERED)))
                 || !pod.getSpec().getResourceClaims().isEmpty();
+    }
+
+    private static boolean isOfTheNode(Pod pod) {
+        return "system-node-critical".equals(pod.getSpec().getPriorityClassName());
     }
 
     private static Event event(Unasked pod, String message, Instant now) {

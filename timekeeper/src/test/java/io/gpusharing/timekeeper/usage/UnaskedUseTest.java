@@ -98,6 +98,15 @@ class UnaskedUseTest {
     }
 
     @Test
+    void theSoftwareOfTheNodeNeedNotAsk() {
+        pod = pod("n1", "{}", ",\"priorityClassName\":\"system-node-critical\"");
+
+        unaskedUse.note(report(Duration.ZERO));
+
+        assertThat(events).isEmpty();
+    }
+
+    @Test
     void anAgentIsBelievedOnlyAboutPodsOfItsOwnNode() {
         pod = pod("n2", "{}", "");
 
