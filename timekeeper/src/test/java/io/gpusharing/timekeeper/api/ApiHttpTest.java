@@ -15,7 +15,7 @@ import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
 import io.gpusharing.timekeeper.ledger.Bookkeeper;
-import io.gpusharing.timekeeper.ledger.LedgerProperties;
+import io.gpusharing.timekeeper.ledger.Measurements;
 import io.gpusharing.timekeeper.ledger.Verification;
 import io.gpusharing.timekeeper.reclaim.EvictionBook;
 import io.gpusharing.timekeeper.testing.Pods;
@@ -48,7 +48,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ComponentScan;
@@ -84,7 +84,10 @@ class ApiHttpTest {
 
     @SpringBootConfiguration
     @EnableAutoConfiguration
-    @EnableConfigurationProperties({ClusterProperties.class, LedgerProperties.class})
+    @ConfigurationPropertiesScan({
+        "io.gpusharing.timekeeper.cluster",
+        "io.gpusharing.timekeeper.ledger"
+    })
     @ComponentScan(
             basePackages = {
                 "io.gpusharing.timekeeper.api",
@@ -108,6 +111,11 @@ class ApiHttpTest {
         @Bean
         Clock clock() {
             return CLOCK;
+        }
+
+        @Bean
+        Measurements measurements() {
+            return pods -> Map.of();
         }
 
         @Bean

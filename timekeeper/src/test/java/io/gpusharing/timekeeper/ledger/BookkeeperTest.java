@@ -60,7 +60,7 @@ class BookkeeperTest {
                         new Settlement(ledger, pods -> Map.of(), budgets, PROPERTIES),
                         PROPERTIES,
                         clock);
-        var verification = new Verification(database.jdbc(), CLUSTER, clock);
+        var verification = new Verification(database.jdbc(), CLUSTER, PROPERTIES, clock);
         var metrics = new LedgerMetrics(new SimpleMeterRegistry(), verification);
         return new Bookkeeper(ledger, book, metrics, PROPERTIES, clock);
     }

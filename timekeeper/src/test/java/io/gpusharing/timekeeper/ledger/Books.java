@@ -198,7 +198,7 @@ public final class Books {
 
     /** Everything recomputed from the entries. */
     public List<Verification.Difference> differences() {
-        return new Verification(database.jdbc(), CLUSTER, clock).run().differences();
+        return new Verification(database.jdbc(), CLUSTER, PROPERTIES, clock).run().differences();
     }
 
     private void keep(News news) {

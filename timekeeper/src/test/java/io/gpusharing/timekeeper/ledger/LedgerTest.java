@@ -35,7 +35,12 @@ class LedgerTest {
                     database.jdbc(),
                     CLUSTER,
                     new LedgerProperties(
-                            Duration.ZERO, Duration.ZERO, Duration.ZERO, java.time.Period.ZERO),
+                            Duration.ZERO,
+                            Duration.ZERO,
+                            Duration.ZERO,
+                            java.time.Period.ZERO,
+                            Duration.ZERO,
+                            10),
                     clock);
 
     private final PodStay stay =
