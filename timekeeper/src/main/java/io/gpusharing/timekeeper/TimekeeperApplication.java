@@ -1,5 +1,7 @@
 package io.gpusharing.timekeeper;
 
+import io.gpusharing.timekeeper.verify.VerifyCommand;
+import java.util.List;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
@@ -11,8 +13,11 @@ import org.springframework.scheduling.annotation.EnableScheduling;
 @EnableScheduling
 public class TimekeeperApplication {
 
-    /** Runs until it is told to stop. */
+    /** Runs until it is told to stop, or carries out the command {@code verify}. */
     public static void main(String[] args) {
+        if (args.length > 0 && args[0].equals(VerifyCommand.NAME)) {
+            System.exit(VerifyCommand.run(List.of(args).subList(1, args.length), System.out));
+        }
         SpringApplication.run(TimekeeperApplication.class, args);
     }
 }

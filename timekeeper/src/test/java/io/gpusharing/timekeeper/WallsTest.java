@@ -65,4 +65,18 @@ class WallsTest {
                     .callMethod(Instant.class, "now")
                     .orShould()
                     .callMethod(System.class, "currentTimeMillis");
+
+    @ArchTest
+    static final ArchRule theRecountIsAStrangerToMetering =
+            noClasses()
+                    .that()
+                    .resideInAPackage("io.gpusharing.timekeeper.recount..")
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage(
+                            "io.gpusharing.request..",
+                            "io.gpusharing.budget..",
+                            "io.gpusharing.timekeeper.metering..",
+                            "io.gpusharing.timekeeper.ledger..",
+                            "io.gpusharing.timekeeper.budget..");
 }

@@ -1,0 +1,188 @@
+package io.gpusharing.timekeeper.recount;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * What the API server answered to every write that succeeded (audit level {@code RequestResponse}),
+ * read once from one file of JSON lines. The last state of each pod, node and budget is kept.
+ */
+public final class AuditLog {
+
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+
+    private final Map<String, JsonNode> pods = new LinkedHashMap<>();
+    private final Map<String, JsonNode> nodes = new HashMap<>();
+    private final Map<String, List<JsonNode>> shares = new HashMap<>();
+    private final List<Gap> gaps = new ArrayList<>();
+    private final List<String> defects = new ArrayList<>();
+    private @Nullable Instant first;
+    private @Nullable Instant last;
+
+    /** A stretch of time of which the log tells nothing. */
+    public record Gap(Instant from, Instant to) {
+
+        boolean touches(Instant start, Instant end) {
+            return from.isBefore(end) && to.isAfter(start);
+        }
+    }
+
+    /**
+     * Reads a log.
+     *
+     * @param silence how long nothing may be told before it counts as a gap; an API server renews
+     *     leases every few seconds
+     */
+    public static AuditLog read(Path file, Duration silence) throws IOException {
+        var log = new AuditLog();
+        try (BufferedReader reader = Files.newBufferedReader(file)) {
+            int number = 0;
+            String line = reader.readLine();
+            while (line != null) {
+                number++;
+                String next = reader.readLine();
+                if (!line.isBlank()) {
+                    log.take(line, number, next == null, silence);
+                }
+                line = next;
+            }
+        }
+        return log;
+    }
+
+    /** Last states of all pods, in the order of their first mention. */
+    Map<String, JsonNode> pods() {
+        return pods;
+    }
+
+    /** The last state of a node; null if the log does not show it. */
+    @Nullable JsonNode node(String name) {
+        return nodes.get(name);
+    }
+
+    /** Every {@code spec.share} that a budget had, in the order of the log. */
+    List<JsonNode> shares(String budget) {
+        return shares.getOrDefault(budget, List.of());
+    }
+
+    /** Stretches without any event. */
+    List<Gap> gaps() {
+        return gaps;
+    }
+
+    /** What is wrong with the file itself. */
+    public List<String> defects() {
+        return List.copyOf(defects);
+    }
+
+    /** When the first event was answered; null if there is none. */
+    @Nullable Instant first() {
+        return first;
+    }
+
+    /** When the last event was answered; null if there is none. */
+    public @Nullable Instant last() {
+        return last;
+    }
+
+    private void take(String line, int number, boolean atEnd, Duration silence) {
+        JsonNode event;
+        try {
+            event = JSON.readTree(line);
+        } catch (JacksonException e) {
+            defects.add(
+                    atEnd
+                            ? "the log is truncated: its last line, %d, is not whole".formatted(number)
+                            : "line %d is no audit event".formatted(number));
+            return;
+        }
+        note(event, silence);
+        if (isDone(event)) {
+            String resource = event.at("/objectRef/resource").asString("");
+            JsonNode answer = event.path("responseObject");
+            if (answer.has("items")) {
+                answer.path("items").forEach(item -> keep(resource, item));
+            } else {
+                keep(resource, answer);
+            }
+        }
+    }
+
+    private void note(JsonNode event, Duration silence) {
+        String stamp = event.path("stageTimestamp").asString("");
+        if (stamp.isEmpty()) {
+            return;
+        }
+        Instant at = Instant.parse(stamp);
+        if (first == null || last == null) {
+            first = at;
+            last = at;
+        } else if (at.isAfter(last)) {
+            if (Duration.between(last, at).compareTo(silence) > 0) {
+                gaps.add(new Gap(last, at));
+            }
+            last = at;
+        }
+    }
+
+    private static boolean isDone(JsonNode event) {
+        int code = event.at("/responseStatus/code").asInt(0);
+        return event.path("stage").asString("").equals("ResponseComplete")
+                && code >= 200
+                && code < 300
+                && !event.path("requestURI").asString("").contains("dryRun=")
+                && !event.at("/requestObject/dryRun").isArray();
+    }
+
+    private void keep(String resource, JsonNode object) {
+        String uid = object.at("/metadata/uid").asString("");
+        String name = object.at("/metadata/name").asString("");
+        String kind = object.path("kind").asString("");
+        if (uid.isEmpty()) {
+            return;
+        }
+        // The members of a list carry no kind; answers to bindings and evictions are of another.
+        switch (resource) {
+            case "pods" -> {
+                if (kind.isEmpty() || kind.equals("Pod")) {
+                    pods.merge(uid, object, AuditLog::later);
+                }
+            }
+            case "nodes" -> {
+                if (kind.isEmpty() || kind.equals("Node")) {
+                    nodes.merge(name, object, AuditLog::later);
+                }
+            }
+            case "gpubudgets" -> {
+                JsonNode share = object.at("/spec/share");
+                List<JsonNode> known = shares.computeIfAbsent(name, budget -> new ArrayList<>());
+                if (!known.contains(share)) {
+                    known.add(share);
+                }
+            }
+            default -> {}
+        }
+    }
+
+    /** Answers are logged when they are given, which is not always the order of the writes. */
+    private static JsonNode later(JsonNode one, JsonNode other) {
+        return version(other) >= version(one) ? other : one;
+    }
+
+    private static long version(JsonNode object) {
+        return object.at("/metadata/resourceVersion").asLong(0);
+    }
+}

@@ -1,0 +1,193 @@
+package io.gpusharing.timekeeper.recount;
+
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Computes every pod's bill by the rules of docs/accounting: from PodScheduled to the latest {@code
+ * finishedAt} of its containers, or, where it was removed without a terminal phase, to the later of
+ * that and its deletion. Requests by {@code tencent.com/vcuda-*} and whole {@code nvidia.com/gpu}
+ * are understood; any other way of asking is named, not guessed.
+ */
+public final class Recount {
+
+    private static final String CORE = "tencent.com/vcuda-core";
+    private static final String MEMORY = "tencent.com/vcuda-memory";
+    private static final String WHOLE = "nvidia.com/gpu";
+    private static final BigDecimal MICRO = BigDecimal.valueOf(1_000_000);
+    private static final BigDecimal HUNDRED = BigDecimal.valueOf(100);
+
+    private Recount() {}
+
+    /** Bills of all pods that were placed and are ours, by uid. */
+    public static Map<String, Bill> of(AuditLog log) {
+        var bills = new LinkedHashMap<String, Bill>();
+        log.pods()
+                .forEach((uid, pod) -> {
+                    Bill bill = bill(pod, log);
+                    if (bill != null) {
+                        bills.put(uid, bill);
+                    }
+                });
+        return bills;
+    }
+
+    private static @Nullable Bill bill(JsonNode pod, AuditLog log) {
+        Instant from = scheduled(pod);
+        JsonNode spec = pod.path("spec");
+        boolean vcuda = asks(spec, CORE) || asks(spec, MEMORY);
+        boolean metered =
+                pod.at("/metadata/labels").path("gpusharing.io/metered").asString("").equals("true");
+        if (from == null || (!vcuda && !metered)) {
+            return null;
+        }
+        JsonNode node = log.node(spec.path("nodeName").asString(""));
+        if (node == null) {
+            return bill(pod, from, 0, 0, "its node is not in the log");
+        }
+        if (!vcuda && !asks(spec, WHOLE)) {
+            return bill(pod, from, 0, 0, "it asks for GPUs in a way that is not recounted");
+        }
+        if (!vcuda && !node.at("/metadata/labels").path(WHOLE + ".replicas").asString("1").equals("1")) {
+            return bill(pod, from, 0, 0, "its node shares GPUs by replicas, which are not recounted");
+        }
+        JsonNode capacity = node.at("/status/capacity");
+        if (vcuda && gpus(capacity).signum() == 0) {
+            return bill(pod, from, 0, 0, "its node shows no GPUs in the log");
+        }
+        long compute = held(spec, capacity, false).longValueExact();
+        long memory = held(spec, capacity, true).longValueExact();
+        return bill(pod, from, compute, memory, undated(pod));
+    }
+
+    private static Bill bill(
+            JsonNode pod, Instant from, long compute, long memory, @Nullable String unknown) {
+        return new Bill(
+                pod.at("/metadata/uid").asString(""),
+                pod.at("/metadata/namespace").asString(""),
+                pod.at("/metadata/name").asString(""),
+                compute,
+                memory,
+                from,
+                end(pod),
+                unknown);
+    }
+
+    private static @Nullable Instant scheduled(JsonNode pod) {
+        for (JsonNode condition : pod.at("/status/conditions")) {
+            if (condition.path("type").asString("").equals("PodScheduled")
+                    && condition.path("status").asString("").equals("True")) {
+                return Instant.parse(condition.path("lastTransitionTime").asString());
+            }
+        }
+        return null;
+    }
+
+    /** A lost node leaves pods of which nobody says when they ended. */
+    private static @Nullable String undated(JsonNode pod) {
+        return terminal(pod) && finished(pod) == null ? "nobody saw its containers end" : null;
+    }
+
+    private static boolean terminal(JsonNode pod) {
+        String phase = pod.at("/status/phase").asString("");
+        return phase.equals("Succeeded") || phase.equals("Failed");
+    }
+
+    private static @Nullable Instant finished(JsonNode pod) {
+        Instant latest = null;
+        for (String list :
+                new String[] {
+                    "containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"
+                }) {
+            for (JsonNode status : pod.path("status").path(list)) {
+                String time = status.at("/state/terminated/finishedAt").asString("");
+                if (!time.isEmpty()
+                        && (latest == null || Instant.parse(time).isAfter(latest))) {
+                    latest = Instant.parse(time);
+                }
+            }
+        }
+        return latest;
+    }
+
+    private static @Nullable Instant end(JsonNode pod) {
+        Instant finished = finished(pod);
+        if (terminal(pod)) {
+            return finished;
+        }
+        // With no grace left, the deletion is the removal itself.
+        String deletion = pod.at("/metadata/deletionTimestamp").asString("");
+        if (deletion.isEmpty()
+                || pod.at("/metadata/deletionGracePeriodSeconds").asInt(-1) != 0) {
+            return null;
+        }
+        Instant removed = Instant.parse(deletion);
+        return finished == null || finished.isBefore(removed) ? removed : finished;
+    }
+
+    /** Containers run together; each ordinary init container alone, beside the sidecars before it. */
+    private static BigDecimal held(JsonNode spec, JsonNode capacity, boolean memory) {
+        BigDecimal together = BigDecimal.ZERO;
+        for (JsonNode container : spec.path("containers")) {
+            together = together.add(part(container, capacity, memory));
+        }
+        BigDecimal sidecars = BigDecimal.ZERO;
+        BigDecimal steps = BigDecimal.ZERO;
+        for (JsonNode container : spec.path("initContainers")) {
+            BigDecimal part = part(container, capacity, memory);
+            if (container.path("restartPolicy").asString("").equals("Always")) {
+                sidecars = sidecars.add(part);
+            } else {
+                steps = steps.max(sidecars.add(part));
+            }
+        }
+        return together.add(sidecars).max(steps);
+    }
+
+    private static BigDecimal part(JsonNode container, JsonNode capacity, boolean memory) {
+        JsonNode limits = container.at("/resources/limits");
+        BigDecimal whole = amount(limits, WHOLE).multiply(MICRO);
+        BigDecimal core = amount(limits, CORE);
+        if (!memory || core.compareTo(HUNDRED) >= 0) {
+            return whole.add(core.multiply(MICRO).divide(HUNDRED, 0, RoundingMode.DOWN));
+        }
+        BigDecimal gpus = gpus(capacity);
+        BigDecimal perGpu =
+                gpus.signum() == 0
+                        ? BigDecimal.ZERO
+                        : amount(capacity, MEMORY).divide(gpus, 0, RoundingMode.DOWN);
+        return perGpu.signum() == 0
+                ? whole
+                : whole.add(
+                        amount(limits, MEMORY)
+                                .multiply(MICRO)
+                                .divide(perGpu, 0, RoundingMode.DOWN));
+    }
+
+    private static BigDecimal gpus(JsonNode capacity) {
+        return amount(capacity, CORE).divide(HUNDRED, 0, RoundingMode.DOWN);
+    }
+
+    private static boolean asks(JsonNode spec, String resource) {
+        for (String list : new String[] {"containers", "initContainers"}) {
+            for (JsonNode container : spec.path(list)) {
+                if (amount(container.at("/resources/limits"), resource).signum() > 0) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    private static BigDecimal amount(JsonNode amounts, String resource) {
+        String text = amounts.path(resource).asString("0");
+        return text.endsWith("k")
+                ? new BigDecimal(text.substring(0, text.length() - 1)).scaleByPowerOfTen(3)
+                : new BigDecimal(text);
+    }
+}

@@ -1,0 +1,178 @@
+package io.gpusharing.timekeeper.verify;
+
+import io.gpusharing.timekeeper.ledger.Verification;
+import io.gpusharing.timekeeper.recount.AuditLog;
+import io.gpusharing.timekeeper.recount.Comparison;
+import io.gpusharing.timekeeper.recount.LedgerBills;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/**
+ * {@code java -jar timekeeper.jar verify [--audit-log FILE [--from T] [--to T] [--silence PT5M]]}.
+ *
+ * <p>Reads the configured database and changes nothing. Exit code 0: everything agrees. 1:
+ * something differs, and every difference was printed. 2: nothing differs, but the log does not
+ * show enough to say so of every pod. 64: the command cannot be carried out as written.
+ */
+public final class VerifyCommand {
+
+    /** Name of the command, the first argument. */
+    public static final String NAME = "verify";
+
+    static final int EQUAL = 0;
+    static final int DIFFERENT = 1;
+    static final int INCOMPLETE = 2;
+    static final int USAGE = 64;
+
+    private static final Set<String> OPTIONS =
+            Set.of("--audit-log", "--from", "--to", "--silence");
+
+    private final Verification verification;
+    private final LedgerBills bills;
+    private final PrintStream out;
+
+    VerifyCommand(Verification verification, LedgerBills bills, PrintStream out) {
+        this.verification = verification;
+        this.bills = bills;
+        this.out = out;
+    }
+
+    /**
+     * Carries it out.
+     *
+     * @param arguments all behind the command's name; what is none of its options is Spring's
+     * @return the exit code
+     */
+    public static int run(List<String> arguments, PrintStream out) {
+        var ours = new HashMap<String, String>();
+        var springs = new ArrayList<String>();
+        for (int i = 0; i < arguments.size(); i++) {
+            String[] parts = arguments.get(i).split("=", 2);
+            if (!OPTIONS.contains(parts[0])) {
+                springs.add(arguments.get(i));
+            } else if (parts.length == 2) {
+                ours.put(parts[0], parts[1]);
+            } else if (i + 1 < arguments.size()) {
+                ours.put(parts[0], arguments.get(++i));
+            } else {
+                out.println(parts[0] + " needs a value");
+                return USAGE;
+            }
+        }
+        try (ConfigurableApplicationContext context =
+                new SpringApplicationBuilder(VerifyConfiguration.class)
+                        .web(WebApplicationType.NONE)
+                        .logStartupInfo(false)
+                        .properties("logging.level.root=warn", "spring.flyway.enabled=false")
+                        .run(springs.toArray(String[]::new))) {
+            return new VerifyCommand(
+                            context.getBean(Verification.class),
+                            context.getBean(LedgerBills.class),
+                            out)
+                    .carryOut(ours);
+        }
+    }
+
+    int carryOut(Map<String, String> options) {
+        String file = options.get("--audit-log");
+        if (file != null) {
+            return compare(file, options);
+        }
+        if (!options.isEmpty()) {
+            out.println("--from, --to and --silence are about --audit-log FILE");
+            return USAGE;
+        }
+        Verification.Report report = verification.run(Integer.MAX_VALUE);
+        report.differences()
+                .forEach(it ->
+                        out.printf(
+                                "DIFFERENT %s %s: stored %s, recomputed %s%n",
+                                it.kind(), it.where(), it.stored(), it.recomputed()));
+        out.printf(
+                "%d entries%s, %d differences%n",
+                report.entries(),
+                report.since() == null ? "" : " since " + report.since(),
+                report.differences().size());
+        return report.sound() ? EQUAL : DIFFERENT;
+    }
+
+    private int compare(String file, Map<String, String> options) {
+        if (!Files.isReadable(Path.of(file))) {
+            out.println("Cannot read the audit log " + file);
+            return USAGE;
+        }
+        try {
+            Duration silence = Duration.parse(options.getOrDefault("--silence", "PT5M"));
+            AuditLog log = AuditLog.read(Path.of(file), silence);
+            Instant from = instant(options.get("--from"));
+            Instant asked = instant(options.get("--to"));
+            Instant to = asked != null ? asked : seconds(log.last());
+            if (to == null) {
+                log.defects().forEach(out::println);
+                out.println("The audit log " + file + " has no event");
+                return USAGE;
+            }
+            return tell(bills.against(log, from == null ? Instant.EPOCH : from, to));
+        } catch (DateTimeException e) {
+            out.println(
+                    "Instants are written 2026-11-01T00:00:00Z, durations PT5M: " + e.getMessage());
+            return USAGE;
+        } catch (IOException e) {
+            out.println("Cannot read the audit log " + file + ": " + e.getMessage());
+            return USAGE;
+        }
+    }
+
+    private int tell(Comparison comparison) {
+        comparison
+                .findings()
+                .forEach(it ->
+                        out.printf(
+                                "%s %s (%s): ledger %d, recount %s: %s%n",
+                                it.verdict(),
+                                it.pod(),
+                                it.uid(),
+                                it.ledger(),
+                                it.recount() == null ? "unknown" : it.recount(),
+                                it.why()));
+        comparison.defects().forEach(defect -> out.println("INCOMPLETE " + defect));
+        out.printf(
+                "%s to %s: %d pods equal to the micro-GPU-second, %s%n",
+                comparison.from(),
+                comparison.to(),
+                comparison.equal(),
+                Arrays.stream(Comparison.Verdict.values())
+                        .map(verdict ->
+                                comparison.findings().stream()
+                                                .filter(it -> it.verdict() == verdict)
+                                                .count()
+                                        + " "
+                                        + verdict)
+                        .toList());
+        return !comparison.agrees() ? DIFFERENT : comparison.complete() ? EQUAL : INCOMPLETE;
+    }
+
+    private static @Nullable Instant instant(@Nullable String text) {
+        return text == null ? null : seconds(Instant.parse(text));
+    }
+
+    private static @Nullable Instant seconds(@Nullable Instant instant) {
+        return instant == null ? null : instant.truncatedTo(ChronoUnit.SECONDS);
+    }
+}
