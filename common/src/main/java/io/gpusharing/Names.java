@@ -33,6 +33,12 @@ public final class Names {
     /** Name of the injected native sidecar; users may use it too, so it proves nothing. */
     public static final String SIDECAR_CONTAINER = "gpusharing-sidecar";
 
+    /**
+     * ConfigMap by which the timekeeper stops the injection of a container whose image cannot be
+     * pulled: {@code injection} is {@code Off} for the {@code image} that it names.
+     */
+    public static final String INJECTION_SWITCH = "gpusharing-injection";
+
     /** Priority class of pods whose budget still had time at admission. */
     public static final String IN_BUDGET_CLASS = "gpu-in-budget";
 

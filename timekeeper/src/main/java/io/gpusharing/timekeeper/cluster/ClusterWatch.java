@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.cluster;
 
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.RequestGrammars;
@@ -18,6 +19,8 @@ public class ClusterWatch implements SmartLifecycle {
     private final ClusterProperties properties;
     private final ClusterView view;
     private final PodFollower follower;
+    private final List<PodOnlooker> onlookers;
+    private final PodReader reader;
 
     private @Nullable NodeWatch nodes;
     private @Nullable PodWatch pods;
@@ -27,12 +30,15 @@ public class ClusterWatch implements SmartLifecycle {
             RequestGrammars grammars,
             ClusterProperties properties,
             ClusterView view,
-            PodFollower follower) {
+            PodFollower follower,
+            List<PodOnlooker> onlookers) {
         this.client = client;
         this.grammars = grammars;
         this.properties = properties;
         this.view = view;
         this.follower = follower;
+        this.onlookers = List.copyOf(onlookers);
+        this.reader = new PodReader(grammars::reads);
     }
 
     @Override
@@ -42,7 +48,7 @@ public class ClusterWatch implements SmartLifecycle {
         PodWatch podWatch =
                 new PodWatch(
                         client,
-                        new PodReader(grammars::reads),
+                        this::read,
                         new Relay(nodeWatch),
                         properties.watchRetry(),
                         follower.position().orElse(null));
@@ -66,6 +72,11 @@ public class ClusterWatch implements SmartLifecycle {
     @Override
     public boolean isRunning() {
         return pods != null;
+    }
+
+    private PodFacts read(Pod pod) {
+        onlookers.forEach(onlooker -> onlooker.saw(pod));
+        return reader.read(pod);
     }
 
     /** The view first, so that whoever is told finds there what he was told. */

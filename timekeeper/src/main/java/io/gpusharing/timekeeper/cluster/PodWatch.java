@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,7 +33,7 @@ final class PodWatch implements AutoCloseable {
     private static final long PAGE = 500;
 
     private final KubernetesClient client;
-    private final PodReader reader;
+    private final Function<Pod, PodFacts> reader;
     private final PodFeed feed;
     private final Duration retry;
     private final Thread thread;
@@ -42,7 +43,7 @@ final class PodWatch implements AutoCloseable {
      */
     PodWatch(
             KubernetesClient client,
-            PodReader reader,
+            Function<Pod, PodFacts> reader,
             PodFeed feed,
             Duration retry,
             @Nullable String position) {
@@ -101,7 +102,7 @@ final class PodWatch implements AutoCloseable {
                                             .withLimit(PAGE)
                                             .withContinue(next)
                                             .build());
-            page.getItems().forEach(pod -> pods.add(reader.read(pod)));
+            page.getItems().forEach(pod -> pods.add(reader.apply(pod)));
             next = page.getMetadata().getContinue();
             position = page.getMetadata().getResourceVersion();
         } while (next != null && !next.isEmpty());
@@ -147,8 +148,8 @@ final class PodWatch implements AutoCloseable {
         public void eventReceived(Action action, Pod pod) {
             String position = pod.getMetadata().getResourceVersion();
             switch (action) {
-                case ADDED, MODIFIED -> feed.changed(reader.read(pod), position);
-                case DELETED -> feed.removed(reader.read(pod), position);
+                case ADDED, MODIFIED -> feed.changed(reader.apply(pod), position);
+                case DELETED -> feed.removed(reader.apply(pod), position);
                 case BOOKMARK -> feed.passed(position);
                 case ERROR -> end("the API server reported an error");
             }

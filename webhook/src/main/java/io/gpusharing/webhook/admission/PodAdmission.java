@@ -137,6 +137,10 @@ final class PodAdmission {
         }
         return switch (sidecar.planFor(pod, ca, surroundings.limitsIn(namespace))) {
             case Plan.Present(String name) -> name;
+            case Plan.Add _ when sidecar.image().equals(surroundings.unpullable()) -> {
+                findings.warn("no metering container is added: its image cannot be pulled for now");
+                yield null;
+            }
             case Plan.Add(Parts parts) -> inject(pod, parts, patch, findings);
             case Plan.LeaveOut(String reason) -> {
                 findings.warn("no metering container is added: " + reason);

@@ -78,6 +78,11 @@ public final class Sidecar {
         return properties.mode() == SidecarProperties.Mode.PerPod;
     }
 
+    /** Its image. */
+    public String image() {
+        return properties.image();
+    }
+
     /** Names of registry credentials that a pod needs for it. */
     public List<String> pullSecrets() {
         return properties.pullSecrets();

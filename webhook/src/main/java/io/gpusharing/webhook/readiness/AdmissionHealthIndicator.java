@@ -1,7 +1,7 @@
 package io.gpusharing.webhook.readiness;
 
 import io.gpusharing.webhook.standing.ClusterWatch;
-import io.gpusharing.webhook.tls.CertificateKeeper;
+import io.gpusharing.webhook.tls.Certificates;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
@@ -21,14 +21,14 @@ final class AdmissionHealthIndicator implements HealthIndicator {
 
     private static final Duration ASKED_AGAIN_AFTER = Duration.ofSeconds(10);
 
-    private final CertificateKeeper certificates;
+    private final Certificates certificates;
     private final ClusterWatch cluster;
     private final Clock clock;
     private volatile int port;
     private boolean warm;
     private Instant answeredAt = Instant.MIN;
 
-    AdmissionHealthIndicator(CertificateKeeper certificates, ClusterWatch cluster, Clock clock) {
+    AdmissionHealthIndicator(Certificates certificates, ClusterWatch cluster, Clock clock) {
         this.certificates = certificates;
         this.cluster = cluster;
         this.clock = clock;

@@ -2,7 +2,7 @@ package io.gpusharing.webhook.readiness;
 
 import io.gpusharing.webhook.admission.Admission;
 import io.gpusharing.webhook.standing.ClusterWatch;
-import io.gpusharing.webhook.tls.CertificateKeeper;
+import io.gpusharing.webhook.tls.Certificates;
 import java.time.Clock;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -13,10 +13,7 @@ class ReadinessConfiguration {
 
     @Bean
     AdmissionHealthIndicator admissionHealthIndicator(
-            Admission admission,
-            CertificateKeeper certificates,
-            ClusterWatch cluster,
-            Clock clock) {
+            Admission admission, Certificates certificates, ClusterWatch cluster, Clock clock) {
         // Here and not later, so that a training run for an AOT cache sees reviews too.
         admission.rehearse(WarmUp.REVIEW, WarmUp.REHEARSALS);
         return new AdmissionHealthIndicator(certificates, cluster, clock);

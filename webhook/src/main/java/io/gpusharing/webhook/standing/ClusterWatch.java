@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.api.model.LimitRangeItem;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.Names;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Quantity;
 import java.time.Clock;
@@ -33,6 +34,7 @@ public final class ClusterWatch implements SmartLifecycle {
     private final Watched<Node, List<NodeFacts>> nodes;
     private final Watched<LimitRange, Map<String, ContainerLimits>> limits;
     private final Watched<ConfigMap, Optional<String>> reportingCa;
+    private final Watched<ConfigMap, Optional<String>> injection;
     private volatile boolean running;
 
     /**
@@ -74,6 +76,12 @@ public final class ClusterWatch implements SmartLifecycle {
                         client.configMaps().inNamespace(namespace).withName(REPORTING_CA),
                         ClusterWatch::certificate,
                         Optional.empty());
+        this.injection =
+                new Watched<>(
+                        "configmaps/" + Names.INJECTION_SWITCH,
+                        client.configMaps().inNamespace(namespace).withName(Names.INJECTION_SWITCH),
+                        ClusterWatch::unpullable,
+                        Optional.empty());
     }
 
     /** What the cluster says now. */
@@ -84,6 +92,7 @@ public final class ClusterWatch implements SmartLifecycle {
                 nodes.value(),
                 limits.value(),
                 reportingCa.value().orElse(null),
+                injection.value().orElse(null),
                 clock.instant());
     }
 
@@ -104,6 +113,7 @@ public final class ClusterWatch implements SmartLifecycle {
         nodes.start();
         limits.start();
         reportingCa.start();
+        injection.start();
     }
 
     @Override
@@ -119,7 +129,7 @@ public final class ClusterWatch implements SmartLifecycle {
 
     /** Everything that is watched. */
     Stream<Watched<?, ?>> all() {
-        return Stream.of(budgets, classes, nodes, limits, reportingCa);
+        return Stream.of(budgets, classes, nodes, limits, reportingCa, injection);
     }
 
     private static Map<String, ContainerLimits> limits(Collection<LimitRange> found) {
@@ -195,6 +205,16 @@ public final class ClusterWatch implements SmartLifecycle {
                 capacity,
                 Objects.requireNonNullElse(node.getMetadata().getLabels(), Map.of()),
                 Objects.requireNonNullElse(node.getMetadata().getAnnotations(), Map.of()));
+    }
+
+    /** Written by the timekeeper, and by administrators. */
+    private static Optional<String> unpullable(Collection<ConfigMap> found) {
+        return found.stream()
+                .map(map -> Objects.requireNonNullElse(map.getData(), Map.<String, String>of()))
+                .filter(data -> "Off".equals(data.get("injection")))
+                .map(data -> data.get("image"))
+                .filter(Objects::nonNull)
+                .findFirst();
     }
 
     private static Optional<String> certificate(Collection<ConfigMap> found) {

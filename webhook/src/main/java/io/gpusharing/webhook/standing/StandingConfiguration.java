@@ -32,23 +32,30 @@ class StandingConfiguration {
 
     @Bean
     MeterBinder clusterMetrics(ClusterWatch cluster) {
-        return registry ->
-                cluster.all()
-                        .forEach(watched -> {
-                            Gauge.builder(
-                                            "gpusharing.watch.synced",
-                                            watched,
-                                            it -> it.hasSynced() ? 1 : 0)
-                                    .description("Whether everything there was has been read")
-                                    .tag("what", watched.what())
-                                    .register(registry);
-                            Gauge.builder(
-                                            "gpusharing.watch.interrupted",
-                                            watched,
-                                            it -> it.isInterrupted() ? 1 : 0)
-                                    .description("Whether the last attempt to watch failed")
-                                    .tag("what", watched.what())
-                                    .register(registry);
-                        });
+        return registry -> {
+            Gauge.builder(
+                            "gpusharing.injection.stopped",
+                            cluster,
+                            it -> it.now().unpullable() == null ? 0 : 1)
+                    .description("1 while an image is not injected because nobody can pull it")
+                    .register(registry);
+            cluster.all()
+                    .forEach(watched -> {
+                        Gauge.builder(
+                                        "gpusharing.watch.synced",
+                                        watched,
+                                        it -> it.hasSynced() ? 1 : 0)
+                                .description("Whether everything there was has been read")
+                                .tag("what", watched.what())
+                                .register(registry);
+                        Gauge.builder(
+                                        "gpusharing.watch.interrupted",
+                                        watched,
+                                        it -> it.isInterrupted() ? 1 : 0)
+                                .description("Whether the last attempt to watch failed")
+                                .tag("what", watched.what())
+                                .register(registry);
+                    });
+        };
     }
 }

@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param limits what LimitRanges demand, by namespace
  * @param reportingCa what injected sidecars trust, PEM; null until it is known, then nothing is
  *     injected
+ * @param unpullable image that nobody can pull for now, so that it must not be injected; null if
+ *     all is well
  * @param now the moment
  */
 public record Surroundings(
@@ -23,7 +25,19 @@ public record Surroundings(
         Collection<NodeFacts> nodes,
         Map<String, ContainerLimits> limits,
         @Nullable String reportingCa,
+        @Nullable String unpullable,
         Instant now) {
+
+    /** While every image can be pulled. */
+    public Surroundings(
+            Budgets budgets,
+            PriorityClasses classes,
+            Collection<NodeFacts> nodes,
+            Map<String, ContainerLimits> limits,
+            @Nullable String reportingCa,
+            Instant now) {
+        this(budgets, classes, nodes, limits, reportingCa, null, now);
+    }
 
     /** What the LimitRanges of a namespace demand. */
     public ContainerLimits limitsIn(String namespace) {

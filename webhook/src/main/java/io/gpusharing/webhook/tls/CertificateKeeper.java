@@ -16,7 +16,7 @@ import org.springframework.context.SmartLifecycle;
  * being refused while they change: first everybody trusts the new authority, then somebody serves a
  * certificate of it.
  */
-public final class CertificateKeeper implements SmartLifecycle {
+public final class CertificateKeeper implements Certificates, SmartLifecycle {
 
     private static final Logger log = LoggerFactory.getLogger(CertificateKeeper.class);
     private static final Duration RETRY = Duration.ofSeconds(1);
@@ -55,23 +55,23 @@ public final class CertificateKeeper implements SmartLifecycle {
         this.settling = settling;
     }
 
-    /** What is still missing before API servers can reach us; null if nothing is. */
+    @Override
     public @Nullable String missing() {
         return problem;
     }
 
-    /** What API servers trust, PEM; null before it is known. */
+    @Override
     public @Nullable String trustedBundle() {
         TrustedAuthority authority = trusted;
         return authority == null ? null : authority.bundle();
     }
 
-    /** The name by which our certificate is checked. */
+    @Override
     public String serverName() {
         return serving.name();
     }
 
-    /** When the certificate that is served expires. */
+    @Override
     public Instant expiresAt() {
         return serving.served().certificate().getNotAfter().toInstant();
     }

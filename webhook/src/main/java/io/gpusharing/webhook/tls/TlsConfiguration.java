@@ -7,6 +7,8 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.ssl.SslBundleRegistrar;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.ssl.SslBundleRegistry;
@@ -18,42 +20,60 @@ import org.springframework.context.annotation.Configuration;
 @EnableConfigurationProperties(TlsProperties.class)
 class TlsConfiguration {
 
-    @Bean
-    static ServerIdentity provisionalIdentity(Clock clock) {
-        return ServingCertificate.provisional(clock.instant());
+    /** We make it ourselves. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnProperty(name = "gpusharing.tls.mode", havingValue = "Own", matchIfMissing = true)
+    static class Own {
+
+        @Bean
+        static ServerIdentity provisionalIdentity(Clock clock) {
+            return ServingCertificate.provisional(clock.instant());
+        }
+
+        /** Static, or the registry would need this configuration, which needs the registry. */
+        @Bean
+        static SslBundleRegistrar provisionalBundle(ServerIdentity provisional) {
+            return registry ->
+                    registry.registerBundle(
+                            ServingCertificate.BUNDLE, ServingCertificate.bundle(provisional));
+        }
+
+        @Bean
+        CertificateKeeper certificateKeeper(
+                KubernetesClient client,
+                SslBundleRegistry registry,
+                ServerIdentity provisional,
+                GpuSharingProperties installation,
+                TlsProperties properties,
+                Clock clock) {
+            return new CertificateKeeper(
+                    new AuthoritySecret(
+                            client, installation.namespace(), properties.authorityValidity()),
+                    new CaBundles(client, properties.configuration()),
+                    new ServingCertificate(
+                            registry,
+                            provisional,
+                            ServingCertificate.names(
+                                    properties.service(),
+                                    installation.namespace(),
+                                    properties.subjectAlternativeNames()),
+                            properties.certificateValidity()),
+                    clock,
+                    properties.checkInterval(),
+                    properties.settling());
+        }
     }
 
-    /** Static, or the registry would need this configuration, which needs the registry. */
+    /** Somebody else makes it; the bundle is configured under spring.ssl.bundle.pem.admission. */
     @Bean
-    static SslBundleRegistrar provisionalBundle(ServerIdentity provisional) {
-        return registry ->
-                registry.registerBundle(
-                        ServingCertificate.BUNDLE, ServingCertificate.bundle(provisional));
-    }
-
-    @Bean
-    CertificateKeeper certificateKeeper(
-            KubernetesClient client,
-            SslBundleRegistry registry,
-            ServerIdentity provisional,
-            GpuSharingProperties installation,
-            TlsProperties properties,
-            Clock clock) {
-        return new CertificateKeeper(
-                new AuthoritySecret(
-                        client, installation.namespace(), properties.authorityValidity()),
-                new CaBundles(client, properties.configuration()),
-                new ServingCertificate(
-                        registry,
-                        provisional,
-                        ServingCertificate.names(
-                                properties.service(),
-                                installation.namespace(),
-                                properties.subjectAlternativeNames()),
-                        properties.certificateValidity()),
-                clock,
-                properties.checkInterval(),
-                properties.settling());
+    @ConditionalOnProperty(name = "gpusharing.tls.mode", havingValue = "Mounted")
+    MountedCertificate mountedCertificate(
+            TlsProperties properties, GpuSharingProperties installation, Clock clock) {
+        return new MountedCertificate(
+                properties.directory(),
+                ServingCertificate.names(properties.service(), installation.namespace(), List.of())
+                        .getFirst(),
+                clock);
     }
 
     @Bean
@@ -63,7 +83,7 @@ class TlsConfiguration {
     }
 
     @Bean
-    MeterBinder certificateMetrics(CertificateKeeper certificates, Clock clock) {
+    MeterBinder certificateMetrics(Certificates certificates, Clock clock) {
         return registry ->
                 Gauge.builder(
                                 "gpusharing.certificate.expiry",

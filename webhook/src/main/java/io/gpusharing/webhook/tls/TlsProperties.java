@@ -3,6 +3,7 @@ package io.gpusharing.webhook.tls;
 import io.gpusharing.webhook.ConfigurationException;
 import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotNull;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -12,6 +13,8 @@ import org.springframework.validation.annotation.Validated;
 /**
  * Our own certificates.
  *
+ * @param mode who makes the certificate that we serve
+ * @param directory with Mounted, the files {@code tls.crt}, {@code tls.key} and {@code ca.crt}
  * @param subjectAlternativeNames DNS names and IP addresses of the serving certificate besides
  *     those of the Service, for a webhook that is registered by URL
  * @param service name of the Service that the API server calls
@@ -29,6 +32,8 @@ import org.springframework.validation.annotation.Validated;
 @Validated
 @ConfigurationProperties("gpusharing.tls")
 public record TlsProperties(
+        @NotNull @DefaultValue("Own") Mode mode,
+        @NotNull @DefaultValue("/etc/gpusharing/tls") Path directory,
         @DefaultValue List<String> subjectAlternativeNames,
         @NotBlank String service,
         @NotBlank String configuration,
@@ -36,6 +41,14 @@ public record TlsProperties(
         @NotNull Duration certificateValidity,
         @NotNull Duration checkInterval,
         @NotNull Duration settling) {
+
+    /** Who makes the certificate that we serve. */
+    public enum Mode {
+        /** We, with an authority of our own, whose certificate we write into the caBundles. */
+        Own,
+        /** Somebody else, such as cert-manager, who also writes the caBundles. */
+        Mounted
+    }
 
     /**
      * @throws ConfigurationException if a certificate would outlive who vouches for it

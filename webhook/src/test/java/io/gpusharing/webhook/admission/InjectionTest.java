@@ -20,6 +20,28 @@ class InjectionTest {
     private final Installation installation = new Installation();
 
     @Test
+    void anImageThatNobodyCanPullHoldsNoPodUp() {
+        Answered answer =
+                new Installation().unpullable("gpusharing/sidecar:1").create(Manifests.halfAGpu());
+
+        assertThat(answer.allowed()).isTrue();
+        assertThat(answer.initContainers()).isEmpty();
+        assertThat(answer.annotation("gpusharing.io/sidecar")).isEmpty();
+        assertThat(answer.warnings())
+                .containsExactly(
+                        "no metering container is added: its image cannot be pulled for now");
+        assertThat(answer.annotation("gpusharing.io/request")).isNotEmpty();
+    }
+
+    @Test
+    void aNewerImageIsInjectedAtOnce() {
+        Answered answer =
+                new Installation().unpullable("gpusharing/sidecar:0").create(Manifests.halfAGpu());
+
+        assertThat(answer.initContainers()).containsExactly("gpusharing-sidecar");
+    }
+
+    @Test
     void itComesFirstSoThatItSeesTheUsersInitContainersToo() {
         ObjectNode pod = halfAGpu();
         pod.withObject("/spec").putArray("initContainers").addObject().put("name", "prepare");

@@ -155,6 +155,20 @@ final class Installation {
         return this;
     }
 
+    /** Nobody can pull this image. */
+    Installation unpullable(String image) {
+        surroundings =
+                new Surroundings(
+                        surroundings.budgets(),
+                        surroundings.classes(),
+                        surroundings.nodes(),
+                        surroundings.limits(),
+                        surroundings.reportingCa(),
+                        image,
+                        surroundings.now());
+        return this;
+    }
+
     Installation at(Instant now) {
         surroundings =
                 new Surroundings(

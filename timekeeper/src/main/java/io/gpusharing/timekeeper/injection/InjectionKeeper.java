@@ -1,0 +1,155 @@
+package io.gpusharing.timekeeper.injection;
+
+import io.fabric8.kubernetes.api.model.EventBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.Names;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.cluster.PodOnlooker;
+import io.gpusharing.timekeeper.injection.Injection.Off;
+import io.gpusharing.timekeeper.injection.Injection.On;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.stereotype.Component;
+
+/**
+ * Keeps breaker and switch in step: what the breaker decides is published, and what an
+ * administrator writes into the switch holds.
+ */
+@Component
+@EnableConfigurationProperties(InjectionProperties.class)
+class InjectionKeeper implements PodOnlooker {
+
+    private static final Logger log = LoggerFactory.getLogger(InjectionKeeper.class);
+    private static final String COMPONENT = "gpusharing-timekeeper";
+
+    private final KubernetesClient client;
+    private final String namespace;
+    private final InjectionSwitch published;
+    private final PullBreaker breaker;
+    private final Clock clock;
+    private Injection last = new On(Instant.EPOCH);
+    private boolean restored;
+    private boolean away;
+
+    InjectionKeeper(
+            KubernetesClient client,
+            ClusterProperties cluster,
+            InjectionProperties properties,
+            MeterRegistry registry,
+            Clock clock) {
+        this.client = client;
+        this.namespace = cluster.namespace();
+        this.published = new InjectionSwitch(client, namespace);
+        this.breaker = new PullBreaker(properties.stopAfterPods());
+        this.clock = clock;
+        Gauge.builder(
+                        "gpusharing.injection.stopped",
+                        breaker,
+                        it -> it.injection() instanceof Off ? 1 : 0)
+                .description("1 while pods get no metering container, because nobody can pull it")
+                .register(registry);
+    }
+
+    @Override
+    public void saw(Pod pod) {
+        PullReading.of(pod).ifPresent(pull -> breaker.saw(pull, clock.instant()));
+    }
+
+    /** One look at both. Nothing is asked for while all is well. */
+    @Scheduled(initialDelayString = "PT0S", fixedDelayString = "PT5S")
+    void step() {
+        try {
+            if (!restored) {
+                published.read().ifPresent(this::restore);
+                restored = true;
+            }
+            Injection wanted = breaker.injection();
+            if (!wanted.equals(last)) {
+                published.write(wanted);
+                tell(wanted);
+                last = wanted;
+            } else if (wanted instanceof Off) {
+                obey(published.read());
+            }
+            away = false;
+        } catch (KubernetesClientException e) {
+            if (!away) {
+                away = true;
+                log.atWarn()
+                        .setCause(e)
+                        .log("cannot publish whether pods get the meter; trying again");
+            }
+        }
+    }
+
+    private void restore(Injection before) {
+        breaker.restore(before);
+        last = before;
+    }
+
+    /** An administrator closed it, or took the switch away. */
+    private void obey(Optional<Injection> said) {
+        if (said.isEmpty() || said.get() instanceof On) {
+            breaker.closed(clock.instant());
+        }
+    }
+
+    private void tell(Injection injection) {
+        switch (injection) {
+            case Off off -> {
+                log.atError()
+                        .addKeyValue("image", off.image())
+                        .addKeyValue("pods", off.pods())
+                        .log("pods get no metering container: its image cannot be pulled");
+                event(
+                        "Warning",
+                        "InjectionStopped",
+                        "%s cannot be pulled in %d pods; new pods get no metering container and are charged by allocation"
+                                .formatted(off.image(), off.pods()));
+            }
+            case On _ -> {
+                log.atInfo().log("pods get the metering container again");
+                event("Normal", "InjectionResumed", "new pods get the metering container again");
+            }
+        }
+    }
+
+    private void event(String type, String reason, String message) {
+        String now = clock.instant().truncatedTo(ChronoUnit.SECONDS).toString();
+        client.resource(
+                        new EventBuilder()
+                                .withNewMetadata()
+                                .withGenerateName(Names.INJECTION_SWITCH + ".")
+                                .withNamespace(namespace)
+                                .endMetadata()
+                                .withNewInvolvedObject()
+                                .withApiVersion("v1")
+                                .withKind("ConfigMap")
+                                .withNamespace(namespace)
+                                .withName(Names.INJECTION_SWITCH)
+                                .endInvolvedObject()
+                                .withType(type)
+                                .withReason(reason)
+                                .withMessage(message)
+                                .withFirstTimestamp(now)
+                                .withLastTimestamp(now)
+                                .withCount(1)
+                                .withNewSource()
+                                .withComponent(COMPONENT)
+                                .endSource()
+                                .withReportingComponent(COMPONENT)
+                                .withReportingInstance(COMPONENT)
+                                .build())
+                .create();
+    }
+}

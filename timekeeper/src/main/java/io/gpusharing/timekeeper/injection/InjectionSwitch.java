@@ -1,0 +1,106 @@
+package io.gpusharing.timekeeper.injection;
+
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.Resource;
+import io.gpusharing.Names;
+import io.gpusharing.timekeeper.injection.Injection.Off;
+import io.gpusharing.timekeeper.injection.Injection.On;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * The ConfigMap by which the webhook and an administrator are told, and by which an administrator
+ * tells us.
+ */
+final class InjectionSwitch {
+
+    private static final String ON = "On";
+
+    private final KubernetesClient client;
+    private final String namespace;
+
+    /**
+     * @param namespace our own
+     */
+    InjectionSwitch(KubernetesClient client, String namespace) {
+        this.client = client;
+        this.namespace = namespace;
+    }
+
+    /** What stands there; empty if nothing was ever said. */
+    Optional<Injection> read() {
+        return Optional.ofNullable(map().get()).map(InjectionSwitch::read);
+    }
+
+    /** Says it, whatever stood there. */
+    void write(Injection injection) {
+        ConfigMap present = map().get();
+        ConfigMap wanted =
+                new ConfigMapBuilder()
+                        .withNewMetadata()
+                        .withName(Names.INJECTION_SWITCH)
+                        .withNamespace(namespace)
+                        .withResourceVersion(
+                                present == null ? null : present.getMetadata().getResourceVersion())
+                        .addToLabels("app.kubernetes.io/part-of", "gpusharing")
+                        .endMetadata()
+                        .withData(data(injection))
+                        .build();
+        if (present == null) {
+            client.resource(wanted).create();
+        } else {
+            client.resource(wanted).update();
+        }
+    }
+
+    private Resource<ConfigMap> map() {
+        return client.configMaps().inNamespace(namespace).withName(Names.INJECTION_SWITCH);
+    }
+
+    private static Map<String, String> data(Injection injection) {
+        return switch (injection) {
+            case On(Instant since) -> Map.of("injection", ON, "since", since.toString());
+            case Off(String image, Instant since, int pods) ->
+                    Map.of(
+                            "injection",
+                            "Off",
+                            "image",
+                            image,
+                            "since",
+                            since.toString(),
+                            "pods",
+                            Integer.toString(pods));
+        };
+    }
+
+    private static Injection read(ConfigMap map) {
+        Map<String, String> data = Objects.requireNonNullElse(map.getData(), Map.of());
+        String image = data.get("image");
+        Instant since = instant(data.getOrDefault("since", ""));
+        return "Off".equals(data.get("injection")) && image != null
+                ? new Off(image, since, number(data.getOrDefault("pods", "0")))
+                : new On(since);
+    }
+
+    /** People edit this object too; what cannot be read is as if it had not been written. */
+    private static Instant instant(String text) {
+        try {
+            return Instant.parse(text);
+        } catch (DateTimeException e) {
+            return Instant.EPOCH;
+        }
+    }
+
+    private static int number(String text) {
+        try {
+            return Integer.parseInt(text);
+        } catch (NumberFormatException e) {
+            return 0;
+        }
+    }
+}

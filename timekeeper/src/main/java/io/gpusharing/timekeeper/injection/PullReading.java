@@ -1,0 +1,89 @@
+package io.gpusharing.timekeeper.injection;
+
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerState;
+import io.fabric8.kubernetes.api.model.ContainerStatus;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.Names;
+import io.gpusharing.timekeeper.injection.Pull.Done;
+import io.gpusharing.timekeeper.injection.Pull.Failing;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
+/** Reads from a pod's status what became of the container that we injected. */
+final class PullReading {
+
+    /** Reasons for which the kubelet keeps a container waiting for its image. */
+    private static final Set<String> FAILURES =
+            Set.of(
+                    "ErrImagePull",
+                    "ImagePullBackOff",
+                    "InvalidImageName",
+                    "ErrImageNeverPull",
+                    "ImageInspectError",
+                    "RegistryUnavailable",
+                    "SignatureValidationFailed");
+
+    private PullReading() {}
+
+    /** Empty if the pod has no container of ours, or its image has not been asked for yet. */
+    static Optional<Pull> of(Pod pod) {
+        String name =
+                pod.getMetadata().getAnnotations() == null
+                        ? null
+                        : pod.getMetadata().getAnnotations().get(Names.SIDECAR_ANNOTATION);
+        if (name == null || pod.getStatus() == null) {
+            return Optional.empty();
+        }
+        Optional<Container> ours =
+                first(pod.getSpec().getInitContainers(), it -> name.equals(it.getName()));
+        return ours.flatMap(container ->
+                first(pod.getStatus().getInitContainerStatuses(), it -> name.equals(it.getName()))
+                        .flatMap(status -> pull(pod, container.getImage(), status)));
+    }
+
+    private static Optional<Pull> pull(Pod pod, String image, ContainerStatus status) {
+        Optional<Instant> started = started(status);
+        if (started.isPresent()) {
+            return Optional.of(new Done(image, started.get()));
+        }
+        ContainerState state = status.getState();
+        boolean fails =
+                state != null
+                        && state.getWaiting() != null
+                        && FAILURES.contains(String.valueOf(state.getWaiting().getReason()));
+        return fails
+                ? Optional.of(
+                        new Failing(
+                                UUID.fromString(pod.getMetadata().getUid()),
+                                Instant.parse(pod.getMetadata().getCreationTimestamp()),
+                                image))
+                : Optional.empty();
+    }
+
+    /** A container that ran once has its image, whatever became of it. */
+    private static Optional<Instant> started(ContainerStatus status) {
+        return Stream.of(
+                        Optional.ofNullable(status.getState()),
+                        Optional.ofNullable(status.getLastState()))
+                .flatMap(Optional::stream)
+                .flatMap(state ->
+                        Stream.of(
+                                Optional.ofNullable(state.getRunning())
+                                        .map(it -> it.getStartedAt()),
+                                Optional.ofNullable(state.getTerminated())
+                                        .map(it -> it.getStartedAt())))
+                .flatMap(Optional::stream)
+                .map(Instant::parse)
+                .max(Instant::compareTo);
+    }
+
+    private static <T> Optional<T> first(List<T> all, Predicate<T> wanted) {
+        return all.stream().filter(wanted).findFirst();
+    }
+}
