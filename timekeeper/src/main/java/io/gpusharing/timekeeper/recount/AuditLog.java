@@ -105,7 +105,8 @@ public final class AuditLog {
         } catch (JacksonException e) {
             defects.add(
                     atEnd
-                            ? "the log is truncated: its last line, %d, is not whole".formatted(number)
+                            ? "the log is truncated: its last line, %d, is not whole"
+                                    .formatted(number)
                             : "line %d is no audit event".formatted(number));
             return;
         }

@@ -34,7 +34,8 @@ public record Bill(
         Instant first = from.isAfter(start) ? from : start;
         Instant last = to == null || to.isAfter(end) ? end : to;
         return first.isBefore(last)
-                ? Math.multiplyExact(weighed(rate(formula), weight), Duration.between(first, last).toSeconds())
+                ? Math.multiplyExact(
+                        weighed(rate(formula), weight), Duration.between(first, last).toSeconds())
                 : 0;
     }
 

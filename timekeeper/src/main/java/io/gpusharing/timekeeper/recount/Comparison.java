@@ -63,8 +63,7 @@ public record Comparison(
             String why) {}
 
     /** Compares. */
-    static Comparison of(
-            Map<String, Charged> ledger, AuditLog log, Instant from, Instant to) {
+    static Comparison of(Map<String, Charged> ledger, AuditLog log, Instant from, Instant to) {
         Map<String, Bill> bills = Recount.of(log);
         var uids = new TreeSet<>(ledger.keySet());
         uids.addAll(bills.keySet());
@@ -122,7 +121,8 @@ public record Comparison(
                             null,
                             unknown == null ? "the log does not know this pod" : unknown);
         }
-        long recount = bill.amount(formula, charged == null ? 1_000_000 : charged.weight(), from, to);
+        long recount =
+                bill.amount(formula, charged == null ? 1_000_000 : charged.weight(), from, to);
         if (recount == amount) {
             return null;
         }

@@ -42,7 +42,10 @@ public final class Recount {
         JsonNode spec = pod.path("spec");
         boolean vcuda = asks(spec, CORE) || asks(spec, MEMORY);
         boolean metered =
-                pod.at("/metadata/labels").path("gpusharing.io/metered").asString("").equals("true");
+                pod.at("/metadata/labels")
+                        .path("gpusharing.io/metered")
+                        .asString("")
+                        .equals("true");
         if (from == null || (!vcuda && !metered)) {
             return null;
         }
@@ -53,8 +56,13 @@ public final class Recount {
         if (!vcuda && !asks(spec, WHOLE)) {
             return bill(pod, from, 0, 0, "it asks for GPUs in a way that is not recounted");
         }
-        if (!vcuda && !node.at("/metadata/labels").path(WHOLE + ".replicas").asString("1").equals("1")) {
-            return bill(pod, from, 0, 0, "its node shares GPUs by replicas, which are not recounted");
+        if (!vcuda
+                && !node.at("/metadata/labels")
+                        .path(WHOLE + ".replicas")
+                        .asString("1")
+                        .equals("1")) {
+            return bill(
+                    pod, from, 0, 0, "its node shares GPUs by replicas, which are not recounted");
         }
         JsonNode capacity = node.at("/status/capacity");
         if (vcuda && gpus(capacity).signum() == 0) {
@@ -106,8 +114,7 @@ public final class Recount {
                 }) {
             for (JsonNode status : pod.path("status").path(list)) {
                 String time = status.at("/state/terminated/finishedAt").asString("");
-                if (!time.isEmpty()
-                        && (latest == null || Instant.parse(time).isAfter(latest))) {
+                if (!time.isEmpty() && (latest == null || Instant.parse(time).isAfter(latest))) {
                     latest = Instant.parse(time);
                 }
             }
@@ -122,15 +129,16 @@ public final class Recount {
         }
         // With no grace left, the deletion is the removal itself.
         String deletion = pod.at("/metadata/deletionTimestamp").asString("");
-        if (deletion.isEmpty()
-                || pod.at("/metadata/deletionGracePeriodSeconds").asInt(-1) != 0) {
+        if (deletion.isEmpty() || pod.at("/metadata/deletionGracePeriodSeconds").asInt(-1) != 0) {
             return null;
         }
         Instant removed = Instant.parse(deletion);
         return finished == null || finished.isBefore(removed) ? removed : finished;
     }
 
-    /** Containers run together; each ordinary init container alone, beside the sidecars before it. */
+    /**
+     * Containers run together; each ordinary init container alone, beside the sidecars before it.
+     */
     private static BigDecimal held(JsonNode spec, JsonNode capacity, boolean memory) {
         BigDecimal together = BigDecimal.ZERO;
         for (JsonNode container : spec.path("containers")) {

@@ -40,8 +40,7 @@ public final class VerifyCommand {
     static final int INCOMPLETE = 2;
     static final int USAGE = 64;
 
-    private static final Set<String> OPTIONS =
-            Set.of("--audit-log", "--from", "--to", "--silence");
+    private static final Set<String> OPTIONS = Set.of("--audit-log", "--from", "--to", "--silence");
 
     private final Verification verification;
     private final LedgerBills bills;

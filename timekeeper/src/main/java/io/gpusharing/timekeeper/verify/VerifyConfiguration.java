@@ -42,9 +42,15 @@ class VerifyConfiguration {
         return Clock.systemUTC();
     }
 
-    /** The embedded server that a timekeeper on this machine runs; it is neither started nor stopped. */
+    /**
+     * The embedded server that a timekeeper on this machine runs; it is neither started nor
+     * stopped.
+     */
     @Bean
-    @ConditionalOnProperty(name = "spring.datasource.url", havingValue = "none", matchIfMissing = true)
+    @ConditionalOnProperty(
+            name = "spring.datasource.url",
+            havingValue = "none",
+            matchIfMissing = true)
     JdbcConnectionDetails runningEmbeddedDatabase(Environment environment) {
         Path file =
                 Path.of(
