@@ -126,10 +126,10 @@ class MeasuredUseTest {
         TestDatabase.jdbc()
                 .update(
                         """
-                        insert into pod_stay (cluster, pod_uid, namespace, name, node, budget, rate,
-                               compute_part, memory_part, share_known, held_from, posted_until,
-                               charged_until)
-                        values ('measured', ?, 'team-a', 'p', 'n1', ?, 1, 1, 1, true, ?, ?, ?)
+                        insert into pod_stay (cluster, pod_uid, namespace, name, node, budget,
+                               share_rate, rate, compute_part, memory_part, share_known, held_from,
+                               posted_until, charged_until)
+                        values ('measured', ?, 'team-a', 'p', 'n1', ?, 1, 1, 1, 1, true, ?, ?, ?)
                         """,
                         uid,
                         uid.toString(),
