@@ -19,7 +19,7 @@ final class Answer {
     private static final JsonFactory FACTORY = new JsonFactory();
 
     /** Longer than an answer with a patch mostly is, so that the buffer need not grow. */
-    private static final int USUAL_LENGTH = 6 * 1024;
+    private static final int USUAL_LENGTH = 4 * 1024;
 
     private Answer() {}
 
