@@ -9,6 +9,7 @@ import io.gpusharing.webhook.testing.FakeApiServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -17,6 +18,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.security.KeyStore;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.Objects;
 import javax.net.ssl.SSLContext;
@@ -182,6 +184,46 @@ class WebhookApplicationTest {
     }
 
     @Test
+    void aBodyThatTricklesInLosesItsConnectionWhenItsTimeIsOver() throws Exception {
+        try (Socket socket = connected()) {
+            socket.setSoTimeout(20);
+            send(socket, "POST /mutate?timeout=1s HTTP/1.1\r\nHost: a\r\n");
+            send(socket, "Content-Length: 100000\r\n\r\n");
+            var answer = new StringBuilder();
+
+            await().atMost(Duration.ofSeconds(10))
+                    .until(() -> {
+                        send(socket, "1");
+                        return isOver(socket, answer);
+                    });
+
+            assertThat(answer).startsWith("HTTP/1.1 503").endsWith("try again\n");
+        }
+    }
+
+    @Test
+    void bodiesThatAreAnnouncedAndDoNotComeHoldNeitherMemoryNorOthersUp() throws Exception {
+        var stalled = new ArrayList<Socket>();
+        try {
+            for (int client = 0; client < 100; client++) {
+                Socket socket = connected();
+                stalled.add(socket);
+                String length =
+                        client % 2 == 0 ? "Content-Length: 8000000" : "Transfer-Encoding: chunked";
+                send(socket, "POST /mutate HTTP/1.1\r\nHost: a\r\n" + length + "\r\n\r\n1\r\n{");
+            }
+
+            HttpResponse<String> answer = post("/mutate?timeout=2s", review());
+
+            assertThat(answer.statusCode()).isEqualTo(200);
+        } finally {
+            for (Socket socket : stalled) {
+                socket.close();
+            }
+        }
+    }
+
+    @Test
     void metricsTellVerdictsAndExpiry() throws Exception {
         post("/mutate", review());
 
@@ -191,6 +233,30 @@ class WebhookApplicationTest {
                 .contains(
                         "gpusharing_admission_reviews_total{question=\"Mutate\",verdict=\"Allowed\"}")
                 .contains("gpusharing_admission_latency_seconds_bucket");
+    }
+
+    private static Socket connected() throws Exception {
+        return trustingTheCaBundle()
+                .getSocketFactory()
+                .createSocket(InetAddress.getLoopbackAddress(), admission("/").getPort());
+    }
+
+    private static void send(Socket socket, String text) throws IOException {
+        socket.getOutputStream().write(text.getBytes(UTF_8));
+    }
+
+    /** Reads what has come; true when the other side has closed. */
+    private static boolean isOver(Socket socket, StringBuilder answer) throws IOException {
+        try {
+            int next = socket.getInputStream().read();
+            while (next >= 0) {
+                answer.append((char) next);
+                next = socket.getInputStream().read();
+            }
+            return true;
+        } catch (SocketTimeoutException e) {
+            return false;
+        }
     }
 
     private static HttpResponse<String> post(String path, byte[] body)

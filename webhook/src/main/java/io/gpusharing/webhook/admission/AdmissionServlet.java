@@ -7,10 +7,10 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.io.InputStream;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.apache.coyote.CloseNowException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,11 +30,14 @@ final class AdmissionServlet extends HttpServlet {
     /** Bodies in memory at the same time, as a multiple of the longest. */
     private static final int LARGEST_AT_ONCE = 4;
 
+    /** What a tree of a workload's JSON takes beside its bytes, at the worst of what is real. */
+    private static final int TREE_WEIGHT = 20;
+
     private final transient Admission admission;
     private final transient AdmissionMetrics metrics;
     private final transient AdmissionProperties properties;
     private final transient Semaphore slots;
-    private final transient Semaphore memory;
+    private final transient Intake intake;
     private final int maxBody;
 
     AdmissionServlet(
@@ -44,7 +47,7 @@ final class AdmissionServlet extends HttpServlet {
         this.properties = properties;
         this.slots = new Semaphore(properties.maxConcurrent());
         this.maxBody = Math.toIntExact(properties.maxBody().toBytes());
-        this.memory = new Semaphore(LARGEST_AT_ONCE * maxBody);
+        this.intake = new Intake(maxBody, LARGEST_AT_ONCE * maxBody);
     }
 
     @Override
@@ -58,10 +61,7 @@ final class AdmissionServlet extends HttpServlet {
             response.setHeader("Allow", "POST");
             refuse(response, HttpServletResponse.SC_METHOD_NOT_ALLOWED, "Only POST is answered");
         } else if (request.getContentLengthLong() > maxBody) {
-            refuse(
-                    response,
-                    HttpServletResponse.SC_REQUEST_ENTITY_TOO_LARGE,
-                    "A review has at most " + maxBody + " bytes");
+            tooLong(response);
         } else {
             long deadline =
                     began
@@ -78,30 +78,33 @@ final class AdmissionServlet extends HttpServlet {
             HttpServletResponse response,
             long deadline)
             throws IOException {
-        int length = request.getContentLength();
-        int reserved = length < 0 ? maxBody : length;
-        if (!acquired(memory, reserved, deadline)) {
-            shed(response);
-            return;
-        }
-        try {
-            byte[] body = body(request.getInputStream(), length);
-            if (body == null) {
-                refuse(
-                        response,
-                        HttpServletResponse.SC_REQUEST_ENTITY_TOO_LARGE,
-                        "A review has at most " + maxBody + " bytes");
-            } else if (!acquired(slots, 1, deadline)) {
+        switch (intake.read(
+                request.getInputStream(),
+                request.getContentLength(),
+                question == Question.Validate ? TREE_WEIGHT : 1,
+                deadline)) {
+            case Intake.Read.TooLong _ -> tooLong(response);
+            case Intake.Read.TooLate _ -> {
                 shed(response);
-            } else {
+                response.flushBuffer();
+                // Else Tomcat would wait for the rest of the body, however slowly it comes.
+                throw new CloseNowException("a body did not come in time");
+            }
+            case Intake.Read.Body body -> {
                 try {
-                    answer(question, body, response);
+                    if (acquired(slots, deadline)) {
+                        try {
+                            answer(question, body.bytes(), response);
+                        } finally {
+                            slots.release();
+                        }
+                    } else {
+                        shed(response);
+                    }
                 } finally {
-                    slots.release();
+                    intake.release(body);
                 }
             }
-        } finally {
-            memory.release(reserved);
         }
     }
 
@@ -126,16 +129,11 @@ final class AdmissionServlet extends HttpServlet {
         response.getOutputStream().write(answer);
     }
 
-    /** The whole body; null if it is longer than allowed. */
-    private byte @Nullable [] body(InputStream in, int length) throws IOException {
-        if (length >= 0) {
-            byte[] body = new byte[length];
-            // A client that hangs up early leaves no review, and the reader says so.
-            int read = in.readNBytes(body, 0, length);
-            return read == length ? body : new byte[0];
-        }
-        byte[] body = in.readNBytes(maxBody + 1);
-        return body.length > maxBody ? null : body;
+    private void tooLong(HttpServletResponse response) throws IOException {
+        refuse(
+                response,
+                HttpServletResponse.SC_REQUEST_ENTITY_TOO_LARGE,
+                "A review has at most " + maxBody + " bytes");
     }
 
     private void shed(HttpServletResponse response) throws IOException {
@@ -144,7 +142,7 @@ final class AdmissionServlet extends HttpServlet {
         write(
                 response,
                 HttpServletResponse.SC_SERVICE_UNAVAILABLE,
-                "Too many reviews at once; try again");
+                "Not read or not answered in time; try again");
     }
 
     private void refuse(HttpServletResponse response, int status, @Nullable String why)
@@ -162,9 +160,9 @@ final class AdmissionServlet extends HttpServlet {
         response.getOutputStream().write(line);
     }
 
-    private static boolean acquired(Semaphore permits, int count, long deadline) {
+    private static boolean acquired(Semaphore permits, long deadline) {
         try {
-            return permits.tryAcquire(count, deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+            return permits.tryAcquire(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;

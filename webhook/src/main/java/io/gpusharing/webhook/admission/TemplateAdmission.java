@@ -32,6 +32,13 @@ import tools.jackson.databind.json.JsonMapper;
 final class TemplateAdmission {
 
     private static final JsonMapper MAPPER = JsonMapper.shared();
+
+    /**
+     * Of object and old object together, in bytes. An early answer is a courtesy, and not worth the
+     * memory that the tree of a longer one takes.
+     */
+    private static final int MAX_BYTES = 1536 * 1024;
+
     private final RequestGrammars grammars;
     private final Templates templates;
 
@@ -46,6 +53,12 @@ final class TemplateAdmission {
                 || !review.subresource().isEmpty()
                 || review.object().isEmpty()) {
             return new Untouched();
+        }
+        if (review.object().length() + review.oldObject().length() > MAX_BYTES) {
+            return new Allowed(
+                    null,
+                    List.of("too large to be judged early; its pods will be, when they are made"),
+                    Map.of());
         }
         JsonNode object = tree(review.object());
         if (isBeingDeleted(object) || hasController(object)) {

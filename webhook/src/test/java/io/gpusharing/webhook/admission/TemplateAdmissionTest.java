@@ -80,6 +80,19 @@ class TemplateAdmissionTest {
     }
 
     @Test
+    void aWorkloadTooLargeToBeReadAsATreeIsLeftToTheCheckOfItsPods() {
+        ObjectNode large = workload("Job", "/spec/template", 150);
+        large.withObject("/metadata/annotations").put("notes", "a".repeat(1536 * 1024));
+
+        Answered answer = installation.workload("batch", large, null);
+
+        assertThat(answer.allowed()).isTrue();
+        assertThat(answer.warnings())
+                .containsExactly(
+                        "too large to be judged early; its pods will be, when they are made");
+    }
+
+    @Test
     void aGroupOfTheSameKindElsewhereIsNotOurs() {
         assertThat(
                         installation
