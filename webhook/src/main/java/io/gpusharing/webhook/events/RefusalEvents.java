@@ -3,7 +3,6 @@ package io.gpusharing.webhook.events;
 import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.EventBuilder;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
-import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -15,6 +14,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -91,14 +91,18 @@ public final class RefusalEvents implements SmartLifecycle {
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 return;
-            } catch (KubernetesClientException e) {
+            } catch (RuntimeException e) {
+                // A review that somebody made up may name anything as its owner.
                 log.atDebug().setCause(e).log("a refusal could not be told as an Event");
             }
         }
     }
 
     private void write(Refusal refusal) {
-        Owner owner = writtenByAPerson(refusal);
+        writtenByAPerson(refusal).ifPresent(owner -> write(refusal, owner));
+    }
+
+    private void write(Refusal refusal, Owner owner) {
         String name =
                 "%s.%08x".formatted(owner.name(), (owner.uid() + refusal.message()).hashCode());
         int count = counts.merge(refusal.namespace() + "/" + name, 1, Integer::sum);
@@ -120,26 +124,29 @@ public final class RefusalEvents implements SmartLifecycle {
                         "{\"count\":%d,\"lastTimestamp\":\"%s\"}".formatted(count, now()));
     }
 
-    private Owner writtenByAPerson(Refusal refusal) {
+    /**
+     * What a person wrote, found from the pod's controller; empty if there is no such controller.
+     * Anybody who reaches our port can post a review: what is not in the cluster gets no Event.
+     */
+    private Optional<Owner> writtenByAPerson(Refusal refusal) {
         Owner direct = refusal.owner();
+        GenericKubernetesResource found =
+                client.genericKubernetesResources(direct.apiVersion(), direct.kind())
+                        .inNamespace(refusal.namespace())
+                        .withName(direct.name())
+                        .get();
+        if (found == null || !direct.uid().equals(found.getMetadata().getUid())) {
+            return Optional.empty();
+        }
         if (!MADE_BY_CONTROLLERS.contains(direct.kind())) {
-            return direct;
+            return Optional.of(direct);
         }
-        try {
-            GenericKubernetesResource found =
-                    client.genericKubernetesResources(direct.apiVersion(), direct.kind())
-                            .inNamespace(refusal.namespace())
-                            .withName(direct.name())
-                            .get();
-            ObjectMeta metadata = found == null ? new ObjectMeta() : found.getMetadata();
-            return metadata.getOwnerReferences().stream()
-                    .filter(owner -> Boolean.TRUE.equals(owner.getController()))
-                    .findFirst()
-                    .map(RefusalEvents::owner)
-                    .orElse(direct);
-        } catch (KubernetesClientException e) {
-            return direct;
-        }
+        return Optional.of(
+                found.getMetadata().getOwnerReferences().stream()
+                        .filter(owner -> Boolean.TRUE.equals(owner.getController()))
+                        .findFirst()
+                        .map(RefusalEvents::owner)
+                        .orElse(direct));
     }
 
     private static Owner owner(OwnerReference reference) {

@@ -1,0 +1,4 @@
+@NullMarked
+package io.gpusharing.webhook.events;
+
+import org.jspecify.annotations.NullMarked;
