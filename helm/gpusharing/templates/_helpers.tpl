@@ -91,6 +91,9 @@ imagePullSecrets:
 {{- range $name, $micros := .Values.customResources }}
 {{- $_ := set $settings (printf "gpusharing.custom-resources[%s]" $name) (int64 $micros) }}
 {{- end }}
+{{- range $name, $value := .Values.sidecar.env }}
+{{- $_ := set $settings (printf "gpusharing.sidecar.env[%s]" $name) $value }}
+{{- end }}
 {{- range $i, $kind := .Values.webhook.workloads.kinds }}
 {{- $prefix := printf "gpusharing.workloads.kinds[%d]" $i }}
 {{- $_ := set $settings (printf "%s.group" $prefix) $kind.apiGroup }}

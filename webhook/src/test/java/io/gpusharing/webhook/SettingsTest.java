@@ -12,6 +12,7 @@ import io.gpusharing.webhook.injection.SidecarProperties;
 import io.gpusharing.webhook.standing.BudgetProperties;
 import io.gpusharing.webhook.tls.TlsProperties;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -61,6 +62,19 @@ class SettingsTest {
             String setting, String advice, CapturedOutput output) {
         assertThat(starts(setting)).isFalse();
         assertThat(output).contains("APPLICATION FAILED TO START").contains(advice);
+    }
+
+    @Test
+    void variablesOfTheMeterKeepTheirNamesAsTheChartWritesThem() {
+        String json = "{\"gpusharing.sidecar.env[NVIDIA_VISIBLE_DEVICES]\":\"all\"}";
+
+        try (var context =
+                new SpringApplicationBuilder(Settings.class, GrammarConfiguration.class)
+                        .web(WebApplicationType.NONE)
+                        .run("--spring.application.json=" + json)) {
+            assertThat(context.getBean(SidecarProperties.class).env())
+                    .containsExactly(Map.entry("NVIDIA_VISIBLE_DEVICES", "all"));
+        }
     }
 
     @Test
