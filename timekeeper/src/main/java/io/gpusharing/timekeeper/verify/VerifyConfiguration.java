@@ -20,12 +20,15 @@ import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
 
-/** Only what reading the ledger needs: no cluster, no web server, no migration. */
-@Configuration(proxyBeanMethods = false)
+/**
+ * Only what reading the ledger needs: no cluster, no web server, no migration.
+ *
+ * <p>Deliberately without {@code @Configuration}: the timekeeper itself, which scans these
+ * packages, must not find it.
+ */
 @ImportAutoConfiguration({
     DataSourceAutoConfiguration.class,
     DataSourceTransactionManagerAutoConfiguration.class,
