@@ -2,6 +2,7 @@ package io.gpusharing.budget;
 
 import io.gpusharing.budget.Standing.InBudget;
 import io.gpusharing.budget.Standing.OverBudget;
+import java.math.BigInteger;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -34,6 +35,9 @@ public record BudgetLine(
     public BudgetLine {
         lots = lots.stream().sorted(Lot.BURN_ORDER).toList();
     }
+
+    /** RFC 3339 ends with the year 9999; what is foretold for later is foretold for never. */
+    private static final Instant END_OF_TIME = Instant.parse("9999-12-31T23:59:59Z");
 
     /** The line of a budget of which nothing was used yet. */
     public static BudgetLine unused(Instant asOf, Terms terms) {
@@ -183,14 +187,22 @@ public record BudgetLine(
             instant = to;
         }
 
-        /** When so much more will have been used; null at rate 0. */
+        /** When so much more will have been used; null at rate 0, and beyond all calendars. */
         @Nullable Instant whenUsed(GpuTime amount) {
             if (rate == 0) {
                 return null;
             }
             long total = GpuTime.accrued(rate, asOf, instant).plus(amount).microGpuSeconds();
             long seconds = total / rate;
-            long micros = Math.ceilDiv(Math.multiplyExact(total % rate, 1_000_000L), rate);
+            if (seconds >= asOf.until(END_OF_TIME, ChronoUnit.SECONDS)) {
+                return null;
+            }
+            long micros =
+                    BigInteger.valueOf(total % rate)
+                            .multiply(BigInteger.valueOf(1_000_000))
+                            .add(BigInteger.valueOf(rate - 1))
+                            .divide(BigInteger.valueOf(rate))
+                            .longValueExact();
             return asOf.plusSeconds(seconds).plus(micros, ChronoUnit.MICROS);
         }
 

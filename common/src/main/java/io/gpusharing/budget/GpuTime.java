@@ -1,6 +1,7 @@
 package io.gpusharing.budget;
 
 import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.math.RoundingMode;
 import java.time.Duration;
 import java.time.Instant;
@@ -8,8 +9,8 @@ import java.time.Instant;
 /**
  * An amount of GPU time, in micro-GPU-seconds: half a GPU for two seconds is 1 000 000.
  *
- * <p>A {@code long} holds about 292 000 GPU-years; sums that leave it throw {@link
- * ArithmeticException} instead of wrapping.
+ * <p>A {@code long} holds about 292 000 GPU-years. A sum that would leave it stays at its end: so
+ * much time is as good as no limit, and nobody's absurd amount may stop anybody's accounts.
  *
  * @param microGpuSeconds may be negative where it is a difference
  */
@@ -19,6 +20,8 @@ public record GpuTime(long microGpuSeconds) implements Comparable<GpuTime> {
     public static final GpuTime ZERO = new GpuTime(0);
 
     private static final long MICROS = 1_000_000;
+    private static final BigInteger MOST = BigInteger.valueOf(Long.MAX_VALUE);
+    private static final BigInteger LEAST = BigInteger.valueOf(Long.MIN_VALUE);
     private static final BigDecimal PER_MINUTE = BigDecimal.valueOf(60 * MICROS);
 
     /**
@@ -50,19 +53,32 @@ public record GpuTime(long microGpuSeconds) implements Comparable<GpuTime> {
             throw new IllegalArgumentException(to + " is before " + from);
         }
         Duration held = Duration.between(from, to);
-        long whole = Math.multiplyExact(rate, held.toSeconds());
-        long part = Math.multiplyExact(rate, held.toNanosPart() / 1_000) / MICROS;
-        return new GpuTime(Math.addExact(whole, part));
+        BigInteger micros =
+                BigInteger.valueOf(held.toSeconds())
+                        .multiply(BigInteger.valueOf(MICROS))
+                        .add(BigInteger.valueOf(held.toNanosPart() / 1_000));
+        return saturated(
+                BigInteger.valueOf(rate).multiply(micros).divide(BigInteger.valueOf(MICROS)));
+    }
+
+    /** An amount of any size, or the end of what a {@code long} holds. */
+    public static GpuTime saturated(BigInteger microGpuSeconds) {
+        return new GpuTime(microGpuSeconds.min(MOST).max(LEAST).longValueExact());
     }
 
     /** The sum. */
     public GpuTime plus(GpuTime other) {
-        return new GpuTime(Math.addExact(microGpuSeconds, other.microGpuSeconds));
+        long sum = microGpuSeconds + other.microGpuSeconds;
+        boolean left = ((microGpuSeconds ^ sum) & (other.microGpuSeconds ^ sum)) < 0;
+        return left ? end(microGpuSeconds) : new GpuTime(sum);
     }
 
     /** The difference, which may be negative. */
     public GpuTime minus(GpuTime other) {
-        return new GpuTime(Math.subtractExact(microGpuSeconds, other.microGpuSeconds));
+        long difference = microGpuSeconds - other.microGpuSeconds;
+        boolean left =
+                ((microGpuSeconds ^ other.microGpuSeconds) & (microGpuSeconds ^ difference)) < 0;
+        return left ? end(microGpuSeconds) : new GpuTime(difference);
     }
 
     /** The smaller of both. */
@@ -70,11 +86,19 @@ public record GpuTime(long microGpuSeconds) implements Comparable<GpuTime> {
         return microGpuSeconds <= other.microGpuSeconds ? this : other;
     }
 
-    /** Part of this amount, rounded down. */
+    /**
+     * Part of this amount, rounded down.
+     *
+     * @param percent 0 to 100
+     */
     public GpuTime percent(int percent) {
         return new GpuTime(
                 Math.multiplyExact(microGpuSeconds / 100, (long) percent)
                         + microGpuSeconds % 100 * percent / 100);
+    }
+
+    private static GpuTime end(long sign) {
+        return new GpuTime(sign < 0 ? Long.MIN_VALUE : Long.MAX_VALUE);
     }
 
     /** Whether it is more than none. */

@@ -29,9 +29,20 @@ public record PublishedBudget(
         return line().<Standing>map(line -> line.standingAt(now)).orElseGet(Unlimited::new);
     }
 
-    /** The budget's line; empty if it is unlimited. */
+    /** Condition of whether the timekeeper could make sense of the spec. */
+    public static final String UNDERSTOOD = "Understood";
+
+    /** The budget's line; empty if it is unlimited, or not understood by who counts it. */
     public Optional<BudgetLine> line() {
-        return spec.terms().map(this::line);
+        return understood() ? spec.terms().map(this::line) : Optional.empty();
+    }
+
+    private boolean understood() {
+        return status == null
+                || status.conditions() == null
+                || status.conditions().stream()
+                        .noneMatch(
+                                it -> it.type().equals(UNDERSTOOD) && it.status().equals("False"));
     }
 
     private BudgetLine line(Terms terms) {

@@ -43,9 +43,15 @@ class GpuTimeTest {
     }
 
     @Test
-    void sumsThatLeaveALongAreAnErrorInsteadOfWrong() {
-        assertThatThrownBy(() -> new GpuTime(Long.MAX_VALUE).plus(new GpuTime(1)))
-                .isInstanceOf(ArithmeticException.class);
+    void sumsThatLeaveALongStayAtItsEndInsteadOfWrapping() {
+        GpuTime most = new GpuTime(Long.MAX_VALUE);
+        GpuTime least = new GpuTime(Long.MIN_VALUE);
+        GpuTime one = new GpuTime(1);
+
+        assertThat(most.plus(one)).isEqualTo(most);
+        assertThat(least.minus(one)).isEqualTo(least);
+        assertThat(GpuTime.ZERO.minus(least)).isEqualTo(most);
+        assertThat(GpuTime.accrued(Long.MAX_VALUE, NOON, NOON.plusSeconds(2))).isEqualTo(most);
     }
 
     @ParameterizedTest
