@@ -59,8 +59,17 @@ public final class PodReader {
         return meta.getOwnerReferences().stream()
                 .filter(reference -> Boolean.TRUE.equals(reference.getController()))
                 .findFirst()
-                .map(it -> new Owner(it.getKind(), it.getName(), it.getUid()))
+                .map(it ->
+                        new Owner(
+                                storable(it.getKind()),
+                                storable(it.getName()),
+                                storable(it.getUid())))
                 .orElse(null);
+    }
+
+    /** Who makes a pod writes its owner, too, and no database text holds the character 0. */
+    private static String storable(String text) {
+        return text.replace('\0', '\uFFFD');
     }
 
     private PodRequest request(PodSpec spec) {
@@ -154,7 +163,18 @@ public final class PodReader {
                 containers.stream().anyMatch(it -> it.getState().getRunning() != null),
                 transition(status, "DisruptionTarget", "True"),
                 transition(status, "Ready", "False"),
-                removal(pod.getMetadata()));
+                removal(pod.getMetadata()),
+                written(pod.getMetadata()));
+    }
+
+    /** Nodes write the instants in a status; when it was written, the API server notes itself. */
+    private static @Nullable Instant written(ObjectMeta meta) {
+        return meta.getManagedFields().stream()
+                .filter(entry -> "status".equals(entry.getSubresource()))
+                .map(entry -> instant(entry.getTime()))
+                .filter(Objects::nonNull)
+                .max(Instant::compareTo)
+                .orElse(null);
     }
 
     private static @Nullable Instant removal(ObjectMeta meta) {

@@ -180,19 +180,25 @@ class Book {
         for (News news : batch) {
             switch (news) {
                 case Listed listed -> {
-                    listed.pods().forEach(pod -> observe(draft, pod));
+                    for (PodFacts pod : listed.pods()) {
+                        observe(draft, pod, listed.at());
+                        draft = relieved(draft);
+                    }
                     missing(draft, listed);
                     // While resuming, the news up to here are still to come.
                     position = listed.resuming() ? position : listed.position();
                     at = listed.at();
                 }
                 case Swept all -> {
-                    all.pods().forEach(pod -> hold(draft, pod, Stay.of(pod), false));
+                    for (PodFacts pod : all.pods()) {
+                        hold(draft, pod, Stay.of(pod, seconds(all.at())), false);
+                        draft = relieved(draft);
+                    }
                     missing(draft, all);
                     swept = seconds(all.at());
                 }
                 case Changed changed -> {
-                    observe(draft, changed.pod());
+                    observe(draft, changed.pod(), changed.at());
                     position = changed.position();
                     at = changed.at();
                 }
@@ -209,6 +215,7 @@ class Book {
                 }
                 case Task task -> throw new IllegalArgumentException("No news: " + task);
             }
+            draft = relieved(draft);
         }
         commit(draft.posting(position, at == null ? null : seconds(at)));
         follow(batch, position, at);
@@ -251,8 +258,20 @@ class Book {
         };
     }
 
-    private void observe(Draft draft, PodFacts pod) {
-        hold(draft, pod, Stay.of(pod), true);
+    private void observe(Draft draft, PodFacts pod, Instant at) {
+        hold(draft, pod, Stay.of(pod, seconds(at)), true);
+    }
+
+    /**
+     * A draft that has grown large is committed as far as it has come. How far the news were taken
+     * is not, so whatever happens next they are told again, and taken for what they are: known.
+     */
+    private Draft relieved(Draft draft) {
+        if (!draft.isLarge()) {
+            return draft;
+        }
+        commit(draft.posting(null, null));
+        return draft();
     }
 
     /**
@@ -278,11 +297,22 @@ class Book {
                 if (stay == null) {
                     stay = begin(draft, pod, ended.from(), watched);
                 }
-                if (stay != null) {
-                    end(draft, stay, ended, null);
+                if (stay != null && !isSettled(stay, ended)) {
+                    end(draft, stay, ended, ended.bound());
                 }
             }
         }
+    }
+
+    /**
+     * A later write that says the end by a clock that is wrong tells nothing new: neither of an end
+     * that was told well, nor of one that was estimated sooner.
+     */
+    private static boolean isSettled(PodStay stay, Stay.Ended told) {
+        Instant until = stay.until();
+        return told.bound() != null
+                && until != null
+                && (!stay.estimated() || !told.to().isBefore(until));
     }
 
     /** Null for a pod that carries our label but asks for no GPU. */
@@ -353,13 +383,19 @@ class Book {
         Draft draft = draft();
         Instant hour = now.minus(properties.hourCloses()).truncatedTo(ChronoUnit.HOURS);
         if (hour.isAfter(hourPosted)) {
-            open().forEach(stay -> draft.postUntil(stay, hour));
+            for (PodStay stay : open()) {
+                draft.postUntil(stay, hour);
+                draft = relieved(draft);
+            }
         }
         Instant mark = lastMark(now.minus(properties.hourCloses()));
         if (mark.isAfter(settled)) {
-            open().stream()
-                    .filter(Book::byUse)
-                    .forEach(stay -> draft.postUntil(draft.now(stay), mark));
+            for (PodStay stay : open()) {
+                if (byUse(stay)) {
+                    draft.postUntil(draft.now(stay), mark);
+                    draft = relieved(draft);
+                }
+            }
         }
         Map<String, Instant> cuts = tariffs.due(now);
         if (!cuts.isEmpty()) {
@@ -367,12 +403,14 @@ class Book {
                 Instant cut = cuts.get(stay.budget());
                 if (cut != null) {
                     draft.postUntil(draft.now(stay), cut);
+                    draft = relieved(draft);
                 }
             }
         }
         boolean given = awaitedUntil != null && now.isAfter(awaitedUntil);
         if (given) {
-            awaited.forEach((uid, known) -> vanish(draft, uid, known, seconds(now)));
+            Draft last = draft;
+            awaited.forEach((uid, known) -> vanish(last, uid, known, seconds(now)));
         }
         commit(draft.posting(null, null));
         if (catchUp != null && !now.isBefore(catchUp.over())) {

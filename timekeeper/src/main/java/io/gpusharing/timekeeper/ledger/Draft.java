@@ -27,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Draft {
 
+    /** So many entries, some tens of megabytes, are held in memory at once. */
+    private static final int LARGE = 50_000;
+
     private final Function<UUID, @Nullable PodStay> book;
     private final Tariffs tariffs;
     private final Instant meteringStart;
@@ -42,6 +45,11 @@ final class Draft {
         this.book = book;
         this.tariffs = tariffs;
         this.meteringStart = meteringStart;
+    }
+
+    /** Whether it should be committed before it grows further. */
+    boolean isLarge() {
+        return charges.size() + corrections.size() >= LARGE;
     }
 
     @Nullable PodStay stay(UUID uid) {

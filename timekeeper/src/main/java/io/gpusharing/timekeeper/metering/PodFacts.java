@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What we read of a pod: who it is, what it asks for, where it stands, and when what happened to
- * it. All instants are the API server's own.
+ * it.
  *
  * @param owner what created it; null for a bare pod
  * @param annotations only those of ours and those that tell which physical GPUs it holds
@@ -55,6 +55,8 @@ public record PodFacts(
      * @param notReady transition of {@code Ready} to false
      * @param removal {@code deletionTimestamp} once no grace is left, which is the second of its
      *     removal; while grace lasts, the timestamp lies ahead and says nothing
+     * @param written when the API server last took a change of its status, by the API server's own
+     *     clock; what nodes tell by theirs cannot have happened later. Null if it does not say
      */
     public record Lifecycle(
             Instant created,
@@ -65,7 +67,33 @@ public record PodFacts(
             boolean containerRunning,
             @Nullable Instant disrupted,
             @Nullable Instant notReady,
-            @Nullable Instant removal) {}
+            @Nullable Instant removal,
+            @Nullable Instant written) {
+
+        /** A life of which nobody noted when it was written down. */
+        public Lifecycle(
+                Instant created,
+                @Nullable Instant scheduled,
+                @Nullable Instant started,
+                boolean terminal,
+                @Nullable Instant finished,
+                boolean containerRunning,
+                @Nullable Instant disrupted,
+                @Nullable Instant notReady,
+                @Nullable Instant removal) {
+            this(
+                    created,
+                    scheduled,
+                    started,
+                    terminal,
+                    finished,
+                    containerRunning,
+                    disrupted,
+                    notReady,
+                    removal,
+                    null);
+        }
+    }
 
     public PodFacts {
         annotations = Map.copyOf(annotations);

@@ -1,16 +1,28 @@
 package io.gpusharing.timekeeper.metering;
 
 import io.gpusharing.timekeeper.metering.PodFacts.Lifecycle;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pod's stay on a GPU, as far as the API server has told it. Its edges are the API server's own
- * timestamps, so that whoever sees the same objects, whenever, gets the same stay.
+ * A pod's stay on a GPU, as far as the API server has told it, so that whoever sees the same
+ * objects, whenever, gets the same stay.
+ *
+ * <p>Some of its instants are told by the node's clock. They are believed where they fit between
+ * what the API server noted by its own: nothing that a status tells happened after that status was
+ * written, and no pod ended before it began.
  */
 public sealed interface Stay {
+
+    /** So far may the clocks of nodes, of the API server and our own be apart. */
+    Duration SKEW = Duration.ofSeconds(10);
+
+    /** So far our own clock may lie behind before it is taken for a forged time of writing. */
+    Duration LAG = Duration.ofDays(1);
 
     /** The pod holds nothing yet, or ended without ever having held anything. */
     record None() implements Stay {}
@@ -21,24 +33,41 @@ public sealed interface Stay {
     /**
      * The pod held its share for [from, to).
      *
-     * @param estimated whether the end is told neither by the pod's containers nor by its removal
+     * @param estimated whether the end is told neither by the pod's containers nor by its removal,
+     *     or by a clock that is wrong
+     * @param bound it did not end later than that; null if {@code to} is all that is known
      */
-    record Ended(Instant from, Instant to, boolean estimated) implements Stay {
+    record Ended(Instant from, Instant to, boolean estimated, @Nullable Instant bound)
+            implements Stay {
 
         public Ended {
             // A container may fail in the second before the condition was written.
             to = to.isBefore(from) ? from : to;
         }
+
+        public Ended(Instant from, Instant to, boolean estimated) {
+            this(from, to, estimated, null);
+        }
     }
 
-    /** The stay of a pod that is still there. */
+    /** The stay of a pod that is still there, as of the last write of its status. */
     static Stay of(PodFacts pod) {
+        return of(pod, null);
+    }
+
+    /**
+     * The stay of a pod that is still there.
+     *
+     * @param told when we were told; null if that is not known
+     */
+    static Stay of(PodFacts pod, @Nullable Instant told) {
         Lifecycle life = pod.lifecycle();
-        Instant from = start(pod);
+        Instant limit = limit(life, told);
+        Instant from = start(pod, limit);
         if (from == null) {
             return new None();
         }
-        return life.terminal() ? terminal(life, from) : new Open(from);
+        return life.terminal() ? terminal(life, from, limit) : new Open(from);
     }
 
     /**
@@ -48,11 +77,13 @@ public sealed interface Stay {
      * @param seen when we were told, for a final state that does not say when it was removed
      */
     static Stay ofRemoved(PodFacts pod, Instant seen) {
-        return switch (of(pod)) {
+        return switch (of(pod, seen)) {
             case None none -> none;
             case Ended ended -> ended;
             case Open open -> {
-                Instant finished = pod.lifecycle().finished();
+                Instant told = pod.lifecycle().finished();
+                Instant finished =
+                        told == null || isAhead(told, limit(pod.lifecycle(), seen)) ? null : told;
                 Instant removal = pod.lifecycle().removal();
                 yield removal == null
                         ? new Ended(open.from(), latest(seen, finished), true)
@@ -61,17 +92,42 @@ public sealed interface Stay {
         };
     }
 
-    private static @Nullable Instant start(PodFacts pod) {
+    /** Nothing that this status tells happened later; null if nobody says when it was written. */
+    private static @Nullable Instant limit(Lifecycle life, @Nullable Instant told) {
+        // Who may write a pod may write what is noted of its writes, but not when we are told. Our
+        // clock decides only where that is far off: charges shall not move with it.
+        Instant written = life.written();
+        return written != null && (told == null || !written.isAfter(told.plus(LAG)))
+                ? written
+                : told;
+    }
+
+    private static boolean isAhead(Instant instant, @Nullable Instant limit) {
+        return limit != null && instant.isAfter(limit.plus(SKEW));
+    }
+
+    private static @Nullable Instant start(PodFacts pod, @Nullable Instant limit) {
         if (pod.placement().node() == null) {
             return null;
         }
         Lifecycle life = pod.lifecycle();
-        return life.scheduled() != null ? life.scheduled() : life.started();
+        if (life.scheduled() == null && life.started() == null) {
+            return null;
+        }
+        Instant begun =
+                Stream.of(
+                                Optional.ofNullable(life.scheduled()),
+                                Optional.ofNullable(life.started()))
+                        .flatMap(Optional::stream)
+                        .filter(instant -> !isAhead(instant, limit))
+                        .findFirst()
+                        .orElse(limit);
+        return begun == null || begun.isBefore(life.created()) ? life.created() : begun;
     }
 
-    private static Ended terminal(Lifecycle life, Instant from) {
+    private static Ended terminal(Lifecycle life, Instant from, @Nullable Instant limit) {
         if (life.finished() != null && !life.containerRunning()) {
-            return new Ended(from, life.finished(), false);
+            return finished(life.finished(), from, limit);
         }
         // A lost node: nobody was left to say when the containers ended.
         Instant told =
@@ -79,7 +135,19 @@ public sealed interface Stay {
                         .filter(Objects::nonNull)
                         .findFirst()
                         .orElse(from);
-        return new Ended(from, latest(told, life.finished()), true);
+        Instant last = latest(told, life.finished());
+        return limit != null && isAhead(last, limit)
+                ? new Ended(from, limit, true, limit)
+                : new Ended(from, last, true);
+    }
+
+    private static Ended finished(Instant told, Instant from, @Nullable Instant limit) {
+        boolean wrong = isAhead(told, limit) || told.isBefore(from.minus(SKEW));
+        if (!wrong) {
+            return new Ended(from, told, false);
+        }
+        // Its clock being wrong, it ended at some time before that was written down.
+        return new Ended(from, limit == null ? from : limit, true, limit);
     }
 
     private static Instant latest(Instant one, @Nullable Instant other) {

@@ -117,6 +117,21 @@ class ScenariosTest {
     }
 
     @Test
+    void whoForgesWhenAPodsStatusWasWrittenAfterItsEndGetsNothingBack() {
+        var books = new Books(TEN, monthly("a", TEN, "6000", "team-a"));
+        Pods pod = gpu("team-a", TEN);
+        books.told(pod);
+        books.pass(AN_HOUR);
+        Pods ended = pod.finishedAt(TEN.plus(AN_HOUR)).writtenAt(TEN.plus(AN_HOUR));
+        books.told(ended);
+
+        books.told(ended.writtenAt(TEN.plusSeconds(60)));
+
+        assertThat(books.used("a")).isEqualTo(hours(1));
+        assertThat(books.stay(pod).estimated()).isFalse();
+    }
+
+    @Test
     void aPodThatVanishedWhileTheTimekeeperWasDownIsFlaggedWithItsBound() {
         var books = new Books(TEN, monthly("a", TEN, "6000", "team-a"));
         Pods pod = gpu("team-a", TEN);

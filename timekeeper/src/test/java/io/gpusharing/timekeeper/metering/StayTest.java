@@ -58,6 +58,57 @@ class StayTest {
     }
 
     @Test
+    void anEndThatANodesClockPutsIntoTheFutureIsNotLaterThanItWasWrittenDown() {
+        Pods finished = RUNNING.finishedAt(Instant.parse("9999-12-31T23:59:59Z"));
+
+        assertThat(Stay.of(finished.writtenAt(LATER).facts(), LATER.plusSeconds(900)))
+                .isEqualTo(new Stay.Ended(BOUND, LATER, true, LATER));
+        assertThat(Stay.of(finished.writtenAt(null).facts(), LATER))
+                .as("nobody noted when it was written")
+                .isEqualTo(new Stay.Ended(BOUND, LATER, true, LATER));
+    }
+
+    @Test
+    void anEndYearsBeforeTheBeginIsAWrongClockAndNotAFreePod() {
+        Pods finished = RUNNING.finishedAt(Instant.parse("2020-01-01T00:00:00Z")).writtenAt(LATER);
+
+        assertThat(Stay.of(finished.facts(), LATER.plusSeconds(900)))
+                .isEqualTo(new Stay.Ended(BOUND, LATER, true, LATER));
+    }
+
+    @Test
+    void clocksThatAreAFewSecondsApartAreBelieved() {
+        Instant ahead = LATER.plusSeconds(5);
+
+        assertThat(Stay.of(RUNNING.finishedAt(ahead).writtenAt(LATER).facts(), LATER))
+                .isEqualTo(new Stay.Ended(BOUND, ahead, false));
+    }
+
+    @Test
+    void whoWritesWhenAPodWasWrittenDoesNotMoveItsEndBeyondWhenItWasTold() {
+        Instant far = Instant.parse("2028-01-01T00:00:00Z");
+
+        assertThat(Stay.of(RUNNING.finishedAt(far).writtenAt(far).facts(), LATER))
+                .isEqualTo(new Stay.Ended(BOUND, LATER, true, LATER));
+    }
+
+    @Test
+    void ourOwnClockMayLieBehindAndMovesNoEnd() {
+        Pods finished = RUNNING.finishedAt(LATER).writtenAt(LATER);
+
+        assertThat(Stay.of(finished.facts(), LATER.minusSeconds(80_000)))
+                .isEqualTo(new Stay.Ended(BOUND, LATER, false));
+    }
+
+    @Test
+    void aBindingInTheFutureIsNotLaterThanItWasWrittenDown() {
+        Pods bound = WAITING.boundAt(Instant.parse("2030-01-01T00:00:00Z"));
+
+        assertThat(Stay.of(bound.writtenAt(LATER).facts(), LATER.plusSeconds(900)))
+                .isEqualTo(new Stay.Open(LATER));
+    }
+
+    @Test
     void aStayNeverEndsBeforeItBegan() {
         assertThat(Stay.of(RUNNING.finishedAt(BOUND.minusSeconds(1)).facts()))
                 .isEqualTo(new Stay.Ended(BOUND, BOUND, false));

@@ -31,7 +31,8 @@ public record Pods(
         @Nullable Instant finished,
         boolean running,
         @Nullable Instant disrupted,
-        @Nullable Instant removal) {
+        @Nullable Instant removal,
+        @Nullable Instant written) {
 
     /** Where they all run: two GPUs of 60 blocks each. */
     public static final String NODE = "gpu-1";
@@ -48,39 +49,57 @@ public record Pods(
     /** Waits to be scheduled. */
     public static Pods waiting(String namespace, long core, long memory) {
         return new Pods(
-                UUID.randomUUID(), namespace, core, memory, null, false, null, false, null, null);
+                UUID.randomUUID(),
+                namespace,
+                core,
+                memory,
+                null,
+                false,
+                null,
+                false,
+                null,
+                null,
+                null);
     }
 
     public Pods boundAt(Instant at) {
-        return new Pods(uid, namespace, core, memory, at, false, null, true, null, null);
+        return new Pods(uid, namespace, core, memory, at, false, null, true, null, null, at);
     }
 
     /** None of its containers runs, and it has not ended: an image is pulled, for instance. */
     public Pods notRunning() {
         return new Pods(
-                uid, namespace, core, memory, scheduled, false, null, false, disrupted, removal);
+                uid, namespace, core, memory, scheduled, false, null, false, disrupted, removal,
+                written);
     }
 
     /** A container has ended and will be started again. */
     public Pods crashedAt(Instant at) {
         return new Pods(
-                uid, namespace, core, memory, scheduled, false, at, false, disrupted, removal);
+                uid, namespace, core, memory, scheduled, false, at, false, disrupted, removal, at);
     }
 
     public Pods finishedAt(Instant at) {
         return new Pods(
-                uid, namespace, core, memory, scheduled, true, at, false, disrupted, removal);
+                uid, namespace, core, memory, scheduled, true, at, false, disrupted, removal, at);
     }
 
     /** Its node is lost: nobody says when its containers ended. */
     public Pods lostAt(Instant at) {
-        return new Pods(uid, namespace, core, memory, scheduled, true, null, true, at, removal);
+        return new Pods(uid, namespace, core, memory, scheduled, true, null, true, at, removal, at);
     }
 
     public Pods removedAt(Instant at) {
         return new Pods(
+                uid, namespace, core, memory, scheduled, terminal, finished, running, disrupted, at,
+                written);
+    }
+
+    /** Whatever its status tells, the API server notes that it was written then, or nothing. */
+    public Pods writtenAt(@Nullable Instant at) {
+        return new Pods(
                 uid, namespace, core, memory, scheduled, terminal, finished, running, disrupted,
-                at);
+                removal, at);
     }
 
     public PodFacts facts() {
@@ -98,6 +117,6 @@ public record Pods(
                 new Placement(scheduled == null ? null : NODE, null, null, 0, false, null),
                 new Lifecycle(
                         CREATED, scheduled, scheduled, terminal, finished, running, disrupted, null,
-                        removal));
+                        removal, written));
     }
 }
