@@ -37,6 +37,7 @@ final class Account {
     private Budget budget;
     private List<Conflict> conflicts = List.of();
     private int unmeasured;
+    private List<String> withoutQuota = List.of();
     private Period period;
     private Instant base;
     private @Nullable BudgetLine line;
@@ -167,6 +168,17 @@ final class Account {
         unmeasured = stays;
     }
 
+    /**
+     * The quotas that it refers to are not there in these namespaces.
+     *
+     * @return whether that is new
+     */
+    boolean withoutQuota(List<String> namespaces) {
+        boolean known = withoutQuota.equals(namespaces);
+        withoutQuota = namespaces;
+        return !known;
+    }
+
     /** No stay is open any more; they will be told anew. */
     void clearOpen() {
         uses.values().forEach(Use::clearOpen);
@@ -263,7 +275,9 @@ final class Account {
                 exhaustedSince,
                 namespaces,
                 conflicts,
-                unmeasured);
+                unmeasured,
+                budget.misread(),
+                withoutQuota);
     }
 
     /**
@@ -328,7 +342,7 @@ final class Account {
         }
 
         GpuTime open(Instant asOf) {
-            return new GpuTime(product(rate, asOf).subtract(weighted).longValueExact());
+            return GpuTime.saturated(product(rate, asOf).subtract(weighted));
         }
 
         private static BigInteger product(long micros, Instant at) {

@@ -36,8 +36,11 @@ record Announcement(
         state.line()
                 .ifPresent(line -> {
                     GpuTime granted = state.granted(state.asOf()).orElse(GpuTime.ZERO);
-                    for (int percent : state.spec().warnAtPercent()) {
-                        add(announcements, state, line, granted, percent);
+                    // Of nothing there are no parts that anybody could be warned of.
+                    if (granted.isPositive()) {
+                        for (int percent : state.spec().warnAtPercent()) {
+                            add(announcements, state, line, granted, percent);
+                        }
                     }
                     add(announcements, state, line, granted, 100);
                     addEndsSoon(announcements, state, granted);

@@ -50,7 +50,15 @@ class BudgetMetrics {
                         .description("1 while the budget is used up")
                         .register(registry);
         Gauge.builder("gpusharing.budgets", budgets, it -> it.states().size()).register(registry);
+        Gauge.builder("gpusharing.budgets.not.understood", budgets, BudgetMetrics::misread)
+                .description(
+                        "Budgets whose spec makes no sense and that are counted without a limit")
+                .register(registry);
         budgets.listen(this::show);
+    }
+
+    private static long misread(Budgets budgets) {
+        return budgets.states().values().stream().filter(state -> state.misread() != null).count();
     }
 
     private void show(Map<String, BudgetState> states) {

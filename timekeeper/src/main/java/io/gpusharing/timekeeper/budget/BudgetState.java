@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.budget;
 import io.gpusharing.budget.BudgetLine;
 import io.gpusharing.budget.GpuBudgetSpec;
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.Misread;
 import io.gpusharing.budget.Period;
 import io.gpusharing.budget.Standing;
 import io.gpusharing.budget.Standing.Unlimited;
@@ -21,6 +22,10 @@ import org.jspecify.annotations.Nullable;
  * @param unmeasured open pods that are charged by their allocation although the budget charges by
  *     measured use
  * @param conflicts namespaces that it names and another budget keeps
+ * @param misread why its spec is not understood, so that it is counted without a limit; null if it
+ *     is
+ * @param withoutQuota its namespaces where a whole GPU counts as one, because the quota that it
+ *     refers to is not there
  */
 public record BudgetState(
         String name,
@@ -33,11 +38,14 @@ public record BudgetState(
         @Nullable Instant exhaustedSince,
         List<NamespaceUse> namespaces,
         List<Conflict> conflicts,
-        int unmeasured) {
+        int unmeasured,
+        @Nullable Misread misread,
+        List<String> withoutQuota) {
 
     public BudgetState {
         namespaces = List.copyOf(namespaces);
         conflicts = List.copyOf(conflicts);
+        withoutQuota = List.copyOf(withoutQuota);
     }
 
     /** Micro-GPUs held now. */
@@ -91,7 +99,9 @@ public record BudgetState(
                 left ? null : exhaustedAt(),
                 namespaces.stream().map(use -> use.at(asOf, to)).toList(),
                 conflicts,
-                unmeasured);
+                unmeasured,
+                misread,
+                withoutQuota);
     }
 
     /**

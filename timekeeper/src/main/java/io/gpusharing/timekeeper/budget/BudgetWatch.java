@@ -56,8 +56,9 @@ class BudgetWatch implements SmartLifecycle, ResourceEventHandler<GpuBudget> {
 
     private void tell() {
         if (synced) {
-            Map<String, Budget> now = Map.copyOf(present);
-            bookkeeper.between(() -> budgets.known(now.values()));
+            // What stands when it is done, not when it was told: work that has to be tried again
+            // must see that what was in its way has been deleted meanwhile.
+            bookkeeper.between(() -> budgets.known(Map.copyOf(present).values()));
         }
     }
 

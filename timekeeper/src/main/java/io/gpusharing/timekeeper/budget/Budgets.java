@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.budget;
 import io.gpusharing.budget.GpuBudgetSpec.ChargeBy;
 import io.gpusharing.budget.GpuBudgetSpec.Fixed;
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.ShareRule.Reference;
 import io.gpusharing.timekeeper.ledger.Entry;
 import io.gpusharing.timekeeper.ledger.PodStay;
 import io.gpusharing.timekeeper.ledger.Posting;
@@ -12,6 +13,7 @@ import io.gpusharing.timekeeper.ledger.Tariffs;
 import io.gpusharing.timekeeper.ledger.UsageBook;
 import io.gpusharing.timekeeper.metering.RateRule;
 import java.time.Clock;
+import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Collection;
@@ -26,6 +28,8 @@ import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
@@ -34,6 +38,8 @@ import org.springframework.stereotype.Component;
  */
 @Component
 public class Budgets implements Tariffs {
+
+    private static final Logger log = LoggerFactory.getLogger(Budgets.class);
 
     private final Periods periods;
     private final UsageBook usage;
@@ -140,6 +146,26 @@ public class Budgets implements Tariffs {
                 tariffs.put(namespace, after);
             }
         }
+        missQuotas(assignment);
+    }
+
+    private void missQuotas(Assignment assignment) {
+        accounts.forEach((name, account) -> {
+            boolean asks = account.budget().spec().share().reference() == Reference.FromQuota;
+            List<String> missing =
+                    account.budget().spec().namespaces().stream()
+                            .filter(namespace -> asks && !quotas.containsKey(namespace))
+                            .filter(namespace -> name.equals(owner(assignment, namespace)))
+                            .toList();
+            if (account.withoutQuota(missing)) {
+                changed.add(name);
+            }
+        });
+    }
+
+    private static @Nullable String owner(Assignment assignment, String namespace) {
+        Budget owner = assignment.owners().get(namespace);
+        return owner == null ? null : owner.name();
     }
 
     @Override
@@ -235,13 +261,35 @@ public class Budgets implements Tariffs {
         accounts.forEach((name, account) -> {
             Instant step = account.nextStep();
             if (unfolded.contains(name) || (step != null && !step.isAfter(now))) {
-                fold(name, account, now);
+                foldAlone(name, account, now);
                 folded.put(name, account.base());
             }
         });
         unfolded.clear();
         changed.addAll(folded.keySet());
         return folded;
+    }
+
+    /** What one budget's amounts and dates lead to must not stop the others. */
+    private void foldAlone(String name, Account account, Instant now) {
+        try {
+            fold(name, account, now);
+        } catch (ArithmeticException | DateTimeException | IllegalArgumentException e) {
+            Budget budget = account.budget();
+            if (budget.misread() != null) {
+                throw e;
+            }
+            log.atError()
+                    .setCause(e)
+                    .addKeyValue("budget", name)
+                    .log("this budget cannot be counted as it is written; it has no limit now");
+            account.changed(budget.notUnderstood(String.valueOf(e.getMessage())), conflicts(name));
+            fold(name, account, now);
+        }
+    }
+
+    private List<Assignment.Conflict> conflicts(String name) {
+        return present.conflicts().getOrDefault(name, List.of());
     }
 
     private void fold(String name, Account account, Instant now) {

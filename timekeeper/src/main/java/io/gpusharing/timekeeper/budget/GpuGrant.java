@@ -39,18 +39,29 @@ public class GpuGrant extends CustomResource<GpuGrant.Spec, Void> {
     Grant grant() {
         Instant created = Instant.parse(getMetadata().getCreationTimestamp());
         Instant notBefore = instant(getSpec().notBefore());
+        Instant expires = instant(getSpec().expiresAt());
+        if (expires != null && expires.isBefore(Instant.EPOCH)) {
+            throw new IllegalArgumentException(
+                    "spec.expiresAt is " + expires + "; use a later day");
+        }
         Map<String, String> annotations =
                 Objects.requireNonNullElse(getMetadata().getAnnotations(), Map.of());
+        String author = annotations.get(Names.AUTHOR_ANNOTATION);
         return new Grant(
                 getMetadata().getUid(),
                 getMetadata().getName(),
                 getSpec().budget(),
                 GpuTime.ofMinutes(getSpec().gpuMinutes()),
-                getSpec().reason(),
-                annotations.get(Names.AUTHOR_ANNOTATION),
+                storable(getSpec().reason()),
+                author == null ? null : storable(author),
                 notBefore == null || notBefore.isBefore(created) ? created : notBefore,
-                instant(getSpec().expiresAt()),
+                expires,
                 null);
+    }
+
+    /** No database text holds the character 0, and the API server lets it pass. */
+    private static String storable(String text) {
+        return text.replace('\0', '\uFFFD');
     }
 
     private static @Nullable Instant instant(@Nullable String time) {

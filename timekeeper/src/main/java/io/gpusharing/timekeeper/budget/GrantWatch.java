@@ -51,8 +51,8 @@ class GrantWatch implements SmartLifecycle, ResourceEventHandler<GpuGrant> {
     /** Only a complete list says which grants have gone. */
     private void tell() {
         if (synced) {
-            Map<String, Grant> now = Map.copyOf(present);
-            bookkeeper.between(() -> budgets.granted(now.values()));
+            // What stands when it is done, not when it was told; see BudgetWatch.
+            bookkeeper.between(() -> budgets.granted(Map.copyOf(present).values()));
         }
     }
 

@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.budget;
 
 import java.time.Instant;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +30,8 @@ record Publication(BudgetState state, String standing, Instant at) {
                         || !state.period().equals(present.period())
                         || !state.conflicts().equals(present.conflicts())
                         || state.unmeasured() != present.unmeasured()
+                        || !state.withoutQuota().equals(present.withoutQuota())
+                        || !Objects.equals(state.misread(), present.misread())
                         || !standing.equals(present.standing(now).word());
         if (urgent) {
             return now;

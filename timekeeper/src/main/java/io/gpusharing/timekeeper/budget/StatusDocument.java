@@ -8,14 +8,17 @@ import io.gpusharing.budget.GpuBudgetStatus.NamespaceUse;
 import io.gpusharing.budget.GpuBudgetStatus.PeriodEdges;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Lot;
+import io.gpusharing.budget.Misread;
+import io.gpusharing.budget.PublishedBudget;
+import io.gpusharing.budget.ShareRule.Reference;
 import io.gpusharing.budget.Standing.OverBudget;
 import io.gpusharing.timekeeper.budget.Assignment.Conflict;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Writes a budget's state as the {@code status} of its {@code GpuBudget}. */
@@ -24,6 +27,7 @@ final class StatusDocument {
     static final String EXHAUSTED = "Exhausted";
     static final String NAMESPACES = "NamespacesAssigned";
     static final String UNTRUSTED = "ChargeBasisUntrusted";
+    static final String QUOTA = "QuotaFound";
 
     private StatusDocument() {}
 
@@ -75,26 +79,45 @@ final class StatusDocument {
     private static List<Condition> conditions(BudgetState state, @Nullable GpuBudgetStatus before) {
         boolean over = state.standing(state.asOf()) instanceof OverBudget;
         List<Conflict> conflicts = state.conflicts();
-        List<Condition> always = always(state, before, over, conflicts);
-        if (state.spec().chargeBy() == ChargeBy.Allocation) {
-            return always;
+        var conditions = new ArrayList<>(always(state, before, over, conflicts));
+        if (state.spec().chargeBy() == ChargeBy.Utilization) {
+            conditions.add(measured(state, before));
         }
+        if (state.spec().share().reference() == Reference.FromQuota) {
+            conditions.add(quota(state, before));
+        }
+        return List.copyOf(conditions);
+    }
+
+    private static Condition measured(BudgetState state, @Nullable GpuBudgetStatus before) {
         boolean blind = state.unmeasured() > 0;
-        return Stream.concat(
-                        always.stream(),
-                        Stream.of(
-                                condition(
-                                        state,
-                                        before,
-                                        UNTRUSTED,
-                                        blind,
-                                        blind ? "NoNodeAgent" : "Measured",
-                                        blind
-                                                ? state.unmeasured()
-                                                        + " running pods are measured by no node agent and are"
-                                                        + " charged by their allocation"
-                                                : "Every running pod is measured by a node agent")))
-                .toList();
+        return condition(
+                state,
+                before,
+                UNTRUSTED,
+                blind,
+                blind ? "NoNodeAgent" : "Measured",
+                blind
+                        ? state.unmeasured()
+                                + " running pods are measured by no node agent and are"
+                                + " charged by their allocation"
+                        : "Every running pod is measured by a node agent");
+    }
+
+    private static Condition quota(BudgetState state, @Nullable GpuBudgetStatus before) {
+        boolean found = state.withoutQuota().isEmpty();
+        return condition(
+                state,
+                before,
+                QUOTA,
+                found,
+                found ? "QuotaFound" : "NoQuota",
+                found
+                        ? "The quota of each namespace counts as one"
+                        : "A whole GPU counts as one in "
+                                + String.join(", ", state.withoutQuota())
+                                + ": no ResourceQuota without scopes limits requests.tencent.com/vcuda-core"
+                                + " and requests.tencent.com/vcuda-memory there");
     }
 
     private static List<Condition> always(
@@ -102,7 +125,18 @@ final class StatusDocument {
             @Nullable GpuBudgetStatus before,
             boolean over,
             List<Conflict> conflicts) {
+        Misread misread = state.misread();
         return List.of(
+                condition(
+                        state,
+                        before,
+                        PublishedBudget.UNDERSTOOD,
+                        misread == null,
+                        misread == null ? "AsWritten" : "NotUnderstood",
+                        misread == null
+                                ? "The spec counts as it is written"
+                                : misread.message()
+                                        + "; until then this budget is counted and has no limit"),
                 condition(
                         state,
                         before,

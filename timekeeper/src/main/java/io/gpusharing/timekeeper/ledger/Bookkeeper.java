@@ -52,6 +52,12 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
     private final Outage outage;
     private volatile boolean running;
 
+    /** When the oldest of the news in hand was told; null while nothing waits for its commit. */
+    private volatile @Nullable Instant oldest;
+
+    /** Since when postings fail although the database answers; null while they do not. */
+    private volatile @Nullable Instant stuckSince;
+
     Bookkeeper(
             Ledger ledger,
             Book book,
@@ -64,6 +70,16 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
         this.properties = properties;
         this.clock = clock;
         this.outage = new Outage(log, "bookkeeper", clock);
+        metrics.unposted(() -> since(oldest));
+    }
+
+    /** For how long postings have failed although the database answers; zero if they do not. */
+    Duration stuck() {
+        return since(stuckSince);
+    }
+
+    private Duration since(@Nullable Instant instant) {
+        return instant == null ? Duration.ZERO : Duration.between(instant, clock.instant());
     }
 
     @Override
@@ -170,17 +186,22 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
 
     private void keep(Deque<News> batch) throws InterruptedException {
         List<Instant> told = batch.stream().flatMap(News::instants).toList();
+        oldest = told.stream().min(Instant::compareTo).orElseGet(clock::instant);
         while (true) {
             try {
                 book.keep(batch);
                 Instant now = clock.instant();
                 told.forEach(at -> metrics.committed(Duration.between(at, now)));
                 outage.over();
+                oldest = null;
+                stuckSince = null;
                 return;
             } catch (RuntimeException e) {
                 // Whatever went wrong, the rows are the truth and the news are still in hand.
                 book.forget();
                 outage.failed(e);
+                boolean away = Outage.isBehind(e);
+                stuckSince = away ? null : stuckSince == null ? clock.instant() : stuckSince;
                 TimeUnit.NANOSECONDS.sleep(properties.databaseRetry().toNanos());
             }
         }

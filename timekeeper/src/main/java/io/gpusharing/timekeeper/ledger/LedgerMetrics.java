@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
@@ -17,11 +18,13 @@ class LedgerMetrics {
 
     private static final Logger log = LoggerFactory.getLogger(LedgerMetrics.class);
 
+    private final MeterRegistry registry;
     private final Verification verification;
     private final Timer commits;
     private final AtomicLong differences = new AtomicLong();
 
     LedgerMetrics(MeterRegistry registry, Verification verification) {
+        this.registry = registry;
         this.verification = verification;
         this.commits =
                 Timer.builder("gpusharing.ledger.news")
@@ -30,6 +33,18 @@ class LedgerMetrics {
                         .register(registry);
         Gauge.builder("gpusharing.ledger.differences", differences, AtomicLong::get)
                 .description("What the last verification found; anything but 0 is an alert")
+                .register(registry);
+    }
+
+    /**
+     * @param age of the oldest news that is not committed yet
+     */
+    void unposted(Supplier<Duration> age) {
+        Gauge.builder("gpusharing.ledger.unposted", age, it -> it.get().toMillis() / 1_000.0)
+                .baseUnit("seconds")
+                .description(
+                        "Age of the oldest news that waits for its commit; it should be near 0")
+                .strongReference(true)
                 .register(registry);
     }
 

@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.ledger;
 
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import java.math.BigInteger;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
@@ -70,7 +71,8 @@ public class UsageBook {
                 .param("before", before.toString())
                 .param("since", since.toString())
                 .query(row -> {
-                    late.put(row.getString("namespace"), new GpuTime(row.getLong("used")));
+                    BigInteger micros = row.getBigDecimal("used").toBigIntegerExact();
+                    late.put(row.getString("namespace"), GpuTime.saturated(micros));
                 });
         return late;
     }
@@ -128,8 +130,8 @@ public class UsageBook {
                 .param("to", to == null ? "infinity" : to.toString())
                 .query(row -> {
                     // Edges are whole seconds: nothing is rounded here.
-                    long micros = row.getBigDecimal("used").longValueExact();
-                    sums.put(row.getString("namespace"), new GpuTime(micros));
+                    BigInteger micros = row.getBigDecimal("used").toBigIntegerExact();
+                    sums.put(row.getString("namespace"), GpuTime.saturated(micros));
                 });
         return sums;
     }

@@ -40,7 +40,9 @@ class PublicationTest {
                 null,
                 List.of(new NamespaceUse("team-a", GpuTime.ZERO, rate)),
                 List.of(),
-                0);
+                0,
+                null,
+                List.of());
     }
 
     @Test

@@ -21,8 +21,10 @@ import java.time.Instant;
 import java.time.Period;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.health.contributor.Status;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** What a timekeeper does that starts on a cluster where pods came and went while it was away. */
@@ -41,6 +43,7 @@ class BookkeeperTest {
                     10);
 
     private final SteppingClock clock = new SteppingClock(START.plusSeconds(60));
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final TestDatabase database = TestDatabase.create();
     private final Budgets budgets = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
     private final Ledger ledger =
@@ -61,7 +64,7 @@ class BookkeeperTest {
                         PROPERTIES,
                         clock);
         var verification = new Verification(database.jdbc(), CLUSTER, PROPERTIES, clock);
-        var metrics = new LedgerMetrics(new SimpleMeterRegistry(), verification);
+        var metrics = new LedgerMetrics(registry, verification);
         return new Bookkeeper(ledger, book, metrics, PROPERTIES, clock);
     }
 
@@ -129,6 +132,32 @@ class BookkeeperTest {
         assertThat(ledger.stays(List.of(cameAndWent.uid())))
                 .singleElement()
                 .matches(stay -> !stay.open() && stay.estimated());
+    }
+
+    @Test
+    void aLedgerThatIsStuckAlthoughTheDatabaseAnswersIsNotReadyUntilItGoesOn() {
+        ledger.open(START);
+        bookkeeper.start();
+        var broken = new AtomicBoolean(true);
+        bookkeeper.between(() -> {
+            if (broken.get()) {
+                throw new IllegalStateException("something that nobody has thought of");
+            }
+        });
+        bookkeeper.begin();
+        var health = new Keeping(bookkeeper);
+
+        await().atMost(Duration.ofSeconds(10))
+                .until(() -> {
+                    clock.pass(Duration.ofSeconds(10));
+                    return health.health().getStatus().equals(Status.DOWN);
+                });
+        assertThat(registry.get("gpusharing.ledger.unposted").gauge().value()).isGreaterThan(60);
+
+        broken.set(false);
+        await().atMost(Duration.ofSeconds(10))
+                .until(() -> health.health().getStatus().equals(Status.UP));
+        assertThat(registry.get("gpusharing.ledger.unposted").gauge().value()).isZero();
     }
 
     /** Forty seconds of a GPU. */

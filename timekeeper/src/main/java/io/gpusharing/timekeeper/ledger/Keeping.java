@@ -1,0 +1,35 @@
+package io.gpusharing.timekeeper.ledger;
+
+import java.time.Duration;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.stereotype.Component;
+
+/**
+ * Whether the ledger is being kept. While the database is away that is known and told elsewhere; if
+ * it answers and postings fail all the same, something is wrong with us, and somebody has to look.
+ */
+@Component("keeping")
+class Keeping implements HealthIndicator {
+
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+    private final Bookkeeper bookkeeper;
+
+    Keeping(Bookkeeper bookkeeper) {
+        this.bookkeeper = bookkeeper;
+    }
+
+    @Override
+    public Health health() {
+        Duration stuck = bookkeeper.stuck();
+        return stuck.compareTo(PATIENCE) <= 0
+                ? Health.up().build()
+                : Health.down()
+                        .withDetail(
+                                "reason",
+                                "nothing has been posted for %s although the database answers; the log says why"
+                                        .formatted(stuck))
+                        .build();
+    }
+}

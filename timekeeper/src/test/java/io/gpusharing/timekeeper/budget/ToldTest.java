@@ -1,0 +1,114 @@
+package io.gpusharing.timekeeper.budget;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.budget.GpuBudgetSpec;
+import io.gpusharing.budget.GpuBudgetSpec.Fixed;
+import io.gpusharing.budget.GpuBudgetSpec.Share;
+import io.gpusharing.budget.GpuBudgetStatus;
+import io.gpusharing.budget.GpuBudgetStatus.Condition;
+import io.gpusharing.budget.PeriodRule.Unit;
+import io.gpusharing.budget.PublishedBudget;
+import io.gpusharing.budget.ShareRule.Formula;
+import io.gpusharing.budget.ShareRule.Reference;
+import io.gpusharing.timekeeper.budget.TestBudgets.Written;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.testing.SteppingClock;
+import io.gpusharing.timekeeper.testing.TestDatabase;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What administrators are told of budgets that are odd. */
+class ToldTest {
+
+    private static final Instant START = Instant.parse("2026-03-02T10:00:00Z");
+    private static final ClusterProperties CLUSTER =
+            new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1));
+
+    private final TestDatabase database = TestDatabase.create();
+    private final Budgets budgets =
+            TestBudgets.on(database, CLUSTER, Duration.ofHours(1), new SteppingClock(START));
+
+    @BeforeEach
+    void meteringHasBegun() {
+        database.jdbc()
+                .sql("insert into cluster (id, metering_start) values ('test', '2026-03-02')")
+                .update();
+    }
+
+    private BudgetState state(Written written) {
+        TestBudgets.exist(budgets, List.of(written));
+        budgets.upToDate(START);
+        return budgets.state(written.name()).orElseThrow();
+    }
+
+    private static Condition condition(BudgetState state, String type) {
+        GpuBudgetStatus status = StatusDocument.of(state, START, null);
+        return Objects.requireNonNull(status.conditions()).stream()
+                .filter(it -> it.type().equals(type))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void aBudgetOfNothingIsExhaustedAndNobodyIsWarnedOfPartsOfIt() {
+        BudgetState nothing = state(TestBudgets.monthly("none", START, "0", "team-a"));
+
+        assertThat(Announcement.of(nothing))
+                .extracting(Announcement::kind)
+                .containsExactly(Announcement.EXHAUSTED);
+    }
+
+    @Test
+    void aSpecThatMakesNoSenseIsNamedWithItsFieldAndWhatIsLegal() {
+        BudgetState martian =
+                state(
+                        TestBudgets.budget(
+                                "x", START, "1", Unit.Month, "Mars/Phobos", "0", 25, "team-a"));
+
+        Condition understood = condition(martian, PublishedBudget.UNDERSTOOD);
+        assertThat(understood.status()).isEqualTo("False");
+        assertThat(understood.message())
+                .contains("spec.period.timeZone", "Mars/Phobos", "Europe/Berlin");
+        assertThat(StatusDocument.of(martian, START, null).standing()).isEqualTo("Unlimited");
+    }
+
+    @Test
+    void aQuotaThatIsReferredToAndNotThereIsTold() {
+        Written plain = TestBudgets.monthly("a", START, "10", "team-a");
+        GpuBudgetSpec spec = plain.spec();
+        Written fromQuota =
+                new Written(
+                        "a",
+                        START,
+                        1,
+                        new GpuBudgetSpec(
+                                spec.namespaces(),
+                                spec.gpuMinutes(),
+                                spec.period(),
+                                spec.rollover(),
+                                spec.debt(),
+                                spec.onExhausted(),
+                                spec.chargeBy(),
+                                new Share(Formula.Max, Reference.FromQuota, null),
+                                spec.warnAtPercent(),
+                                spec.minimumRunTime()),
+                        false);
+
+        assertThat(condition(state(fromQuota), StatusDocument.QUOTA))
+                .satisfies(it -> {
+                    assertThat(it.status()).isEqualTo("False");
+                    assertThat(it.message()).contains("team-a", "requests.tencent.com/vcuda-core");
+                });
+
+        budgets.quotas(Map.of("team-a", new Fixed(50, 15)));
+        budgets.upToDate(START);
+        assertThat(condition(budgets.state("a").orElseThrow(), StatusDocument.QUOTA).status())
+                .isEqualTo("True");
+    }
+}

@@ -1,0 +1,87 @@
+package io.gpusharing.timekeeper.ledger;
+
+import static io.gpusharing.timekeeper.budget.TestBudgets.budget;
+import static io.gpusharing.timekeeper.budget.TestBudgets.monthly;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.budget.Misread;
+import io.gpusharing.budget.PeriodRule.Unit;
+import io.gpusharing.budget.Standing.InBudget;
+import io.gpusharing.budget.Standing.Unlimited;
+import io.gpusharing.timekeeper.budget.TestBudgets.Given;
+import io.gpusharing.timekeeper.budget.TestBudgets.Written;
+import io.gpusharing.timekeeper.testing.Pods;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** What an administrator can write that passes the schema and makes no sense. */
+class NotUnderstoodTest {
+
+    private static final Instant START = Instant.parse("2026-03-02T10:00:00Z");
+    private static final long MINUTE = 60_000_000;
+
+    private final Written sound = monthly("sound", START, "100", "team-a");
+    private final Written martian =
+            budget("martian", START, "100", Unit.Month, "Mars/Phobos", "0", 25, "team-b");
+
+    @Test
+    void aBudgetThatMakesNoSenseIsCountedWithoutALimitAndTheOthersGoOn() {
+        var books = new Books(START, sound, martian);
+        books.told(Pods.waiting("team-a", 100, 60).boundAt(START));
+        books.told(Pods.waiting("team-b", 100, 60).boundAt(START));
+
+        books.pass(Duration.ofMinutes(2));
+
+        assertThat(books.used("sound").microGpuSeconds()).isEqualTo(2 * MINUTE);
+        assertThat(books.budget("sound").misread()).isNull();
+        assertThat(books.used("martian").microGpuSeconds()).isEqualTo(2 * MINUTE);
+        assertThat(books.budget("martian").standing(books.clock.instant()))
+                .isEqualTo(new Unlimited());
+        assertThat(books.budget("martian").misread())
+                .extracting(Misread::field)
+                .isEqualTo("spec.period.timeZone");
+    }
+
+    @Test
+    void itIsHeldToItsLimitOnceItIsMendedAndForgottenOnceItIsDeleted() {
+        var books = new Books(START, sound, martian);
+        books.told(Pods.waiting("team-b", 100, 60).boundAt(START));
+        books.pass(Duration.ofMinutes(2));
+
+        books.exist(sound, monthly("martian", START, "100", "team-b"));
+        books.pass(Duration.ofMinutes(1));
+        assertThat(books.budget("martian").misread()).isNull();
+        assertThat(books.budget("martian").remaining(books.clock.instant()).orElseThrow().minutes())
+                .isEqualTo("97.000");
+
+        books.exist(sound);
+        books.pass(Duration.ofMinutes(1));
+        assertThat(books.differences()).isEmpty();
+    }
+
+    @Test
+    void grantsBeyondAllMeasureAreAsGoodAsNoLimitAndStopNobody() {
+        var books = new Books(START, sound, monthly("other", START, "1", "team-b"));
+        books.told(Pods.waiting("team-a", 100, 60).boundAt(START));
+        books.told(Pods.waiting("team-b", 100, 60).boundAt(START));
+
+        books.grants(
+                IntStream.range(0, 160)
+                        .mapToObj(i -> new Given("grant-" + i, "sound", "999999999", START))
+                        .toArray(Given[]::new));
+        books.pass(Duration.ofMinutes(2));
+
+        assertThat(books.budget("sound").standing(books.clock.instant()))
+                .isInstanceOf(InBudget.class);
+        assertThat(books.used("sound").microGpuSeconds()).isEqualTo(2 * MINUTE);
+        assertThat(books.used("other").microGpuSeconds()).isEqualTo(2 * MINUTE);
+
+        books.grants();
+        books.pass(Duration.ofMinutes(1));
+        assertThat(books.budget("sound").remaining(books.clock.instant()).orElseThrow().minutes())
+                .as("what the grants have paid for stays paid")
+                .isEqualTo("99.000");
+    }
+}
