@@ -47,7 +47,7 @@ final class Doorkeeper {
             Function<UUID, Optional<ReportingPod>> pods,
             boolean watching,
             Instant now) {
-        boolean isAgent = reporter.serviceAccount().equals(agentAccount);
+        boolean isAgent = isAgent(reporter);
         if (isAgent != (report.meter() == Meter.Agent)) {
             return refuse(
                     Refusal.WRONG_METER,
@@ -58,6 +58,11 @@ final class Doorkeeper {
         return isAgent
                 ? agent(reporter, report, pods, now)
                 : sidecar(reporter, report, pods, watching, now);
+    }
+
+    /** Whether it is a node agent, which no tenant can be. */
+    boolean isAgent(Reporter reporter) {
+        return reporter.serviceAccount().equals(agentAccount);
     }
 
     private static Entry sidecar(

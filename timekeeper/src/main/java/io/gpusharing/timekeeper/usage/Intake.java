@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,11 +25,17 @@ import org.jspecify.annotations.Nullable;
  */
 final class Intake {
 
+    /** Devices of a pod that holds fewer GPUs: one whose GPU was exchanged has seen two. */
+    private static final int MOST_DEVICES = 16;
+
+    private static final Duration AN_HOUR = Duration.ofHours(1);
+
     /** No GPU has so much memory: 1 TiB. */
     private static final long MOST_MEMORY = 1L << 40;
 
     private final Duration tolerance;
     private final Duration agentFresh;
+    private final int maxRuns;
     private final Map<UUID, Map<Counters.Key, Counters>> known = new HashMap<>();
     private final Map<Counters.Key, Counters> changed = new TreeMap<>();
 
@@ -36,10 +43,12 @@ final class Intake {
      * @param stored all counters of all pods that the batch tells of
      * @param tolerance how far clocks and roundings may differ
      * @param agentFresh how long after its last report an agent still covers a pod
+     * @param maxRuns how many runs of a pod's sidecar are taken within an hour
      */
-    Intake(Collection<Counters> stored, Duration tolerance, Duration agentFresh) {
+    Intake(Collection<Counters> stored, Duration tolerance, Duration agentFresh, int maxRuns) {
         this.tolerance = tolerance;
         this.agentFresh = agentFresh;
+        this.maxRuns = maxRuns;
         stored.forEach(this::learn);
     }
 
@@ -50,6 +59,14 @@ final class Intake {
             String wrong = impossible(counters);
             if (wrong != null) {
                 return refuse(counters.key(), wrong);
+            }
+        }
+        if (delivery.report().meter() == Meter.Sidecar) {
+            for (ReportingPod pod : delivery.pods().values()) {
+                Optional<Refused> refused = excessive(pod, delivery, told);
+                if (refused.isPresent()) {
+                    return refused;
+                }
             }
         }
         for (ReportingPod pod : delivery.pods().values()) {
@@ -76,6 +93,46 @@ final class Intake {
                 .filter(it -> it.key().meter() == Meter.Agent)
                 .filter(it -> it.basis() != Basis.Allocation)
                 .anyMatch(it -> it.lastAt().plus(agentFresh).isAfter(now));
+    }
+
+    /** A sidecar stands on the tenant's ground, so what it may make us store is bounded. */
+    private Optional<Refused> excessive(ReportingPod pod, Delivery delivery, List<Counters> told) {
+        List<Counters.Key> before =
+                of(pod.uid()).keySet().stream()
+                        .filter(key -> key.meter() == Meter.Sidecar)
+                        .toList();
+        int mostDevices = Math.max(MOST_DEVICES, pod.gpus());
+        long devices =
+                Stream.concat(before.stream(), told.stream().map(Counters::key))
+                        .map(Counters.Key::device)
+                        .distinct()
+                        .count();
+        if (devices > mostDevices) {
+            return Optional.of(
+                    new Refused(
+                            Refusal.TOO_MANY_DEVICES,
+                            "pod %s cannot have used %d devices; %d at most"
+                                    .formatted(pod.uid(), devices, mostDevices)));
+        }
+        UUID run = delivery.report().run();
+        if (before.stream().anyMatch(key -> key.run().equals(run))) {
+            return Optional.empty();
+        }
+        Instant since = delivery.at().minus(AN_HOUR);
+        long runs =
+                of(pod.uid()).values().stream()
+                        .filter(it -> it.key().meter() == Meter.Sidecar)
+                        .filter(it -> it.lastAt().isAfter(since))
+                        .map(it -> it.key().run())
+                        .distinct()
+                        .count();
+        return runs < maxRuns
+                ? Optional.empty()
+                : Optional.of(
+                        new Refused(
+                                Refusal.TOO_MANY_RUNS,
+                                "the meter of pod %s has begun %d times within an hour"
+                                        .formatted(pod.uid(), runs)));
     }
 
     private @Nullable String impossible(Counters told) {

@@ -29,6 +29,12 @@ sealed interface Outcome {
         NO_NODE(403),
         /** More than physics allows. */
         IMPOSSIBLE_AMOUNT(403),
+        /** A sidecar tells of more devices than its pod can hold. */
+        TOO_MANY_DEVICES(403),
+        /** It did not come in the time that it may take. */
+        TOO_SLOW(408),
+        /** Meters of the pod have begun too often of late. */
+        TOO_MANY_RUNS(429),
         /** The same run and sequence were told with another content. */
         CONFLICT(409),
         /** More bytes than any report needs. */

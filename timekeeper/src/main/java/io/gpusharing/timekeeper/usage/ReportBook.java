@@ -137,7 +137,12 @@ class ReportBook {
     private List<Outcome> inTransaction(List<Delivery> batch) {
         Set<UUID> pods = new HashSet<>();
         batch.forEach(delivery -> pods.addAll(delivery.pods().keySet()));
-        Intake intake = new Intake(counters(pods), properties.tolerance(), properties.agentFresh());
+        Intake intake =
+                new Intake(
+                        counters(pods),
+                        properties.tolerance(),
+                        properties.agentFresh(),
+                        properties.maxRuns());
 
         Map<Delivery.Key, Delivery> fresh = new HashMap<>();
         var outcomes = new ArrayList<Outcome>(batch.size());

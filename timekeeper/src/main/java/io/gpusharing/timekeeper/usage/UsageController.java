@@ -1,5 +1,7 @@
 package io.gpusharing.timekeeper.usage;
 
+import io.gpusharing.timekeeper.usage.Bodies.Body;
+import io.gpusharing.timekeeper.usage.Bodies.Room;
 import io.gpusharing.timekeeper.usage.Outcome.Accepted;
 import io.gpusharing.timekeeper.usage.Outcome.Duplicate;
 import io.gpusharing.timekeeper.usage.Outcome.Refusal;
@@ -10,12 +12,12 @@ import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.Map;
-import java.util.Optional;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
+import org.springframework.util.unit.DataSize;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -32,6 +34,7 @@ class UsageController {
     private final UsageMetrics metrics;
     private final UsageProperties properties;
     private final Clock clock;
+    private final Bodies bodies;
 
     UsageController(
             Doorkeeper doorkeeper,
@@ -50,6 +53,7 @@ class UsageController {
         this.metrics = metrics;
         this.properties = properties;
         this.clock = clock;
+        this.bodies = new Bodies(properties.maxReportsInMemory(), properties.maxReading(), clock);
     }
 
     @PostMapping(UsageSecurity.PATH)
@@ -61,15 +65,41 @@ class UsageController {
     }
 
     private Outcome take(Reporter reporter, HttpServletRequest request) throws IOException {
-        Optional<byte[]> body = body(request);
-        if (body.isEmpty()) {
-            return new Refused(
-                    Refusal.TOO_LARGE,
-                    "a report has %s at most".formatted(properties.maxReportSize()));
+        DataSize most =
+                doorkeeper.isAgent(reporter)
+                        ? properties.maxReportSize()
+                        : properties.maxSidecarReportSize();
+        long told = request.getContentLengthLong();
+        if (told > most.toBytes()) {
+            return tooLarge(most);
         }
+        int size = Math.toIntExact(told < 0 ? most.toBytes() : told);
+        return switch (bodies.enter(size)) {
+            case Room.Full full -> new Unavailable("too many reports are being read");
+            case Room.Given(Bodies.Place place) -> {
+                // Until it is answered: what was read of it is in memory as long.
+                try (place) {
+                    yield switch (place.read(request.getInputStream())) {
+                        case Body.TooLarge large -> tooLarge(most);
+                        case Body.TooSlow slow ->
+                                new Refused(
+                                        Refusal.TOO_SLOW,
+                                        "a report has to come within " + properties.maxReading());
+                        case Body.Read(byte[] bytes) -> take(reporter, bytes);
+                    };
+                }
+            }
+        };
+    }
+
+    private static Outcome tooLarge(DataSize most) {
+        return new Refused(Refusal.TOO_LARGE, "a report has %s at most".formatted(most));
+    }
+
+    private Outcome take(Reporter reporter, byte[] body) {
         UsageReport report;
         try {
-            report = reader.read(body.get());
+            report = reader.read(body);
         } catch (MalformedReportException e) {
             return new Refused(Refusal.MALFORMED, String.valueOf(e.getMessage()));
         }
@@ -81,15 +111,6 @@ class UsageController {
             }
             case Doorkeeper.Entry.Rejected rejected -> rejected.outcome();
         };
-    }
-
-    private Optional<byte[]> body(HttpServletRequest request) throws IOException {
-        int most = Math.toIntExact(properties.maxReportSize().toBytes());
-        if (request.getContentLengthLong() > most) {
-            return Optional.empty();
-        }
-        byte[] body = request.getInputStream().readNBytes(most + 1);
-        return body.length > most ? Optional.empty() : Optional.of(body);
     }
 
     private ResponseEntity<?> answer(Outcome outcome) {
@@ -117,7 +138,8 @@ class UsageController {
     private ResponseEntity<?> problem(int status, String detail) {
         var response =
                 ResponseEntity.status(status).contentType(MediaType.APPLICATION_PROBLEM_JSON);
-        if (status == HttpStatus.SERVICE_UNAVAILABLE.value()) {
+        if (status == HttpStatus.SERVICE_UNAVAILABLE.value()
+                || status == HttpStatus.TOO_MANY_REQUESTS.value()) {
             response.header(
                     HttpHeaders.RETRY_AFTER, Long.toString(properties.retryAfter().toSeconds()));
         }

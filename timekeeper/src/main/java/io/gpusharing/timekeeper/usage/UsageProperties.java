@@ -12,6 +12,12 @@ import org.springframework.validation.annotation.Validated;
  *
  * @param maxReportSize larger bodies are answered 413; a node agent's report of 100 pods on 8 GPUs
  *     takes about 300 KB
+ * @param maxSidecarReportSize the same for sidecars, which tenants can imitate; a report of 16 GPUs
+ *     takes about 5 KB
+ * @param maxReportsInMemory all bodies that are being read or judged at once, together; more are
+ *     answered 503
+ * @param maxReading how long a report may take to come before it is answered 408
+ * @param maxRuns how many runs of a pod's sidecar are taken within an hour; more are answered 429
  * @param maxBatch most counters that are written in one transaction
  * @param maxWaiting most reports that wait for their transaction; more are answered 503
  * @param patience how long a report waits for its transaction before it is answered 503
@@ -25,6 +31,10 @@ import org.springframework.validation.annotation.Validated;
 @ConfigurationProperties("gpusharing.usage")
 record UsageProperties(
         @DefaultValue("1MB") DataSize maxReportSize,
+        @DefaultValue("64KB") DataSize maxSidecarReportSize,
+        @DefaultValue("8MB") DataSize maxReportsInMemory,
+        @DefaultValue("10s") Duration maxReading,
+        @Positive @DefaultValue("12") int maxRuns,
         @Positive @DefaultValue("5000") int maxBatch,
         @Positive @DefaultValue("10000") int maxWaiting,
         @DefaultValue("5s") Duration patience,

@@ -9,6 +9,7 @@ import static io.gpusharing.timekeeper.usage.Reports.sidecar;
 import static io.gpusharing.timekeeper.usage.Reports.use;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.timekeeper.usage.Outcome.Refusal;
 import io.gpusharing.timekeeper.usage.Outcome.Refused;
 import io.gpusharing.timekeeper.usage.UsageReport.Basis;
 import io.gpusharing.timekeeper.usage.UsageReport.DeviceUse;
@@ -33,7 +34,8 @@ class IntakeTest {
     private final Intake intake = intake();
 
     private static Intake intake() {
-        return new Intake(List.of(), PROPERTIES.tolerance(), PROPERTIES.agentFresh());
+        return new Intake(
+                List.of(), PROPERTIES.tolerance(), PROPERTIES.agentFresh(), PROPERTIES.maxRuns());
     }
 
     private java.util.Optional<Refused> take(Duration after, UsageReport report) {
@@ -62,6 +64,32 @@ class IntakeTest {
         take(A_MINUTE, sidecar(run, 1, uid, use(10, 30)));
 
         assertThat(busy(intake)).isEqualTo(20_000_000);
+    }
+
+    @Test
+    void aTenantWhoInventsDevicesIsRefusedAfterAsManyAsItsPodCanHaveSeen() {
+        for (int i = 0; i < 16; i++) {
+            assertThat(take(A_MINUTE, sidecar(run, i, uid, use("GPU-" + i, 0, 1)))).isEmpty();
+        }
+
+        assertThat(take(A_MINUTE, sidecar(run, 16, uid, use("GPU-16", 0, 1))))
+                .map(Refused::refusal)
+                .contains(Refusal.TOO_MANY_DEVICES);
+        assertThat(intake.changed()).hasSize(16);
+    }
+
+    @Test
+    void aTenantWhoInventsRunsIsRefusedAfterTwelveWithinAnHour() {
+        for (int i = 0; i < 12; i++) {
+            assertThat(take(A_MINUTE, sidecar(UUID.randomUUID(), 1, uid, use(0, 1)))).isEmpty();
+        }
+
+        assertThat(take(A_MINUTE, sidecar(UUID.randomUUID(), 1, uid, use(0, 1))))
+                .map(Refused::refusal)
+                .contains(Refusal.TOO_MANY_RUNS);
+        assertThat(take(Duration.ofMinutes(62), sidecar(UUID.randomUUID(), 1, uid, use(0, 1))))
+                .as("an hour later there is room again")
+                .isEmpty();
     }
 
     @Test

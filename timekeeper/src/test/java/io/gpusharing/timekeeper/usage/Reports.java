@@ -19,6 +19,10 @@ final class Reports {
     static final UsageProperties PROPERTIES =
             new UsageProperties(
                     org.springframework.util.unit.DataSize.ofKilobytes(64),
+                    org.springframework.util.unit.DataSize.ofKilobytes(64),
+                    org.springframework.util.unit.DataSize.ofMegabytes(16),
+                    Duration.ofSeconds(10),
+                    12,
                     5_000,
                     10_000,
                     Duration.ofSeconds(5),
