@@ -32,13 +32,23 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Questions come with a Kubernetes bearer token. Who may read {@code gpubudgets} may read what is
- * told of them here; who may update them may grant time and correct charges. So RBAC alone decides,
- * and nothing is configured twice. The description of the interface itself is no secret.
+ * told of them here; who may update them may grant time and correct charges. What is told of pods
+ * needs the right to get the pods of their namespace, or, without a namespace, to update budgets.
+ * So RBAC alone decides, and nothing is configured twice. The description of the interface itself
+ * is no secret.
  */
 @Configuration(proxyBeanMethods = false)
 class ApiSecurity {
 
     private static final String BUDGETS = "/api/v1/budgets/";
+    private static final String PODS = "/api/v1/pods";
+    private static final Set<String> ABOUT_PODS =
+            Set.of(PODS, "/api/v1/waste", "/api/v1/usage/pods");
+
+    /** What tells of all namespaces at once, or of how the ledger is doing. */
+    private static final Set<String> OF_ADMINISTRATORS =
+            Set.of("/api/v1/verify", "/api/v1/reconcile");
+
     private static final Set<String> READING = Set.of("GET", "HEAD", "OPTIONS");
 
     @Bean
@@ -99,13 +109,38 @@ class ApiSecurity {
     }
 
     private static boolean may(Callers callers, Caller caller, HttpServletRequest request) {
-        String budget = budget(request.getRequestURI());
+        String path = request.getRequestURI();
+        if (path.startsWith(LogLevelController.PATH) || OF_ADMINISTRATORS.contains(path)) {
+            return callers.mayChange(caller, null);
+        }
+        if (isAboutPods(path)) {
+            String namespace = request.getParameter("namespace");
+            return namespace == null
+                    ? callers.mayChange(caller, null)
+                    : callers.mayReadPods(caller, namespace);
+        }
+        if (path.startsWith(PODS + "/")) {
+            // Which namespace it is of is known to who looks it up; he asks.
+            return true;
+        }
+        String budget = budget(path);
         return READING.contains(request.getMethod())
                 ? callers.mayRead(caller, budget)
                 : callers.mayChange(caller, budget);
     }
 
+    private static boolean isAboutPods(String path) {
+        return ABOUT_PODS.contains(path);
+    }
+
     private static String needed(HttpServletRequest request) {
+        String path = request.getRequestURI();
+        if (isAboutPods(path)) {
+            return "This needs the right to get pods in the namespace that ?namespace= names; without it, to update gpubudgets.gpusharing.io";
+        }
+        if (path.startsWith(LogLevelController.PATH) || OF_ADMINISTRATORS.contains(path)) {
+            return "This needs the right to update gpubudgets.gpusharing.io; cluster role gpusharing-budget-admin gives it";
+        }
         String budget = budget(request.getRequestURI());
         String verb =
                 READING.contains(request.getMethod()) ? budget == null ? "list" : "get" : "update";

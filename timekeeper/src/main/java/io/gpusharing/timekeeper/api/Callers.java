@@ -40,7 +40,20 @@ class Callers {
 
     private record Answer(@Nullable Object value, Instant until) {}
 
-    private record Question(Caller caller, String verb, @Nullable String budget) {}
+    /** A right: a verb on a kind of object, in a namespace, on a certain one. */
+    private record Right(
+            String verb,
+            String group,
+            String resource,
+            @Nullable String namespace,
+            @Nullable String name) {
+
+        static Right onBudgets(String verb, @Nullable String budget) {
+            return new Right(verb, "gpusharing.io", "gpubudgets", null, budget);
+        }
+    }
+
+    private record Question(Caller caller, Right right) {}
 
     /** Whose token it is; empty if it is nobody's. */
     Optional<Caller> caller(String token) {
@@ -53,7 +66,13 @@ class Callers {
      * @param budget a certain one; null for all of them
      */
     boolean mayRead(Caller caller, @Nullable String budget) {
-        return may(caller, budget == null ? "list" : "get", budget);
+        return may(caller, Right.onBudgets(budget == null ? "list" : "get", budget));
+    }
+
+    /** Whether he may see the pods of a namespace: there, or everywhere as an administrator. */
+    boolean mayReadPods(Caller caller, String namespace) {
+        return may(caller, new Right("get", "", "pods", namespace, null))
+                || mayChange(caller, null);
     }
 
     /**
@@ -62,12 +81,11 @@ class Callers {
      * @param budget a certain one; null for all of them
      */
     boolean mayChange(Caller caller, @Nullable String budget) {
-        return may(caller, "update", budget);
+        return may(caller, Right.onBudgets("update", budget));
     }
 
-    private boolean may(Caller caller, String verb, @Nullable String budget) {
-        Object allowed =
-                kept(new Question(caller, verb, budget), () -> allowed(caller, verb, budget));
+    private boolean may(Caller caller, Right right) {
+        Object allowed = kept(new Question(caller, right), () -> allowed(caller, right));
         return Boolean.TRUE.equals(allowed);
     }
 
@@ -102,7 +120,7 @@ class Callers {
                 : null;
     }
 
-    private boolean allowed(Caller caller, String verb, @Nullable String budget) {
+    private boolean allowed(Caller caller, Right right) {
         SubjectAccessReview review =
                 client.resource(
                                 new SubjectAccessReviewBuilder()
@@ -110,10 +128,11 @@ class Callers {
                                         .withUser(caller.name())
                                         .withGroups(caller.groups())
                                         .withNewResourceAttributes()
-                                        .withGroup("gpusharing.io")
-                                        .withResource("gpubudgets")
-                                        .withVerb(verb)
-                                        .withName(budget)
+                                        .withGroup(right.group())
+                                        .withResource(right.resource())
+                                        .withVerb(right.verb())
+                                        .withNamespace(right.namespace())
+                                        .withName(right.name())
                                         .endResourceAttributes()
                                         .endSpec()
                                         .build())

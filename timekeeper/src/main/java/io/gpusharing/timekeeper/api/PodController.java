@@ -1,14 +1,18 @@
 package io.gpusharing.timekeeper.api;
 
+import io.gpusharing.timekeeper.api.Callers.Caller;
 import io.gpusharing.timekeeper.ledger.Corrections;
 import io.gpusharing.timekeeper.ledger.PodCharges;
 import io.gpusharing.timekeeper.ledger.PodCharges.PodCharge;
 import java.time.Clock;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
+import org.springframework.security.core.Authentication;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -21,13 +25,17 @@ import org.springframework.web.server.ResponseStatusException;
 @RequestMapping("/api/v1/pods")
 class PodController {
 
+    private static final Pattern DNS_LABEL = Pattern.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?");
+
     private final PodCharges charges;
     private final Corrections corrections;
+    private final Callers callers;
     private final Clock clock;
 
-    PodController(PodCharges charges, Corrections corrections, Clock clock) {
+    PodController(PodCharges charges, Corrections corrections, Callers callers, Clock clock) {
         this.charges = charges;
         this.corrections = corrections;
+        this.callers = callers;
         this.clock = clock;
     }
 
@@ -42,6 +50,10 @@ class PodController {
             @RequestParam(required = false) @Nullable String namespace,
             @RequestParam(defaultValue = "1000") int limit,
             @RequestParam(required = false) @Nullable UUID after) {
+        if (namespace != null && !DNS_LABEL.matcher(namespace).matches()) {
+            throw new ResponseStatusException(
+                    HttpStatus.BAD_REQUEST, "namespace is no name of a namespace");
+        }
         return Page.of(
                 charges.page(namespace, after, Page.size(limit), clock.instant()),
                 limit,
@@ -50,13 +62,19 @@ class PodController {
 
     /** One pod. Its {@code ETag} changes with each correction; a correction may ask for it. */
     @GetMapping("/{uid}")
-    ResponseEntity<PodCharge> one(@PathVariable UUID uid) {
+    ResponseEntity<PodCharge> one(@PathVariable UUID uid, Authentication caller) {
+        Caller who = (Caller) Objects.requireNonNull(caller.getPrincipal());
         String tag = tag(corrections.version(uid));
-        return charges.of(uid, clock.instant())
-                .map(charge -> ResponseEntity.ok().eTag(tag).body(charge))
-                .orElseThrow(() ->
-                        new ResponseStatusException(
-                                HttpStatus.NOT_FOUND, "No pod " + uid + " held a GPU"));
+        PodCharge charge =
+                charges.of(uid, clock.instant())
+                        .orElseThrow(() ->
+                                new ResponseStatusException(
+                                        HttpStatus.NOT_FOUND, "No pod " + uid + " held a GPU"));
+        if (!callers.mayReadPods(who, charge.namespace())) {
+            throw new ResponseStatusException(
+                    HttpStatus.FORBIDDEN, "This needs the right to get pods in its namespace");
+        }
+        return ResponseEntity.ok().eTag(tag).body(charge);
     }
 
     /** The tag of a pod that was corrected so often. */

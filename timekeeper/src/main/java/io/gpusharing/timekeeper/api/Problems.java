@@ -5,6 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;
@@ -21,6 +22,14 @@ import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExcep
 class Problems extends ResponseEntityExceptionHandler {
 
     private static final Logger log = LoggerFactory.getLogger(Problems.class);
+
+    /** What was asked holds something that the database cannot, for instance the character 0. */
+    @ExceptionHandler(DataIntegrityViolationException.class)
+    ResponseEntity<ProblemDetail> notStorable(DataIntegrityViolationException e) {
+        log.atInfo().addKeyValue("problem", e.getMessage()).log("a question was not understood");
+        return answer(
+                HttpStatus.BAD_REQUEST, "A parameter holds characters or numbers that cannot be");
+    }
 
     /** The database is away or busy: nothing was done. */
     @ExceptionHandler({DataAccessException.class, TransactionException.class})

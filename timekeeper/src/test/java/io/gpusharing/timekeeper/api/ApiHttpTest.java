@@ -237,7 +237,11 @@ class ApiHttpTest {
     }
 
     private static JsonNode json(String path) throws IOException, InterruptedException {
-        HttpResponse<String> answer = get("reader", path);
+        return json("reader", path);
+    }
+
+    private static JsonNode json(String who, String path) throws IOException, InterruptedException {
+        HttpResponse<String> answer = get(who, path);
         assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
         return JSON.readTree(answer.body());
     }
@@ -397,7 +401,7 @@ class ApiHttpTest {
                         "\"0\""),
                 412,
                 "ETag");
-        assertThat(get("reader", "/api/v1/pods/" + CORRECTED.uid()).headers().firstValue("ETag"))
+        assertThat(get("admin", "/api/v1/pods/" + CORRECTED.uid()).headers().firstValue("ETag"))
                 .contains("\"2\"");
     }
 
@@ -495,7 +499,7 @@ class ApiHttpTest {
                         java.sql.Timestamp.from(TEN))
                 .update();
 
-        JsonNode pods = json("/api/v1/waste?from=2026-03-01T00:00:00Z&budget=a");
+        JsonNode pods = json("admin", "/api/v1/waste?from=2026-03-01T00:00:00Z&budget=a");
         JsonNode owners = json("/api/v1/waste?by=owner&from=2026-03-01T00:00:00Z&namespace=team-a");
 
         assertThat(pods.get(0).path("summary").asString())
@@ -505,12 +509,12 @@ class ApiHttpTest {
         assertThat(pods.get(0).path("idle").asLong()).isEqualTo(9000 * 500_000L - 18_000_000);
         assertThat(pods.get(1).path("summary").asString()).contains("nobody measured it");
         assertThat(owners).hasSize(2);
-        isProblem(get("reader", "/api/v1/waste?by=colour"), 400);
+        isProblem(get("admin", "/api/v1/waste?by=colour"), 400);
     }
 
     @Test
     void theReconcileReportFindsWhatTheClusterDoesNotShow() throws Exception {
-        JsonNode report = json("/api/v1/reconcile");
+        JsonNode report = json("admin", "/api/v1/reconcile");
 
         assertThat(report.path("sound").asBoolean()).isFalse();
         assertThat(report.path("orphaned")).hasSize(1);
@@ -518,6 +522,60 @@ class ApiHttpTest {
                 .isEqualTo(RUNNING.uid().toString());
         assertThat(report.path("unmetered")).hasSize(2);
         assertThat(report.path("estimated")).isEmpty();
+    }
+
+    @Test
+    void podsAreToldToWhoMayGetThemInTheirNamespaceAndToAdministrators() throws Exception {
+        String elsewhere = "/api/v1/pods/" + CORRECTED.uid();
+
+        assertThat(get("reader", "/api/v1/pods?namespace=team-a").statusCode()).isEqualTo(200);
+        assertThat(get("reader", "/api/v1/pods/" + ENDED.uid()).statusCode()).isEqualTo(200);
+        isProblem(get("reader", "/api/v1/pods"), 403, "namespace");
+        isProblem(get("reader", "/api/v1/pods?namespace=team-c"), 403, "get pods");
+        isProblem(get("reader", elsewhere), 403, "get pods");
+        isProblem(get("reader", "/api/v1/waste"), 403, "namespace");
+        isProblem(get("stranger", "/api/v1/pods?namespace=team-a"), 403);
+        assertThat(get("admin", "/api/v1/pods").statusCode()).isEqualTo(200);
+        assertThat(get("admin", elsewhere).statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void theLedgerIsVerifiedForAdministratorsOnly() throws Exception {
+        isProblem(get("reader", "/api/v1/verify"), 403, "update gpubudgets");
+        isProblem(get("reader", "/api/v1/reconcile"), 403, "update gpubudgets");
+        assertThat(get("admin", "/api/v1/verify").statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void aNamespaceThatCannotBeIsABadRequestAndNoFailureOfOurs() throws Exception {
+        isProblem(get("admin", "/api/v1/pods?namespace=%00"), 400, "namespace");
+        isProblem(get("admin", "/api/v1/waste?namespace=%00"), 400);
+    }
+
+    @Test
+    void onlyAdministratorsChangeHowMuchIsLoggedAndOnlyOfOurOwnCode() throws Exception {
+        isProblem(put("reader", "/api/v1/loggers/io.gpusharing", "{\"level\":\"debug\"}"), 403);
+        isProblem(
+                put("admin", "/api/v1/loggers/org.apache.coyote", "{\"level\":\"trace\"}"),
+                422,
+                "tokens");
+        HttpResponse<String> changed =
+                put("admin", "/api/v1/loggers/io.gpusharing.none", "{\"level\":\"warn\"}");
+
+        assertThat(changed.statusCode()).as(changed.body()).isEqualTo(200);
+        assertThat(json("admin", "/api/v1/loggers").path("io.gpusharing.none").asString())
+                .isEqualTo("WARN");
+    }
+
+    private static HttpResponse<String> put(String who, String path, String body)
+            throws IOException, InterruptedException {
+        return CLIENT.send(
+                HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                        .header("Authorization", "Bearer " + who)
+                        .header("Content-Type", "application/json")
+                        .PUT(BodyPublishers.ofString(body))
+                        .build(),
+                BodyHandlers.ofString());
     }
 
     @Test

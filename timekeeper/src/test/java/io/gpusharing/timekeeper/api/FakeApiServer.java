@@ -18,7 +18,7 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * An API server that knows three people by their tokens: {@code reader} may get and list budgets,
  * {@code admin} may do everything, {@code stranger} nothing. {@code clerk} may update budgets, but
- * not create grants.
+ * not create grants. All but the stranger may get the pods of {@code team-a}.
  */
 final class FakeApiServer implements AutoCloseable {
 
@@ -82,9 +82,16 @@ final class FakeApiServer implements AutoCloseable {
 
     private static JsonNode access(ObjectNode review) {
         String user = review.at("/spec/user").asString().replace("@example.com", "");
-        String verb = review.at("/spec/resourceAttributes/verb").asString();
+        JsonNode right = review.at("/spec/resourceAttributes");
+        String verb = right.path("verb").asString();
+        boolean ofPods = right.path("resource").asString().equals("pods");
         review.putObject("status")
-                .put("allowed", VERBS.getOrDefault(user, Set.of()).contains(verb));
+                .put(
+                        "allowed",
+                        ofPods
+                                ? !user.equals("stranger")
+                                        && right.path("namespace").asString("").equals("team-a")
+                                : VERBS.getOrDefault(user, Set.of()).contains(verb));
         return review;
     }
 
