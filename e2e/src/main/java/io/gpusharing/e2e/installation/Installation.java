@@ -41,6 +41,7 @@ public final class Installation {
         URI webhookUrl = URI.create("https://127.0.0.1:" + ports.get(0));
         URI timekeeperUrl = URI.create("https://127.0.0.1:" + ports.get(1));
         createManifests(cluster, webhookUrl);
+        letTheQuestionerSeePods(cluster);
 
         var here = new LinkedHashMap<String, String>();
         here.put("GPUSHARING_SIDECAR_TIMEKEEPERURL", timekeeperUrl.toString());
@@ -89,6 +90,18 @@ public final class Installation {
                         "crd/gpubudgets.gpusharing.io",
                         "crd/gpugrants.gpusharing.io",
                         "--timeout=30s")
+                .orFail();
+    }
+
+    /** Who asks {@link TimekeeperApi} is told of the pods that it may get. */
+    private static void letTheQuestionerSeePods(TestCluster cluster) {
+        cluster.kubectl()
+                .run(
+                        "create",
+                        "clusterrolebinding",
+                        "questioner",
+                        "--clusterrole=view",
+                        "--serviceaccount=default:default")
                 .orFail();
     }
 
