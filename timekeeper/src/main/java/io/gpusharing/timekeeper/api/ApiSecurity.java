@@ -109,7 +109,7 @@ class ApiSecurity {
     }
 
     private static boolean may(Callers callers, Caller caller, HttpServletRequest request) {
-        String path = request.getRequestURI();
+        String path = request.getServletPath();
         if (path.startsWith(LogLevelController.PATH) || OF_ADMINISTRATORS.contains(path)) {
             return callers.mayChange(caller, null);
         }
@@ -134,14 +134,14 @@ class ApiSecurity {
     }
 
     private static String needed(HttpServletRequest request) {
-        String path = request.getRequestURI();
+        String path = request.getServletPath();
         if (isAboutPods(path)) {
             return "This needs the right to get pods in the namespace that ?namespace= names; without it, to update gpubudgets.gpusharing.io";
         }
         if (path.startsWith(LogLevelController.PATH) || OF_ADMINISTRATORS.contains(path)) {
             return "This needs the right to update gpubudgets.gpusharing.io; cluster role gpusharing-budget-admin gives it";
         }
-        String budget = budget(request.getRequestURI());
+        String budget = budget(request.getServletPath());
         String verb =
                 READING.contains(request.getMethod()) ? budget == null ? "list" : "get" : "update";
         return "This needs the right to %s gpubudgets.gpusharing.io%s; cluster roles gpusharing-budget-reader and -admin give it"

@@ -540,6 +540,14 @@ class ApiHttpTest {
     }
 
     @Test
+    void aPathThatIsWrittenInAnotherWayNeedsTheSameRight() throws Exception {
+        isProblem(get("reader", "/api/v1/w%61ste"), 403, "namespace");
+        isProblem(get("reader", "/%61pi/v1/waste"), 403, "namespace");
+        isProblem(get("reader", "/api/v1/v%65rify"), 403, "update");
+        isProblem(get("reader", "/api/v1/l%6fggers"), 403, "update");
+    }
+
+    @Test
     void theLedgerIsVerifiedForAdministratorsOnly() throws Exception {
         isProblem(get("reader", "/api/v1/verify"), 403, "update gpubudgets");
         isProblem(get("reader", "/api/v1/reconcile"), 403, "update gpubudgets");
