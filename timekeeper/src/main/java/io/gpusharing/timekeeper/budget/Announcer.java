@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.ObjectReference;
 import io.fabric8.kubernetes.api.model.ObjectReferenceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.timekeeper.alarm.Alarm;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import io.gpusharing.timekeeper.metering.Stay;
@@ -72,7 +73,7 @@ class Announcer extends Alarm {
     }
 
     @Override
-    @Nullable Instant work(Instant now) {
+    protected @Nullable Instant work(Instant now) {
         if (!budgets.settled()) {
             // What was noted before a crash would find no budget, and be taken for told.
             return null;

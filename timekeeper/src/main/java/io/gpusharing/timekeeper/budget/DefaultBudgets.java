@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
 import io.gpusharing.budget.GpuBudgetSpec;
+import io.gpusharing.timekeeper.alarm.Alarm;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import java.net.HttpURLConnection;
@@ -53,7 +54,7 @@ class DefaultBudgets extends Alarm {
     }
 
     @Override
-    @Nullable Instant work(Instant now) {
+    protected @Nullable Instant work(Instant now) {
         return switch (properties.unnamedNamespaces()) {
             case Unlimited -> null;
             case PerNamespace -> {

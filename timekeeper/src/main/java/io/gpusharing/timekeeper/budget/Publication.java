@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.budget;
 
+import io.gpusharing.timekeeper.alarm.Alarm;
 import java.time.Instant;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

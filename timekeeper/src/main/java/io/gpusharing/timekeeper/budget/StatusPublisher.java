@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.gpusharing.budget.GpuBudgetStatus;
+import io.gpusharing.timekeeper.alarm.Alarm;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -56,7 +57,7 @@ class StatusPublisher extends Alarm {
     }
 
     @Override
-    @Nullable Instant work(Instant now) {
+    protected @Nullable Instant work(Instant now) {
         Map<String, BudgetState> states = budgets.states();
         published.keySet().retainAll(states.keySet());
         Instant next = null;

@@ -2,12 +2,12 @@ package io.gpusharing.timekeeper.reclaim;
 
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.budget.Standing;
+import io.gpusharing.timekeeper.alarm.Alarm;
 import io.gpusharing.timekeeper.budget.BudgetState;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import io.gpusharing.timekeeper.metering.PodFacts.Placement;
-import io.gpusharing.timekeeper.outage.Outage;
 import io.gpusharing.timekeeper.reclaim.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.Decision.Leave;
 import io.gpusharing.timekeeper.reclaim.Decision.Reason;
@@ -21,13 +21,12 @@ import java.util.Optional;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.context.SmartLifecycle;
 
 /**
  * Looks for waiting pods again and again, and makes room where the planner says so. As long as
  * nobody waits, or nobody could be evicted, it asks the API server nothing.
  */
-class Reclaimer implements SmartLifecycle {
+class Reclaimer extends Alarm {
 
     private static final Logger log = LoggerFactory.getLogger(Reclaimer.class);
     private static final Duration LOOK_BACK = Duration.ofDays(1);
@@ -38,12 +37,8 @@ class Reclaimer implements SmartLifecycle {
     private final Receipts receipts;
     private final Evictions evictions;
     private final ReclaimProperties properties;
-    private final Clock clock;
     private final Map<String, Reason> told = new HashMap<>();
     private final Turns turns = new Turns();
-    private final Outage outage;
-    private final Thread thread;
-    private volatile boolean running;
 
     Reclaimer(
             ClusterView view,
@@ -53,21 +48,24 @@ class Reclaimer implements SmartLifecycle {
             Evictions evictions,
             ReclaimProperties properties,
             Clock clock) {
+        super("reclaim", clock);
         this.view = view;
         this.budgets = budgets;
         this.scenes = scenes;
         this.receipts = receipts;
         this.evictions = evictions;
         this.properties = properties;
-        this.clock = clock;
-        this.outage = new Outage(log, "reclaim", clock);
-        this.thread = Thread.ofVirtual().name("reclaim").unstarted(this::run);
     }
 
     /** Settles what is open, and makes room for whoever waits. */
-    void check() {
-        Instant now = clock.instant();
+    @Override
+    protected Instant work(Instant now) {
         settle(now);
+        makeRoom(now);
+        return now.plus(properties.check());
+    }
+
+    private void makeRoom(Instant now) {
         if (!somebodyWaits(now) || !somebodyCouldGo(now)) {
             told.clear();
             return;
@@ -159,43 +157,5 @@ class Reclaimer implements SmartLifecycle {
                     .addKeyValue("detail", leave.detail())
                     .log("nobody is evicted");
         }
-    }
-
-    private void run() {
-        try {
-            while (running) {
-                Thread.sleep(properties.check());
-                checkSafely();
-            }
-        } catch (InterruptedException e) {
-            log.debug("told to stop");
-        }
-    }
-
-    /** Neither a database nor an API server that is away ends it. */
-    private void checkSafely() {
-        try {
-            check();
-            outage.over();
-        } catch (RuntimeException e) {
-            outage.failed(e);
-        }
-    }
-
-    @Override
-    public void start() {
-        running = true;
-        thread.start();
-    }
-
-    @Override
-    public void stop() {
-        running = false;
-        thread.interrupt();
-    }
-
-    @Override
-    public boolean isRunning() {
-        return running;
     }
 }

@@ -1,19 +1,18 @@
 package io.gpusharing.timekeeper.tls;
 
+import io.gpusharing.timekeeper.alarm.Alarm;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.tls.CertificateAuthority;
 import io.gpusharing.tls.ServerIdentity;
 import java.security.cert.X509Certificate;
 import java.time.Clock;
 import java.time.Instant;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.ssl.SslBundleRegistry;
-import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
 /**
@@ -21,7 +20,7 @@ import org.springframework.stereotype.Component;
  * is known, and is renewed in time or when the CA is another. Servers take it up in place.
  */
 @Component("servingCertificate")
-class ServingCertificate implements SmartLifecycle, HealthIndicator {
+class ServingCertificate extends Alarm implements HealthIndicator {
 
     private static final Logger log = LoggerFactory.getLogger(ServingCertificate.class);
 
@@ -29,9 +28,6 @@ class ServingCertificate implements SmartLifecycle, HealthIndicator {
     private final SslBundleRegistry bundles;
     private final TlsProperties properties;
     private final String namespace;
-    private final Clock clock;
-    private final Thread thread =
-            Thread.ofVirtual().name("serving-certificate").unstarted(this::run);
     private volatile @Nullable ServerIdentity identity;
 
     ServingCertificate(
@@ -40,26 +36,11 @@ class ServingCertificate implements SmartLifecycle, HealthIndicator {
             TlsProperties properties,
             ClusterProperties cluster,
             Clock clock) {
+        super("serving-certificate", clock);
         this.authority = authority;
         this.bundles = bundles;
         this.properties = properties;
         this.namespace = cluster.namespace();
-        this.clock = clock;
-    }
-
-    @Override
-    public void start() {
-        thread.start();
-    }
-
-    @Override
-    public void stop() {
-        thread.interrupt();
-    }
-
-    @Override
-    public boolean isRunning() {
-        return thread.isAlive();
     }
 
     @Override
@@ -70,29 +51,10 @@ class ServingCertificate implements SmartLifecycle, HealthIndicator {
                 : Health.up().withDetail("expires", present.certificate().getNotAfter()).build();
     }
 
-    private void run() {
-        boolean failing = false;
-        try {
-            while (true) {
-                failing = !check(failing);
-                long pause = failing ? 1_000 : properties.check().toMillis();
-                TimeUnit.MILLISECONDS.sleep(pause);
-            }
-        } catch (InterruptedException e) {
-            log.debug("told to stop");
-        }
-    }
-
-    private boolean check(boolean failing) {
-        try {
-            renewIfNeeded(authority.read(clock.instant()), clock.instant());
-            return true;
-        } catch (RuntimeException e) {
-            if (!failing) {
-                log.atWarn().setCause(e).log("cannot read the reporting CA, asking again");
-            }
-            return false;
-        }
+    @Override
+    protected Instant work(Instant now) {
+        renewIfNeeded(authority.read(now), now);
+        return now.plus(properties.check());
     }
 
     private void renewIfNeeded(CertificateAuthority ca, Instant now) {

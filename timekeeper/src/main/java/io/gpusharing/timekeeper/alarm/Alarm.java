@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.budget;
+package io.gpusharing.timekeeper.alarm;
 
 import io.gpusharing.timekeeper.outage.Outage;
 import java.time.Clock;
@@ -11,38 +11,44 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
-/** A thread that works when it is rung and at the instants that it asked for. */
-abstract class Alarm implements SmartLifecycle {
+/**
+ * A thread that works once at its start, and then when it is rung and at the instants that it asked
+ * for. What fails is told once and tried again after a second.
+ */
+public abstract class Alarm implements SmartLifecycle {
 
     private static final Logger log = LoggerFactory.getLogger(Alarm.class);
     private static final Duration LONGEST_NAP = Duration.ofSeconds(30);
 
     private final Clock clock;
-    private final Thread thread;
     private final Semaphore bell = new Semaphore(1);
     private final Outage outage;
-    private volatile boolean running;
+    private final String name;
+    private volatile @Nullable Thread thread;
 
-    Alarm(String name, Clock clock) {
+    /**
+     * @param name of the thread, a noun: {@code announcer}
+     */
+    protected Alarm(String name, Clock clock) {
         this.clock = clock;
         this.outage = new Outage(log, name, clock);
-        this.thread = Thread.ofVirtual().name(name).unstarted(this::run);
+        this.name = name;
     }
 
     /**
      * Does what is due.
      *
-     * @return when to be called again; null if not before it is rung
+     * @return when to be called again, at the latest; null if not before it is rung
      */
-    abstract @Nullable Instant work(Instant now);
+    protected abstract @Nullable Instant work(Instant now);
 
     /** There is something to do. */
-    final void ring() {
+    protected final void ring() {
         bell.release();
     }
 
     /** The sooner of both, of which null is never. */
-    static @Nullable Instant sooner(@Nullable Instant one, @Nullable Instant other) {
+    public static @Nullable Instant sooner(@Nullable Instant one, @Nullable Instant other) {
         if (one == null || other == null) {
             return one == null ? other : one;
         }
@@ -51,25 +57,29 @@ abstract class Alarm implements SmartLifecycle {
 
     @Override
     public void start() {
-        running = true;
-        thread.start();
+        Thread fresh = Thread.ofVirtual().name(name).unstarted(this::run);
+        thread = fresh;
+        fresh.start();
     }
 
     @Override
     public void stop() {
-        running = false;
-        thread.interrupt();
+        Thread present = thread;
+        thread = null;
+        if (present != null) {
+            present.interrupt();
+        }
     }
 
     @Override
     public boolean isRunning() {
-        return running;
+        return thread != null;
     }
 
     private void run() {
         Instant next = null;
         try {
-            while (running) {
+            while (Thread.currentThread().equals(thread)) {
                 if (bell.tryAcquire(nap(next).toMillis(), TimeUnit.MILLISECONDS)) {
                     bell.drainPermits();
                 }
