@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.reclaim;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -15,7 +16,7 @@ sealed interface Decision {
      *
      * @param node where it then fits
      * @param victims whom, in the order in which they were chosen
-     * @param considered everybody on whom a GPU could have been had, and why not
+     * @param considered everybody on whom a GPU could have been had, and why not he
      */
     record Evict(Waiter waiter, String node, List<Victim> victims, List<Candidate> considered)
             implements Decision {
@@ -54,6 +55,8 @@ sealed interface Decision {
      * @param budget its budget, over now
      * @param why why this one, in words
      * @param cost micro-GPU-seconds that it has used up in this run, which may be lost
+     * @param refusedSince since when the API server has refused it, for so long that it is deleted
+     *     if it does so again; null if its no is taken
      */
     record Victim(
             PodRef pod,
@@ -62,13 +65,14 @@ sealed interface Decision {
             String gang,
             String why,
             long cost,
-            Duration grace) {}
+            Duration grace,
+            @Nullable Instant refusedSince) {}
 
     /**
      * A pod that was looked at.
      *
      * @param budget its budget; null if it has none
-     * @param spared why it may not be evicted; null if it may
+     * @param spared why it stays; null if it goes, or could go
      */
     record Candidate(PodRef pod, String node, @Nullable String budget, @Nullable String spared) {}
 
@@ -104,6 +108,8 @@ sealed interface Decision {
         NOBODY,
         /** It would not fit even if everybody who may be evicted were gone. */
         WOULD_NOT_FIT,
+        /** It would fit without somebody whom a PodDisruptionBudget keeps. */
+        KEPT,
         /** Too much was evicted within the last minute. */
         RATE_LIMITED,
         /** Too many wait to look at all of them at once; its turn comes. */

@@ -49,9 +49,12 @@ public class EvictionBook {
      * @param because the same as a sentence
      * @param cost micro-GPU-seconds of the victim's run, which may be lost
      * @param considered everybody who was looked at, and why not he
-     * @param result {@code Evicted}, {@code Refused} by the API server, {@code Gone}, or {@code
-     *     Planned} while that is open
-     * @param helped whether the waiter was bound in time; absent while that is open
+     * @param result {@code Evicted}; {@code Deleted} because the API server had refused it for too
+     *     long; {@code Refused} by the API server; {@code Spared} because another of the same plan
+     *     was refused; {@code Gone}; or {@code Planned} while that is open
+     * @param helped whether the waiter was bound in time where room was made; absent while that is
+     *     open
+     * @param outcome the same in words
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Receipt(
@@ -68,6 +71,7 @@ public class EvictionBook {
             String result,
             @Nullable String resultDetail,
             @Nullable Boolean helped,
+            @Nullable String outcome,
             @JsonIgnore String cursor) {}
 
     /**
@@ -103,11 +107,12 @@ public class EvictionBook {
                 waiter,
                 since,
                 row.getString("node"),
-                "%s/%s of budget %s, which was over its time, made room on %s for %s/%s of budget %s, which had waited since %s: %s"
+                "%s/%s of budget %s, which was over its time, %s on %s for %s/%s of budget %s, which had waited since %s: %s"
                         .formatted(
                                 victim.namespace(),
                                 victim.name(),
                                 victim.budget(),
+                                did(row.getString("result")),
                                 row.getString("node"),
                                 waiter.namespace(),
                                 waiter.name(),
@@ -121,7 +126,16 @@ public class EvictionBook {
                 row.getString("result"),
                 detail.isEmpty() ? null : detail,
                 open ? null : helped,
+                open ? null : row.getString("outcome"),
                 row.getString("cursor"));
+    }
+
+    private static String did(String result) {
+        return switch (result) {
+            case "Evicted", "Deleted" -> "made room";
+            case "Gone" -> "had gone already when it was to make room";
+            default -> "was to make room";
+        };
     }
 
     private static Who who(ResultSet row, String role) throws SQLException {

@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.reclaim;
 
+import io.fabric8.kubernetes.api.model.DeleteOptions;
 import io.fabric8.kubernetes.api.model.DeleteOptionsBuilder;
 import io.fabric8.kubernetes.api.model.EventBuilder;
 import io.fabric8.kubernetes.api.model.MicroTime;
@@ -25,7 +26,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Carries a plan out by the Eviction API, which honours PodDisruptionBudgets, and tells everybody
  * whom it concerns. First all victims are tried without effect: a plan of which one victim must
- * stay would cost the others their work for nothing.
+ * stay would cost the others their work for nothing. A victim that was refused for so long that an
+ * administrator's patience is over is deleted, if it is refused once more.
  */
 class Evictions {
 
@@ -50,28 +52,15 @@ class Evictions {
     /** What the API server said to one eviction. */
     record Answer(Result result, String detail) {}
 
-    /** By the victim's UID, in the plan's order until one is refused. */
+    /** By the victim's UID, for all of the plan's. */
     Map<String, Answer> carryOut(Evict plan, Instant now) {
-        Map<String, Answer> tried = new HashMap<>();
-        for (Victim victim : plan.victims()) {
-            Answer answer = evict(victim, true);
-            tried.put(victim.pod().uid(), answer);
-            if (answer.result() == Result.Refused) {
-                plan.victims()
-                        .forEach(it ->
-                                tried.put(
-                                        it.pod().uid(),
-                                        new Answer(
-                                                Result.Refused,
-                                                "%s may not go: %s"
-                                                        .formatted(
-                                                                victim.pod(), answer.detail()))));
-                return tried;
-            }
+        Map<String, Answer> against = trial(plan);
+        if (!against.isEmpty()) {
+            return against;
         }
         Map<String, Answer> answers = new HashMap<>();
         for (Victim victim : plan.victims()) {
-            Answer answer = evict(victim, false);
+            Answer answer = end(victim);
             answers.put(victim.pod().uid(), answer);
             log.atInfo()
                     .addKeyValue("victim", victim.pod())
@@ -80,49 +69,75 @@ class Evictions {
                     .addKeyValue("node", plan.node())
                     .addKeyValue("result", answer.result())
                     .log("reclaimed");
-            if (answer.result() == Result.Evicted) {
-                tell(
-                        victim.pod(),
-                        "Warning",
-                        "Reclaimed",
-                        "Evicted to make room on %s for %s, which is in budget: %s"
-                                .formatted(plan.node(), plan.waiter().pod(), victim.why()),
-                        now);
-            }
+            tellVictim(plan, victim, answer, now);
         }
-        if (answers.values().stream().anyMatch(it -> it.result() == Result.Evicted)) {
+        long gone = answers.values().stream().filter(it -> it.result().ended()).count();
+        if (gone > 0) {
             tell(
                     plan.waiter().pod(),
                     "Normal",
                     "RoomMade",
                     "%d pod(s) of budgets that are used up were evicted from %s"
-                            .formatted(plan.victims().size(), plan.node()),
+                            .formatted(gone, plan.node()),
                     now);
         }
         return answers;
     }
 
+    /** What stands against the plan, without any effect; empty if nothing does. */
+    private Map<String, Answer> trial(Evict plan) {
+        Map<String, Answer> refused = new HashMap<>();
+        String staying = "";
+        for (Victim victim : plan.victims()) {
+            Answer answer = evict(victim, true);
+            if (answer.result() == Result.Refused && victim.refusedSince() == null) {
+                refused.put(victim.pod().uid(), answer);
+                staying = victim.pod().toString();
+            }
+        }
+        if (!refused.isEmpty()) {
+            Answer spared = new Answer(Result.Spared, staying + " may not go");
+            plan.victims().forEach(victim -> refused.putIfAbsent(victim.pod().uid(), spared));
+        }
+        return refused;
+    }
+
+    private Answer end(Victim victim) {
+        Answer answer = evict(victim, false);
+        return answer.result() == Result.Refused && victim.refusedSince() != null
+                ? delete(victim, answer)
+                : answer;
+    }
+
+    private void tellVictim(Evict plan, Victim victim, Answer answer, Instant now) {
+        String done =
+                switch (answer.result()) {
+                    case Evicted -> "Evicted";
+                    case Deleted ->
+                            "Deleted, although that was refused since %s (%s),"
+                                    .formatted(victim.refusedSince(), answer.detail());
+                    case Refused, Spared, Gone -> "";
+                };
+        if (!done.isEmpty()) {
+            tell(
+                    victim.pod(),
+                    "Warning",
+                    "Reclaimed",
+                    "%s to make room on %s for %s, which is in budget: %s"
+                            .formatted(done, plan.node(), plan.waiter().pod(), victim.why()),
+                    now);
+        }
+    }
+
     private Answer evict(Victim victim, boolean dryRun) {
         PodRef pod = victim.pod();
-        var options =
-                new DeleteOptionsBuilder()
-                        // Another pod of the same name is not the one that was chosen.
-                        .withNewPreconditions()
-                        .withUid(pod.uid())
-                        .endPreconditions();
-        if (victim.grace().compareTo(maxGrace) > 0) {
-            options.withGracePeriodSeconds(maxGrace.toSeconds());
-        }
-        if (dryRun) {
-            options.withDryRun("All");
-        }
         Eviction eviction =
                 new EvictionBuilder()
                         .withNewMetadata()
                         .withNamespace(pod.namespace())
                         .withName(pod.name())
                         .endMetadata()
-                        .withDeleteOptions(options.build())
+                        .withDeleteOptions(options(victim, dryRun))
                         .build();
         try {
             boolean done =
@@ -131,15 +146,59 @@ class Evictions {
                     ? new Answer(Result.Evicted, "")
                     : new Answer(Result.Refused, "a PodDisruptionBudget does not let it go now");
         } catch (KubernetesClientException e) {
-            return switch (e.getCode()) {
-                // 409: the precondition failed, the pod of that name is another one.
-                case HttpURLConnection.HTTP_NOT_FOUND, HttpURLConnection.HTTP_CONFLICT ->
-                        new Answer(Result.Gone, "it was gone already");
-                case TOO_MANY_REQUESTS, HttpURLConnection.HTTP_FORBIDDEN ->
-                        new Answer(Result.Refused, String.valueOf(e.getMessage()));
-                default -> throw e;
-            };
+            return refused(e);
         }
+    }
+
+    /** With the grace that is its due, past every PodDisruptionBudget. */
+    private Answer delete(Victim victim, Answer refusal) {
+        PodRef pod = victim.pod();
+        try {
+            client.raw(
+                    "/api/v1/namespaces/%s/pods/%s".formatted(pod.namespace(), pod.name()),
+                    "DELETE",
+                    options(victim, false));
+            return new Answer(Result.Deleted, refusal.detail());
+        } catch (KubernetesClientException e) {
+            return refused(e);
+        }
+    }
+
+    private DeleteOptions options(Victim victim, boolean dryRun) {
+        var options =
+                new DeleteOptionsBuilder()
+                        .withApiVersion("v1")
+                        .withKind("DeleteOptions")
+                        // Another pod of the same name is not the one that was chosen.
+                        .withNewPreconditions()
+                        .withUid(victim.pod().uid())
+                        .endPreconditions();
+        if (victim.grace().compareTo(maxGrace) > 0) {
+            options.withGracePeriodSeconds(maxGrace.toSeconds());
+        }
+        if (dryRun) {
+            options.withDryRun("All");
+        }
+        return options.build();
+    }
+
+    private static Answer refused(KubernetesClientException e) {
+        String message = String.valueOf(e.getMessage());
+        return switch (e.getCode()) {
+            // 409: the precondition failed, the pod of that name is another one.
+            case HttpURLConnection.HTTP_NOT_FOUND, HttpURLConnection.HTTP_CONFLICT ->
+                    new Answer(Result.Gone, "it was gone already");
+            case TOO_MANY_REQUESTS, HttpURLConnection.HTTP_FORBIDDEN ->
+                    new Answer(Result.Refused, message);
+            // Its way to say that several PodDisruptionBudgets select the pod.
+            case HttpURLConnection.HTTP_INTERNAL_ERROR -> {
+                if (!message.contains("PodDisruptionBudget")) {
+                    throw e;
+                }
+                yield new Answer(Result.Refused, message);
+            }
+            default -> throw e;
+        };
     }
 
     private void tell(PodRef pod, String type, String reason, String message, Instant now) {

@@ -1,7 +1,6 @@
 package io.gpusharing.timekeeper.reclaim;
 
 import static java.util.stream.Collectors.groupingBy;
-import static java.util.stream.Collectors.joining;
 
 import io.gpusharing.timekeeper.reclaim.Decision.Candidate;
 import java.time.Instant;
@@ -34,11 +33,16 @@ final class Jury {
                                 holder.pod(),
                                 holder.node(),
                                 name(scene.budgetOf(holder.pod())),
-                                spared(holder, gangs)))
+                                why(holder, gangs)))
                 .toList();
     }
 
-    /** Those who may go, first who goes first. */
+    private @Nullable String why(Holder holder, Map<String, List<Holder>> gangs) {
+        String spared = spared(holder, gangs);
+        return spared == null ? Guards.keeping(holder, scene).orElse(null) : spared;
+    }
+
+    /** Those against whose going nothing speaks but perhaps a guard, first who goes first. */
     List<Gang> eligible() {
         var eligible = new ArrayList<Gang>();
         gangs().forEach((key, pods) -> {
@@ -98,14 +102,6 @@ final class Jury {
         Instant mayGo = holder.since().plus(budget.minimumRun());
         if (scene.now().isBefore(mayGo)) {
             return "its minimum run time ends at " + mayGo;
-        }
-        String disruption =
-                holder.disruptionBudgets().stream()
-                        .filter(name -> scene.disruptionsAllowed().getOrDefault(name, 0) <= 0)
-                        .sorted()
-                        .collect(joining(", "));
-        if (!disruption.isEmpty()) {
-            return "PodDisruptionBudget " + disruption + " lets nobody go now";
         }
         if (scene.past().stream().anyMatch(it -> wouldReturn(it, budget.name()))) {
             return "room was made for its budget by evicting the waiter's, less than %s ago"

@@ -1,23 +1,16 @@
 package io.gpusharing.timekeeper.reclaim;
 
-import io.gpusharing.budget.GpuTime;
-import io.gpusharing.timekeeper.reclaim.Decision.Candidate;
 import io.gpusharing.timekeeper.reclaim.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.Decision.Leave;
 import io.gpusharing.timekeeper.reclaim.Decision.Reason;
-import io.gpusharing.timekeeper.reclaim.Decision.Victim;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,8 +22,6 @@ import org.jspecify.annotations.Nullable;
  * needed, and only if the waiter then fits.
  */
 final class Planner {
-
-    private static final Duration LONGEST_BACK_OFF = Duration.ofHours(1);
 
     /** Most waiters for whom one round looks through the cluster; equal ones count once. */
     static final int MOST_LOOKS = 50;
@@ -226,7 +217,7 @@ final class Planner {
         return failed.stream()
                 .map(PastEviction::settlesAt)
                 .max(Comparator.naturalOrder())
-                .map(last -> last.plus(backOff(plans)))
+                .map(last -> last.plus(Guards.backOff(rules, plans)))
                 .filter(again -> scene.now().isBefore(again))
                 .flatMap(again ->
                         leave(
@@ -234,12 +225,6 @@ final class Planner {
                                 Reason.BACKING_OFF,
                                 "room was made %d times in vain; not again before %s"
                                         .formatted(plans, again)));
-    }
-
-    /** One settling time after the first, twice that after the second, at most an hour. */
-    private Duration backOff(long plans) {
-        Duration pause = rules.settle().multipliedBy(1L << Math.min(plans - 1, 16));
-        return pause.compareTo(LONGEST_BACK_OFF) < 0 ? pause : LONGEST_BACK_OFF;
     }
 
     private Decision makeRoom(Scene scene, Waiter waiter) {
@@ -259,7 +244,11 @@ final class Planner {
         }
         return solvedWithoutUs(scene, waiter, rooms, nodes)
                 .<Decision>map(leave -> leave)
-                .orElseGet(() -> choose(scene, waiter, rooms, nodes));
+                .orElseGet(() ->
+                        switch (new Selection(scene, rules, waiter, rooms, nodes).decide()) {
+                            case Evict plan -> limited(scene, plan);
+                            case Leave leave -> leave;
+                        });
     }
 
     private Optional<Leave> solvedWithoutUs(
@@ -292,132 +281,6 @@ final class Planner {
         return Optional.empty();
     }
 
-    private Decision choose(Scene scene, Waiter waiter, Rooms rooms, List<NodeView> nodes) {
-        Jury jury = new Jury(scene, rules, waiter);
-        List<Candidate> considered = considered(jury, nodes);
-        List<Gang> eligible =
-                jury.eligible().stream()
-                        .filter(gang -> nodes.stream().anyMatch(gang::standsOn))
-                        .toList();
-        if (eligible.isEmpty()) {
-            return new Leave(
-                    waiter,
-                    Reason.NOBODY,
-                    "nobody who holds a GPU may be evicted",
-                    null,
-                    considered);
-        }
-        var allowed = new HashMap<>(scene.disruptionsAllowed());
-        var chosen = new ArrayList<Gang>();
-        for (Gang gang : eligible) {
-            if (!take(gang, allowed)) {
-                continue;
-            }
-            chosen.add(gang);
-            Optional<Evict> plan =
-                    nodes.stream()
-                            .filter(gang::standsOn)
-                            .filter(node -> rooms.fits(node, goneWith(chosen)))
-                            .map(node ->
-                                    evict(
-                                            scene,
-                                            waiter,
-                                            node,
-                                            fewest(rooms, node, chosen),
-                                            considered))
-                            .min(
-                                    Comparator.comparingInt((Evict it) -> it.victims().size())
-                                            .thenComparing(Evict::node));
-            if (plan.isPresent()) {
-                return limited(scene, plan.get());
-            }
-        }
-        return new Leave(
-                waiter,
-                Reason.WOULD_NOT_FIT,
-                "it would not fit without all %d pods that may be evicted"
-                        .formatted(chosen.stream().mapToInt(gang -> gang.pods().size()).sum()),
-                null,
-                considered);
-    }
-
-    /** Those on nodes that could take the waiter. */
-    private static List<Candidate> considered(Jury jury, List<NodeView> nodes) {
-        Set<String> names = new HashSet<>();
-        nodes.forEach(node -> names.add(node.name()));
-        return jury.candidates().stream().filter(it -> names.contains(it.node())).toList();
-    }
-
-    /** Takes the gang out of the disruption budgets, or nothing if they do not let all of it go. */
-    private static boolean take(Gang gang, Map<String, Integer> allowed) {
-        var left = new HashMap<>(allowed);
-        gang.pods()
-                .forEach(pod ->
-                        pod.disruptionBudgets()
-                                .forEach(name -> left.merge(name, -1, Integer::sum)));
-        boolean enough =
-                gang.pods().stream()
-                        .flatMap(pod -> pod.disruptionBudgets().stream())
-                        .allMatch(name -> left.getOrDefault(name, -1) >= 0);
-        if (enough) {
-            allowed.putAll(left);
-        }
-        return enough;
-    }
-
-    /** Who was chosen last is spared first, as long as the waiter still fits. */
-    private static List<Gang> fewest(Rooms rooms, NodeView node, List<Gang> chosen) {
-        var needed = new ArrayList<>(chosen);
-        for (Gang gang : chosen.reversed()) {
-            var without = needed.stream().filter(it -> !it.equals(gang)).toList();
-            if (rooms.fits(node, goneWith(without))) {
-                needed.remove(gang);
-            }
-        }
-        return needed;
-    }
-
-    private static Predicate<Holder> goneWith(List<Gang> gangs) {
-        Set<String> keys = new HashSet<>();
-        gangs.forEach(gang -> keys.add(gang.key()));
-        return holder -> holder.leaving() || keys.contains(holder.gang());
-    }
-
-    private Evict evict(
-            Scene scene,
-            Waiter waiter,
-            NodeView node,
-            List<Gang> gangs,
-            List<Candidate> considered) {
-        List<Victim> victims =
-                gangs.stream()
-                        .flatMap(gang -> gang.pods().stream().map(pod -> victim(scene, gang, pod)))
-                        .toList();
-        return new Evict(waiter, node.name(), victims, considered);
-    }
-
-    private static Victim victim(Scene scene, Gang gang, Holder pod) {
-        GpuTime cost = GpuTime.accrued(pod.share(), min(pod.since(), scene.now()), scene.now());
-        String why =
-                "budget %s is over by %s GPU-minutes; the pod runs since %s%s"
-                        .formatted(
-                                gang.budget().name(),
-                                gang.budget().overrun().minutes(),
-                                pod.since(),
-                                gang.pods().size() > 1
-                                        ? "; all %d pods of its job go together"
-                                                .formatted(gang.pods().size())
-                                        : "");
-        return new Victim(
-                pod.pod(),
-                pod.node(),
-                gang.budget().name(),
-                gang.key(),
-                why,
-                cost.microGpuSeconds(),
-                pod.grace());
-    }
-
     /** A plan larger than the limit goes alone, or it would never be carried out. */
     private Decision limited(Scene scene, Evict plan) {
         long recent =
@@ -432,10 +295,6 @@ final class Planner {
                         "%d pods were evicted within a minute".formatted(recent),
                         null,
                         plan.considered());
-    }
-
-    private static Instant min(Instant one, Instant other) {
-        return Stream.of(one, other).min(Comparator.naturalOrder()).orElseThrow();
     }
 
     private static Optional<Leave> leave(Waiter waiter, Reason reason, String detail) {

@@ -22,7 +22,14 @@ class Receipts {
             select waiter_uid, attempt, decided_at, settles_at, waiter_namespace, waiter_name,
                    waiter_workload, waiter_budget, victim_budget, node, coalesce(helped, false) as helped
               from reclaim_receipt
-             where cluster = :cluster and decided_at > :since
+             where cluster = :cluster and decided_at > :since and result not in ('Refused', 'Spared')
+             order by decided_at
+            """;
+
+    private static final String REFUSALS =
+            """
+            select decided_at, waiter_uid, waiter_workload, victim_uid from reclaim_receipt
+             where cluster = :cluster and decided_at > :since and result = 'Refused'
              order by decided_at
             """;
 
@@ -48,22 +55,26 @@ class Receipts {
 
     private static final String RESULT =
             """
-            update reclaim_receipt set result = :result, result_detail = :detail
+            update reclaim_receipt
+               set result = :result, result_detail = :detail,
+                   helped = case when :stayed then false end,
+                   settled_at = case when :stayed then decided_at end,
+                   outcome = case when :stayed then 'it was not evicted' else '' end
              where cluster = :cluster and waiter_uid = :waiter and attempt = :attempt
                and victim_uid = :victim
             """;
 
     private static final String OPEN =
             """
-            select waiter_uid, max(settles_at) as settles_at from reclaim_receipt
+            select waiter_uid, node, max(settles_at) as settles_at from reclaim_receipt
              where cluster = :cluster and helped is null
-             group by waiter_uid
+             group by waiter_uid, node
             """;
 
     private static final String SETTLE =
             """
-            update reclaim_receipt set helped = :helped, settled_at = :at
-             where cluster = :cluster and waiter_uid = :waiter and helped is null
+            update reclaim_receipt set helped = :helped, outcome = :outcome, settled_at = :at
+             where cluster = :cluster and waiter_uid = :waiter and node = :node and helped is null
             """;
 
     private final String cluster;
@@ -81,20 +92,48 @@ class Receipts {
     enum Result {
         /** The API server let it go. */
         Evicted,
-        /** The API server did not, for instance because of a PodDisruptionBudget. */
+        /** It was deleted, because the API server had refused to let it go for too long. */
+        Deleted,
+        /** The API server did not let it go, for instance because of a PodDisruptionBudget. */
         Refused,
+        /** It was not asked to go, because another of the same plan may not. */
+        Spared,
         /** It was not there any more. */
-        Gone
+        Gone;
+
+        /** Whether we ended it. */
+        boolean ended() {
+            return this == Evicted || this == Deleted;
+        }
+
+        /** Whether it is still there. */
+        boolean stayed() {
+            return this == Refused || this == Spared;
+        }
     }
 
     /** A waiter for whom room was made, and by when it should be bound. */
-    record Open(UUID waiter, Instant settlesAt) {}
+    record Open(UUID waiter, String node, Instant settlesAt) {}
 
+    /** Evictions that were done, or may have been, if we were killed before the answer. */
     List<PastEviction> since(Instant instant) {
         return jdbc.sql(PAST)
                 .param("cluster", cluster)
                 .param("since", Timestamp.from(instant))
                 .query((row, number) -> past(row))
+                .list();
+    }
+
+    List<Refusal> refusalsSince(Instant instant) {
+        return jdbc.sql(REFUSALS)
+                .param("cluster", cluster)
+                .param("since", Timestamp.from(instant))
+                .query((row, number) ->
+                        new Refusal(
+                                row.getTimestamp("decided_at").toInstant(),
+                                row.getString("waiter_uid"),
+                                row.getString("waiter_workload"),
+                                row.getString("victim_uid")))
                 .list();
     }
 
@@ -164,6 +203,7 @@ class Receipts {
         jdbc.sql(RESULT)
                 .param("result", result.name())
                 .param("detail", detail)
+                .param("stayed", result.stayed())
                 .param("cluster", cluster)
                 .param("waiter", UUID.fromString(waiter.uid()))
                 .param("attempt", attempt)
@@ -177,16 +217,19 @@ class Receipts {
                 .query((row, number) ->
                         new Open(
                                 row.getObject("waiter_uid", UUID.class),
+                                row.getString("node"),
                                 row.getTimestamp("settles_at").toInstant()))
                 .list();
     }
 
-    void settle(UUID waiter, boolean helped, Instant at) {
+    void settle(Open room, Outcome outcome, Instant at) {
         jdbc.sql(SETTLE)
-                .param("helped", helped)
+                .param("helped", outcome.helped())
+                .param("outcome", outcome.detail())
                 .param("at", Timestamp.from(at))
                 .param("cluster", cluster)
-                .param("waiter", waiter)
+                .param("waiter", room.waiter())
+                .param("node", room.node())
                 .update();
     }
 

@@ -5,6 +5,7 @@ import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterView;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -30,6 +31,7 @@ class ReclaimConfiguration {
             Receipts receipts,
             ReclaimProperties properties,
             ClusterProperties cluster,
+            MeterRegistry registry,
             Clock clock) {
         var translation = new PodTranslation(grammars, properties.gangLabel());
         return new Reclaimer(
@@ -39,6 +41,7 @@ class ReclaimConfiguration {
                 receipts,
                 new Evictions(client, properties.maxGrace()),
                 properties,
+                new ReclaimMetrics(registry),
                 clock);
     }
 }

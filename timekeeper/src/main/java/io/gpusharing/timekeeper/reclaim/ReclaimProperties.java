@@ -3,6 +3,8 @@ package io.gpusharing.timekeeper.reclaim;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Positive;
 import java.time.Duration;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.validation.annotation.Validated;
@@ -22,6 +24,9 @@ import org.springframework.validation.annotation.Validated;
  * @param noReturn for how long after an eviction of budget A for budget B nothing of B is evicted
  *     for A
  * @param maxGrace no victim is given longer than this to end
+ * @param insistAfter how long a PodDisruptionBudget may keep a victim that a waiter needs; then it
+ *     is deleted with its grace, past the Eviction API, and an Event says so. Absent for ever.
+ *     Needs the right to delete pods
  * @param gangLabel label whose value names a gang, for instance of a pod group; pods of one Job are
  *     a gang without it; empty for none
  */
@@ -36,7 +41,17 @@ record ReclaimProperties(
         @Positive @DefaultValue("10") int maxPerMinute,
         @DefaultValue("24h") Duration noReturn,
         @DefaultValue("5m") Duration maxGrace,
+        @Nullable Duration insistAfter,
         @NotNull @DefaultValue("") String gangLabel) {
+
+    /** How far back what was done and refused has a bearing on what is done next. */
+    Duration lookBack() {
+        Duration patience = insistAfter == null ? Duration.ZERO : insistAfter;
+        return Stream.of(noReturn, patience)
+                .max(Duration::compareTo)
+                .orElseThrow()
+                .plus(Duration.ofDays(1));
+    }
 
     Rules rules(boolean pausedNow) {
         return new Rules(
@@ -46,6 +61,7 @@ record ReclaimProperties(
                 maxPerMinute,
                 noReturn,
                 maxGrace,
+                insistAfter,
                 paused || pausedNow);
     }
 }

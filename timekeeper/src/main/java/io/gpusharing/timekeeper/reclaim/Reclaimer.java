@@ -12,7 +12,6 @@ import io.gpusharing.timekeeper.reclaim.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.Decision.Leave;
 import io.gpusharing.timekeeper.reclaim.Decision.Reason;
 import java.time.Clock;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
@@ -29,7 +28,6 @@ import org.slf4j.LoggerFactory;
 class Reclaimer extends Alarm {
 
     private static final Logger log = LoggerFactory.getLogger(Reclaimer.class);
-    private static final Duration LOOK_BACK = Duration.ofDays(1);
 
     private final ClusterView view;
     private final Budgets budgets;
@@ -37,6 +35,7 @@ class Reclaimer extends Alarm {
     private final Receipts receipts;
     private final Evictions evictions;
     private final ReclaimProperties properties;
+    private final ReclaimMetrics metrics;
     private final Map<String, Reason> told = new HashMap<>();
     private final Turns turns = new Turns();
 
@@ -47,6 +46,7 @@ class Reclaimer extends Alarm {
             Receipts receipts,
             Evictions evictions,
             ReclaimProperties properties,
+            ReclaimMetrics metrics,
             Clock clock) {
         super("reclaim", clock);
         this.view = view;
@@ -55,6 +55,7 @@ class Reclaimer extends Alarm {
         this.receipts = receipts;
         this.evictions = evictions;
         this.properties = properties;
+        this.metrics = metrics;
     }
 
     /** Settles what is open, and makes room for whoever waits. */
@@ -68,13 +69,15 @@ class Reclaimer extends Alarm {
     private void makeRoom(Instant now) {
         if (!somebodyWaits(now) || !somebodyCouldGo(now)) {
             told.clear();
+            metrics.looked(List.of());
             return;
         }
-        Duration back =
-                properties.noReturn().compareTo(LOOK_BACK) > 0 ? properties.noReturn() : LOOK_BACK;
-        SceneReader.Reading reading = scenes.read(now, receipts.since(now.minus(back)));
+        Instant back = now.minus(properties.lookBack());
+        SceneReader.Reading reading =
+                scenes.read(now, receipts.since(back), receipts.refusalsSince(back));
         Planner planner = new Planner(properties.rules(reading.paused()), turns);
         List<Decision> decisions = planner.plan(reading.scene(), reading.nodePods());
+        metrics.looked(decisions);
         for (Decision decision : decisions) {
             switch (decision) {
                 case Evict evict -> carryOut(evict, reading.scene(), planner, now);
@@ -100,6 +103,7 @@ class Reclaimer extends Alarm {
                 .forEach(victim -> {
                     Evictions.Answer answer = answers.get(victim.pod().uid());
                     if (answer != null) {
+                        metrics.carriedOut(victim, answer.result());
                         receipts.result(
                                 plan.waiter().pod(),
                                 attempt.get(),
@@ -111,16 +115,17 @@ class Reclaimer extends Alarm {
         told.remove(plan.waiter().pod().uid());
     }
 
-    /**
-     * A waiter that is bound was helped; one that is gone, or still waits after its time, was not.
-     */
+    /** Notes what became of those for whom room was made, once it is known. */
     private void settle(Instant now) {
         for (Receipts.Open open : receipts.open()) {
             Optional<PodFacts> waiter = view.pod(open.waiter());
-            boolean bound = waiter.isPresent() && waiter.get().placement().node() != null;
-            if (bound || (view.listed() && waiter.isEmpty()) || !now.isBefore(open.settlesAt())) {
-                receipts.settle(open.waiter(), bound, now);
-            }
+            String node = waiter.map(it -> it.placement().node()).orElse(null);
+            boolean present = waiter.isPresent() || !view.listed();
+            Outcome.of(open.node(), open.settlesAt(), present, node, now)
+                    .ifPresent(outcome -> {
+                        receipts.settle(open, outcome, now);
+                        metrics.settled(outcome);
+                    });
         }
     }
 

@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.reclaim;
 
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How careful reclaim is.
@@ -12,6 +13,8 @@ import java.time.Duration;
  * @param noReturn for how long after an eviction of budget A for budget B nothing of B is evicted
  *     for A
  * @param maxGrace no victim is given longer than this to end
+ * @param insistAfter for how long a victim that the API server refuses is asked for before it is
+ *     deleted all the same; null for ever
  * @param paused whether nothing is evicted at all
  */
 record Rules(
@@ -21,4 +24,5 @@ record Rules(
         int maxPerMinute,
         Duration noReturn,
         Duration maxGrace,
+        @Nullable Duration insistAfter,
         boolean paused) {}

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param disruptionsAllowed how many pods each PodDisruptionBudget lets go now, by {@code
  *     namespace/name}
  * @param past evictions of as long ago as the rules look back
+ * @param refusals evictions that were asked for and refused, of the same time
  * @param completeNodes nodes of which all pods are among the holders; of others only those with
  *     GPUs are known
  */
@@ -29,6 +30,7 @@ record Scene(
         Map<String, BudgetView> budgets,
         Map<String, Integer> disruptionsAllowed,
         List<PastEviction> past,
+        List<Refusal> refusals,
         Set<String> completeNodes) {
 
     Scene {
@@ -38,6 +40,7 @@ record Scene(
         budgets = Map.copyOf(budgets);
         disruptionsAllowed = Map.copyOf(disruptionsAllowed);
         past = List.copyOf(past);
+        refusals = List.copyOf(refusals);
         completeNodes = Set.copyOf(completeNodes);
     }
 
@@ -72,6 +75,7 @@ record Scene(
                 budgets,
                 disruptionsAllowed,
                 past,
+                refusals,
                 Stream.concat(completeNodes.stream(), Stream.of(node)).collect(toSet()));
     }
 
@@ -95,6 +99,7 @@ record Scene(
                 budgets,
                 allowed,
                 Stream.concat(past.stream(), done.stream()).toList(),
+                refusals,
                 completeNodes);
     }
 }

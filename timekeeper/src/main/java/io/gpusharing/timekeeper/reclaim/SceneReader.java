@@ -69,7 +69,7 @@ final class SceneReader {
     /**
      * @throws KubernetesClientException if the API server cannot be asked
      */
-    Reading read(Instant now, List<PastEviction> past) {
+    Reading read(Instant now, List<PastEviction> past, List<Refusal> refusals) {
         List<Pod> metered =
                 client.pods()
                         .inAnyNamespace()
@@ -100,6 +100,7 @@ final class SceneReader {
                         budgets(namespaces.keySet(), now),
                         allowed(guards),
                         past,
+                        refusals,
                         Set.of());
         boolean paused = "true".equals(namespaces.getOrDefault(ownNamespace, Map.of()).get(PAUSED));
         return new Reading(scene, node -> podsOn(node, holder), paused);

@@ -29,6 +29,7 @@ final class Cluster {
                     10,
                     Duration.ofHours(24),
                     Duration.ofSeconds(30),
+                    null,
                     false);
 
     private final List<Waiter> waiters = new ArrayList<>();
@@ -37,6 +38,7 @@ final class Cluster {
     private final Map<String, BudgetView> budgets = new HashMap<>();
     private final Map<String, Integer> disruptions = new HashMap<>();
     private final List<PastEviction> past = new ArrayList<>();
+    private final List<Refusal> refusals = new ArrayList<>();
     Instant now = NOON;
 
     Cluster node(String name, Taint... taints) {
@@ -106,10 +108,16 @@ final class Cluster {
         return this;
     }
 
+    /** The victim, a pod of {@link #pod}, was refused to the waiter at an instant. */
+    Cluster refused(Waiter waiter, String victim, Instant at) {
+        refusals.add(new Refusal(at, waiter.pod().uid(), waiter.workload(), victim));
+        return this;
+    }
+
     Scene scene() {
         Set<String> known = new java.util.HashSet<>();
         nodes.forEach(node -> known.add(node.name()));
-        return new Scene(now, waiters, nodes, holders, budgets, disruptions, past, known);
+        return new Scene(now, waiters, nodes, holders, budgets, disruptions, past, refusals, known);
     }
 
     Decision decide() {
@@ -232,8 +240,8 @@ final class Cluster {
             return this;
         }
 
-        Pod guardedBy(String disruptionBudget) {
-            this.disruptionBudgets = Set.of(disruptionBudget);
+        Pod guardedBy(String... disruptionBudgets) {
+            this.disruptionBudgets = Set.of(disruptionBudgets);
             return this;
         }
 

@@ -55,7 +55,21 @@ class EvictionsTest {
                 name,
                 "budget team-a is over",
                 0,
-                grace);
+                grace,
+                null);
+    }
+
+    private static Victim insisting(String name) {
+        Victim it = victim(name, SHORT);
+        return new Victim(
+                it.pod(),
+                it.node(),
+                it.budget(),
+                it.gang(),
+                it.why(),
+                0,
+                SHORT,
+                NOON.minusSeconds(600));
     }
 
     private static final Duration SHORT = Duration.ofSeconds(30);
@@ -78,8 +92,61 @@ class EvictionsTest {
         Map<String, Answer> answers =
                 evictions.carryOut(plan(victim("a", SHORT), victim("b", SHORT)), NOON);
 
-        assertThat(answers.values()).extracting(Answer::result).containsOnly(Result.Refused);
+        assertThat(answers.get("uid-b")).extracting(Answer::result).isEqualTo(Result.Refused);
+        assertThat(answers.get("uid-a"))
+                .isEqualTo(new Answer(Result.Spared, "team-a/b may not go"));
         assertThat(evictions()).hasSize(2).allMatch(it -> it.contains("dryRun"));
+        assertThat(events()).isEmpty();
+    }
+
+    @Test
+    void whoWasRefusedForTooLongIsDeletedWithItsGraceAndTold() {
+        api.refuse("/pods/a/eviction", 429);
+
+        Map<String, Answer> answers =
+                evictions.carryOut(plan(insisting("a"), victim("b", SHORT)), NOON);
+
+        assertThat(answers)
+                .extractingByKey("uid-a")
+                .extracting(Answer::result)
+                .isEqualTo(Result.Deleted);
+        assertThat(answers)
+                .extractingByKey("uid-b")
+                .extracting(Answer::result)
+                .isEqualTo(Result.Evicted);
+        assertThat(api.to("/namespaces/team-a/pods/a"))
+                .singleElement()
+                .satisfies(it -> {
+                    assertThat(it.method()).isEqualTo("DELETE");
+                    assertThat(it.body())
+                            .contains("\"uid\":\"uid-a\"")
+                            .doesNotContain("gracePeriodSeconds");
+                });
+        assertThat(events())
+                .anyMatch(it ->
+                        it.contains(
+                                "Deleted, although that was refused since 2026-03-02T11:50:00Z"));
+    }
+
+    @Test
+    void whoMayGoAfterAllIsEvictedAndNotDeleted() {
+        Map<String, Answer> answers = evictions.carryOut(plan(insisting("a")), NOON);
+
+        assertThat(answers).containsEntry("uid-a", new Answer(Result.Evicted, ""));
+        assertThat(api.to("/namespaces/team-a/pods/a")).isEmpty();
+    }
+
+    @Test
+    void withoutTheRightToDeleteItStaysAtThat() {
+        api.refuse("/pods/a/eviction", 429);
+        api.refuse("/pods/a", 403);
+
+        Map<String, Answer> answers = evictions.carryOut(plan(insisting("a")), NOON);
+
+        assertThat(answers)
+                .extractingByKey("uid-a")
+                .extracting(Answer::result)
+                .isEqualTo(Result.Refused);
         assertThat(events()).isEmpty();
     }
 

@@ -121,7 +121,8 @@ class OriginalDefectsTest {
                                 victim,
                                 "budget team-a is over",
                                 0,
-                                Duration.ofSeconds(30))),
+                                Duration.ofSeconds(30),
+                                null)),
                 List.of());
     }
 }

@@ -121,6 +121,7 @@ class PlannerTest {
                             10,
                             RULES.noReturn(),
                             RULES.maxGrace(),
+                            null,
                             true);
             Cluster cluster = full().waits(pod("team-b", "w").gpus(1).waiting(A_MINUTE));
 
@@ -428,7 +429,167 @@ class PlannerTest {
                             .runs(pod("team-a", "a1").gpus(1).guardedBy("team-a/pdb").on("n1", 1))
                             .waits(pod("team-b", "w").gpus(2).waiting(A_MINUTE));
 
-            assertThat(reason(cluster.decide())).isEqualTo(Reason.WOULD_NOT_FIT);
+            assertThat(reason(cluster.decide())).isEqualTo(Reason.KEPT);
+        }
+
+        @Test
+        void podsThatSeveralDisruptionBudgetsSelect() {
+            Cluster cluster =
+                    new Cluster()
+                            .node("n1")
+                            .within("team-b")
+                            .over("team-a", 5)
+                            .disruptionBudget("team-a/one", 5)
+                            .disruptionBudget("team-a/two", 5)
+                            .runs(
+                                    pod("team-a", "a")
+                                            .gpus(2)
+                                            .guardedBy("team-a/one", "team-a/two")
+                                            .on("n1", 0, 1))
+                            .waits(pod("team-b", "w").gpus(1).waiting(A_MINUTE));
+
+            assertThat(reason(cluster.decide())).isEqualTo(Reason.KEPT);
+            assertThat(spared(cluster.decide()))
+                    .containsOnly(
+                            "2 PodDisruptionBudgets select it, which the Eviction API does not"
+                                    + " support");
+        }
+
+        @Test
+        void butNotWhoIsNotKeptBehindWhoIs() {
+            Cluster cluster =
+                    new Cluster()
+                            .node("n1")
+                            .within("team-b")
+                            .over("team-a", 5)
+                            .disruptionBudget("team-a/pdb", 1)
+                            .runs(
+                                    pod("team-a", "small")
+                                            .share(40, 20)
+                                            .age(Duration.ofMinutes(20))
+                                            .guardedBy("team-a/pdb")
+                                            .on("n1", 0))
+                            .runs(pod("team-c", "other").share(50, 20).on("n1", 0))
+                            .runs(
+                                    pod("team-a", "large")
+                                            .gpus(1)
+                                            .guardedBy("team-a/pdb")
+                                            .on("n1", 1))
+                            .waits(pod("team-b", "w").gpus(1).waiting(A_MINUTE));
+
+            // "small" comes first and would use up what the PodDisruptionBudget allows, in vain.
+            assertThat(victims(cluster.decide())).containsExactly("large");
+        }
+    }
+
+    @Nested
+    class WhomADisruptionBudgetKeeps {
+
+        private static final Duration TEN_MINUTES = Duration.ofMinutes(10);
+        private final Rules insisting =
+                new Rules(
+                        RULES.patience(),
+                        RULES.schedulerPatience(),
+                        RULES.settle(),
+                        10,
+                        RULES.noReturn(),
+                        RULES.maxGrace(),
+                        TEN_MINUTES,
+                        false);
+        private final Waiter waiter = pod("team-b", "w").gpus(1).waiting(Duration.ofHours(1));
+
+        private Cluster kept() {
+            return new Cluster()
+                    .node("n1")
+                    .within("team-b")
+                    .over("team-a", 5)
+                    .disruptionBudget("team-a/pdb", 0)
+                    .runs(pod("team-a", "a").gpus(2).guardedBy("team-a/pdb").on("n1", 0, 1))
+                    .waits(waiter);
+        }
+
+        @Test
+        void staysForEverWhereTheAdministratorDoesNotInsist() {
+            Cluster cluster = kept().refused(waiter, "team-a-a", NOON.minus(Duration.ofDays(3)));
+
+            assertThat(cluster.decide())
+                    .isInstanceOfSatisfying(
+                            Leave.class,
+                            it -> {
+                                assertThat(it.reason()).isEqualTo(Reason.KEPT);
+                                assertThat(it.detail())
+                                        .isEqualTo(
+                                                "it would fit on n1 without team-a/a, which may not go"
+                                                        + " now");
+                            });
+        }
+
+        @Test
+        void isAskedForFirst() {
+            assertThat(kept().decide(insisting))
+                    .isInstanceOfSatisfying(
+                            Evict.class,
+                            it ->
+                                    assertThat(it.victims())
+                                            .extracting(Victim::refusedSince)
+                                            .containsOnlyNulls());
+        }
+
+        @Test
+        void staysUntilItHasBeenRefusedForSoLong() {
+            Cluster cluster = kept().refused(waiter, "team-a-a", NOON.minusSeconds(599));
+
+            assertThat(cluster.decide(insisting))
+                    .isInstanceOfSatisfying(
+                            Leave.class,
+                            it ->
+                                    assertThat(it.detail())
+                                            .endsWith("it is deleted after 2026-03-02T12:00:01Z"));
+            cluster.now = NOON.plusSeconds(1);
+            assertThat(cluster.decide(insisting))
+                    .isInstanceOfSatisfying(
+                            Evict.class,
+                            it ->
+                                    assertThat(it.victims())
+                                            .extracting(Victim::refusedSince)
+                                            .containsExactly(NOON.minusSeconds(599)));
+        }
+
+        @Test
+        void isNotDeletedForWhatAnotherWaiterWasRefused() {
+            Waiter other = pod("team-b", "other").gpus(1).waiting(A_MINUTE);
+            Cluster cluster = kept().refused(other, "team-a-a", NOON.minus(Duration.ofHours(1)));
+
+            assertThat(cluster.decide(insisting))
+                    .isInstanceOfSatisfying(
+                            Evict.class,
+                            it ->
+                                    assertThat(it.victims())
+                                            .extracting(Victim::refusedSince)
+                                            .containsOnlyNulls());
+        }
+
+        @Test
+        void staysAsLongAsSomebodyElseMakesRoom() {
+            Cluster cluster =
+                    kept().refused(waiter, "team-a-a", NOON.minus(Duration.ofHours(1)))
+                            .node("n2")
+                            .runs(pod("team-a", "free").gpus(2).on("n2", 0, 1));
+
+            assertThat(victims(cluster.decide(insisting))).containsExactly("free");
+        }
+
+        @Test
+        void isNotAskedForEachSecond() {
+            Cluster cluster =
+                    full().refused(waiter, "team-a-new", NOON.minusSeconds(30)).waits(waiter);
+
+            // What a PodDisruptionBudget's status does not tell, the answer does: another goes.
+            assertThat(victims(cluster.decide())).containsExactly("old");
+            cluster.refused(waiter, "team-a-old", NOON);
+            assertThat(reason(cluster.decide())).isEqualTo(Reason.KEPT);
+            cluster.now = NOON.plusSeconds(30);
+            assertThat(victims(cluster.decide())).containsExactly("new");
         }
     }
 
@@ -581,6 +742,7 @@ class PlannerTest {
                             1,
                             RULES.noReturn(),
                             RULES.maxGrace(),
+                            null,
                             false);
             Cluster cluster =
                     full().waits(pod("team-b", "w1").gpus(1).priority(1).waiting(A_MINUTE))
@@ -602,6 +764,7 @@ class PlannerTest {
                             1,
                             RULES.noReturn(),
                             RULES.maxGrace(),
+                            null,
                             false);
             Cluster cluster = full().waits(pod("team-b", "w").gpus(2).waiting(A_MINUTE));
 
@@ -688,6 +851,7 @@ class PlannerTest {
                         metered.budgets(),
                         Map.of(),
                         List.of(),
+                        List.of(),
                         java.util.Set.of());
         var asked = new ArrayList<String>();
 
@@ -717,7 +881,7 @@ class PlannerTest {
         assertThat(((Evict) cluster.decide()).considered())
                 .extracting(candidate -> candidate.pod().name(), Candidate::spared)
                 .containsExactly(
-                        tuple("old", null),
+                        tuple("old", "it could go, but the waiter fits without that"),
                         tuple("new", null),
                         tuple("own", "its budget is InBudget"));
     }

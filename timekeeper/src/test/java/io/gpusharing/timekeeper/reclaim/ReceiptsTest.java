@@ -55,7 +55,8 @@ class ReceiptsTest {
                                 victim.uid(),
                                 "over by 5.000 GPU-minutes",
                                 1_200_000_000L,
-                                Duration.ofSeconds(30))),
+                                Duration.ofSeconds(30),
+                                null)),
                 List.of(
                         new Candidate(victim, "n1", "team-a", null),
                         new Candidate(waiting, "n1", null, "no budget limits it")));
@@ -89,14 +90,41 @@ class ReceiptsTest {
     }
 
     @Test
+    void aRefusalIsNoEvictionAndNeverHelps() {
+        receipts.plan(plan, "team-b", NOON, SETTLES);
+        receipts.result(waiting, 1, victim, Result.Refused, "a PodDisruptionBudget");
+
+        assertThat(receipts.open()).isEmpty();
+        assertThat(column("helped")).isEqualTo("false");
+        assertThat(column("outcome")).isEqualTo("it was not evicted");
+        assertThat(receipts.since(NOON.minusSeconds(1))).isEmpty();
+        assertThat(receipts.refusalsSince(NOON.minusSeconds(1)))
+                .containsExactly(new Refusal(NOON, waiting.uid(), "deployment-uid", victim.uid()));
+    }
+
+    @Test
+    void whoWasSparedForAnothersSakeWasNotRefused() {
+        receipts.plan(plan, "team-b", NOON, SETTLES);
+        receipts.result(waiting, 1, victim, Result.Spared, "another may not go");
+
+        assertThat(receipts.open()).isEmpty();
+        assertThat(receipts.since(NOON.minusSeconds(1))).isEmpty();
+        assertThat(receipts.refusalsSince(NOON.minusSeconds(1))).isEmpty();
+    }
+
+    @Test
     void staysOpenUntilItIsKnownWhetherItHelped() {
         receipts.plan(plan, "team-b", NOON, SETTLES);
         assertThat(receipts.open())
-                .containsExactly(new Open(UUID.fromString(waiting.uid()), SETTLES));
+                .containsExactly(new Open(UUID.fromString(waiting.uid()), "n1", SETTLES));
 
-        receipts.settle(UUID.fromString(waiting.uid()), true, NOON.plusSeconds(40));
+        receipts.settle(
+                receipts.open().getFirst(),
+                new Outcome(true, "the waiter was bound to n1"),
+                NOON.plusSeconds(40));
 
         assertThat(receipts.open()).isEmpty();
+        assertThat(column("outcome")).isEqualTo("the waiter was bound to n1");
         assertThat(receipts.since(NOON.minusSeconds(1)))
                 .singleElement()
                 .satisfies(it -> {

@@ -23,13 +23,15 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Days of a small busy cluster. Whatever happens: nobody is evicted before the minimum run time,
  * nobody whose budget has time left, none that could not help, never more than the limit in a
- * minute, and never A for B and then B for A. The checks share no code with the planner.
+ * minute, nobody whom a PodDisruptionBudget keeps before it has said no for long enough, and never
+ * A for B and then B for A. The checks share no code with the planner.
  */
 class ReclaimSimulationTest {
 
     private static final Duration DAYS = Duration.ofDays(2);
     private static final Duration NO_RETURN = Duration.ofHours(12);
     private static final int PER_MINUTE = 3;
+    private static final Duration INSIST = Duration.ofMinutes(3);
     private static final Rules RULES =
             new Rules(
                     Duration.ofSeconds(20),
@@ -38,9 +40,12 @@ class ReclaimSimulationTest {
                     PER_MINUTE,
                     NO_RETURN,
                     Duration.ofSeconds(30),
+                    INSIST,
                     false);
 
     private record Done(Instant at, String plan, String victimTeam, String waiterTeam) {}
+
+    private record Asked(String waiter, String gang) {}
 
     static LongStream seeds() {
         return LongStream.rangeClosed(1, 6);
@@ -53,31 +58,41 @@ class ReclaimSimulationTest {
     }
 
     @Test
-    void evictionsHappenAndMostOfThemHelp() {
+    void evictionsHappenAndMostOfThemHelpAndSomeAreInsistedOn() {
+        long refused = 0;
+        long insisted = 0;
         long done = 0;
         long helped = 0;
         for (long seed = 1; seed <= 3; seed++) {
             ToyCluster cluster = live(seed);
             done += cluster.past.size();
+            refused += cluster.refusals.size();
+            insisted += cluster.insisted;
             helped += cluster.past.stream().filter(PastEviction::helped).count();
         }
         assertThat(done).isGreaterThan(20);
         assertThat(helped).isGreaterThan(done * 8 / 10);
+        assertThat(refused).isGreaterThan(10);
+        assertThat(insisted).isPositive().isLessThan(done / 2);
     }
 
     private static ToyCluster live(long seed) {
         ToyCluster cluster = new ToyCluster(seed);
         Planner planner = new Planner(RULES);
         var done = new java.util.ArrayList<Done>();
+        var refused = new HashMap<Asked, Instant>();
         Instant end = cluster.now.plus(DAYS);
         while (cluster.now.isBefore(end)) {
             cluster.tick();
             for (Decision decision : planner.plan(cluster.scene(), node -> List.of())) {
                 if (decision instanceof Evict plan) {
                     check(cluster, plan, done);
-                    Set<String> victims = new HashSet<>();
-                    plan.victims().forEach(victim -> victims.add(victim.pod().uid()));
-                    cluster.carryOut(planner.evictions(plan, cluster.scene()), victims);
+                    if (guardsAgree(cluster, plan, refused)) {
+                        note(cluster, plan, done);
+                        Set<String> victims = new HashSet<>();
+                        plan.victims().forEach(victim -> victims.add(victim.pod().uid()));
+                        cluster.carryOut(planner.evictions(plan, cluster.scene()), victims);
+                    }
                 }
             }
         }
@@ -112,7 +127,31 @@ class ReclaimSimulationTest {
         }
         wholeGangs(cluster, gangs, context);
         neededAndEnough(cluster, plan, gangs, context);
+    }
 
+    /** Whether everybody goes: those who are kept only when they were refused for long enough. */
+    private static boolean guardsAgree(
+            ToyCluster cluster, Evict plan, Map<Asked, Instant> refused) {
+        Set<String> kept = new HashSet<>();
+        for (Victim victim : plan.victims()) {
+            ToyPod pod = running(cluster, victim);
+            var asked = new Asked(plan.waiter().pod().uid(), pod.gang);
+            if (victim.refusedSince() != null) {
+                assertThat(pod.guarded).isTrue();
+                assertThat(refused.get(asked)).isBeforeOrEqualTo(cluster.now.minus(INSIST));
+                cluster.insisted++;
+            } else if (pod.guarded) {
+                kept.add(pod.uid);
+                refused.putIfAbsent(asked, cluster.now);
+            }
+        }
+        cluster.refuse(plan.waiter(), kept);
+        return kept.isEmpty();
+    }
+
+    private static void note(ToyCluster cluster, Evict plan, List<Done> done) {
+        String context = "%s: %s".formatted(cluster.now, plan);
+        Team for_ = cluster.team(plan.waiter().pod().namespace());
         String id = plan.waiter().pod().uid() + cluster.now;
         plan.victims()
                 .forEach(victim -> done.add(new Done(cluster.now, id, victim.budget(), for_.name)));

@@ -27,13 +27,16 @@ final class ToyCluster {
     static final Duration TICK = Duration.ofSeconds(10);
     private static final Duration GRACE = Duration.ofSeconds(30);
     private static final int GPUS = 2;
+    private static final String GUARD = "all/never";
 
     final Random random;
     final List<NodeView> nodes;
     final List<Team> teams = new ArrayList<>();
     final List<ToyPod> pods = new ArrayList<>();
     final List<PastEviction> past = new ArrayList<>();
+    final List<Refusal> refusals = new ArrayList<>();
     Instant now = Instant.parse("2026-03-01T00:00:00Z");
+    int insisted;
     private int made;
 
     ToyCluster(long seed) {
@@ -81,9 +84,16 @@ final class ToyCluster {
                 nodes,
                 pods.stream().filter(pod -> pod.node != null).map(ToyPod::holder).toList(),
                 budgets,
-                Map.of(),
+                Map.of(GUARD, 0),
                 past.stream().filter(it -> it.at().isAfter(now.minus(Duration.ofDays(2)))).toList(),
+                refusals,
                 Set.copyOf(nodes.stream().map(NodeView::name).toList()));
+    }
+
+    /** The API server says no to those of them that a PodDisruptionBudget keeps. */
+    void refuse(Waiter waiter, Set<String> victims) {
+        victims.forEach(
+                uid -> refusals.add(new Refusal(now, waiter.pod().uid(), waiter.workload(), uid)));
     }
 
     void carryOut(List<PastEviction> evictions, Set<String> victims) {
@@ -245,6 +255,7 @@ final class ToyCluster {
         final int priority;
         final String gang;
         final Duration length;
+        final boolean guarded;
         Instant since;
         List<GpuHold> gpus = List.of();
         @Nullable String node;
@@ -265,6 +276,7 @@ final class ToyCluster {
             this.priority = priority;
             this.gang = gang;
             this.length = length;
+            this.guarded = gang.hashCode() % 5 == 0;
             this.since = since;
         }
 
@@ -318,7 +330,7 @@ final class ToyCluster {
                     gang,
                     leavesAt != null,
                     null,
-                    Set.of(),
+                    guarded ? Set.of(GUARD) : Set.of(),
                     GRACE);
         }
     }

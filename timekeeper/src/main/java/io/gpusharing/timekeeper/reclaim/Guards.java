@@ -1,0 +1,123 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import static java.util.stream.Collectors.joining;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
+/**
+ * Who may not go now although nothing else speaks for them: a PodDisruptionBudget keeps them, or
+ * the API server has just said no.
+ */
+final class Guards {
+
+    private static final Duration LONGEST_BACK_OFF = Duration.ofHours(1);
+
+    private final Scene scene;
+    private final Rules rules;
+    private final Waiter waiter;
+
+    Guards(Scene scene, Rules rules, Waiter waiter) {
+        this.scene = scene;
+        this.rules = rules;
+        this.waiter = waiter;
+    }
+
+    /** One settling time after the first time in vain, twice that after the second, at most 1 h. */
+    static Duration backOff(Rules rules, long times) {
+        Duration pause = rules.settle().multipliedBy(1L << Math.min(times - 1, 16));
+        return pause.compareTo(LONGEST_BACK_OFF) < 0 ? pause : LONGEST_BACK_OFF;
+    }
+
+    /** Those who are let go together, each with all before it; the others stay as a whole. */
+    List<Gang> letGo(List<Gang> gangs) {
+        var allowed = new HashMap<>(scene.disruptionsAllowed());
+        var going = new ArrayList<Gang>();
+        for (Gang gang : gangs) {
+            if (askedAgainAt(gang).isEmpty() && take(gang, allowed)) {
+                going.add(gang);
+            }
+        }
+        return going;
+    }
+
+    /** When those who were refused a moment ago are asked for again; empty if they may be now. */
+    Optional<Instant> askedAgainAt(Gang gang) {
+        List<Instant> told =
+                refusals(gang, it -> it.workload().equals(waiter.workload()))
+                        .map(Refusal::at)
+                        .distinct()
+                        .sorted()
+                        .toList();
+        return told.isEmpty()
+                ? Optional.empty()
+                : Optional.of(told.getLast().plus(backOff(rules, told.size())))
+                        .filter(again -> scene.now().isBefore(again));
+    }
+
+    /** Since when all of them have been refused to this very waiter; empty if one never was. */
+    Optional<Instant> refusedSince(List<Gang> gangs) {
+        List<Optional<Instant>> first = gangs.stream().map(this::refusedSince).toList();
+        return first.stream().allMatch(Optional::isPresent)
+                ? first.stream().flatMap(Optional::stream).max(Comparator.naturalOrder())
+                : Optional.empty();
+    }
+
+    private Optional<Instant> refusedSince(Gang gang) {
+        return refusals(gang, it -> it.waiter().equals(waiter.pod().uid()))
+                .map(Refusal::at)
+                .min(Comparator.naturalOrder());
+    }
+
+    private Stream<Refusal> refusals(Gang gang, Predicate<Refusal> which) {
+        return scene.refusals().stream()
+                .filter(which)
+                .filter(it ->
+                        gang.pods().stream().anyMatch(pod -> pod.pod().uid().equals(it.victim())));
+    }
+
+    /** Takes the gang out of the disruption budgets, or nothing if they do not let all of it go. */
+    private static boolean take(Gang gang, Map<String, Integer> allowed) {
+        // The Eviction API refuses a pod that several of them select, whatever they allow.
+        if (gang.pods().stream().anyMatch(pod -> pod.disruptionBudgets().size() > 1)) {
+            return false;
+        }
+        var left = new HashMap<>(allowed);
+        gang.pods()
+                .forEach(pod ->
+                        pod.disruptionBudgets()
+                                .forEach(name -> left.merge(name, -1, Integer::sum)));
+        boolean enough =
+                gang.pods().stream()
+                        .flatMap(pod -> pod.disruptionBudgets().stream())
+                        .allMatch(name -> left.getOrDefault(name, -1) >= 0);
+        if (enough) {
+            allowed.putAll(left);
+        }
+        return enough;
+    }
+
+    /** Why a pod is kept at this moment, in words; empty if it is not. */
+    static Optional<String> keeping(Holder holder, Scene scene) {
+        if (holder.disruptionBudgets().size() > 1) {
+            return Optional.of(
+                    "%d PodDisruptionBudgets select it, which the Eviction API does not support"
+                            .formatted(holder.disruptionBudgets().size()));
+        }
+        String full =
+                holder.disruptionBudgets().stream()
+                        .filter(name -> scene.disruptionsAllowed().getOrDefault(name, 0) <= 0)
+                        .collect(joining(", "));
+        return full.isEmpty()
+                ? Optional.empty()
+                : Optional.of("PodDisruptionBudget " + full + " lets nobody go now");
+    }
+}

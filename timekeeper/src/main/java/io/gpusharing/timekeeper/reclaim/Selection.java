@@ -1,0 +1,210 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import static java.util.stream.Collectors.joining;
+import static java.util.stream.Collectors.toSet;
+
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.timekeeper.reclaim.Decision.Candidate;
+import io.gpusharing.timekeeper.reclaim.Decision.Evict;
+import io.gpusharing.timekeeper.reclaim.Decision.Leave;
+import io.gpusharing.timekeeper.reclaim.Decision.Reason;
+import io.gpusharing.timekeeper.reclaim.Decision.Victim;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Selects who goes for one waiter: whole gangs, in their order, no more than needed. */
+final class Selection {
+
+    private static final String NOT_NEEDED = "it could go, but the waiter fits without that";
+
+    private final Scene scene;
+    private final Rules rules;
+    private final Waiter waiter;
+    private final Rooms rooms;
+    private final List<NodeView> nodes;
+    private final Guards guards;
+    private final List<Candidate> considered;
+    private final List<Gang> eligible;
+
+    /**
+     * @param nodes that could take the waiter, by name
+     */
+    Selection(Scene scene, Rules rules, Waiter waiter, Rooms rooms, List<NodeView> nodes) {
+        this.scene = scene;
+        this.rules = rules;
+        this.waiter = waiter;
+        this.rooms = rooms;
+        this.nodes = nodes;
+        this.guards = new Guards(scene, rules, waiter);
+        Jury jury = new Jury(scene, rules, waiter);
+        Set<String> names = nodes.stream().map(NodeView::name).collect(toSet());
+        this.considered =
+                jury.candidates().stream().filter(it -> names.contains(it.node())).toList();
+        this.eligible =
+                jury.eligible().stream()
+                        .filter(gang -> nodes.stream().anyMatch(gang::standsOn))
+                        .toList();
+    }
+
+    /** Who is to go, and the node where the waiter then fits. */
+    private record Choice(NodeView node, List<Gang> gangs) {}
+
+    Decision decide() {
+        if (eligible.isEmpty()) {
+            return leave(Reason.NOBODY, "nobody who holds a GPU may be evicted", null);
+        }
+        List<Gang> free = guards.letGo(eligible);
+        // Those who are kept come last, so that no more of them are needed than must be.
+        List<Gang> all =
+                Stream.concat(free.stream(), eligible.stream().filter(gang -> !free.contains(gang)))
+                        .toList();
+        return first(free)
+                .<Decision>map(choice -> evict(choice, List.of(), null))
+                .or(() -> first(all).map(this::pastTheGuards))
+                .orElseGet(() ->
+                        leave(
+                                Reason.WOULD_NOT_FIT,
+                                "it would not fit without all %d pods that may be evicted"
+                                        .formatted(pods(all)),
+                                null));
+    }
+
+    /** The first of these that make room somewhere, without those that are not needed. */
+    private Optional<Choice> first(List<Gang> gangs) {
+        var chosen = new ArrayList<Gang>();
+        for (Gang gang : gangs) {
+            chosen.add(gang);
+            Optional<Choice> choice =
+                    nodes.stream()
+                            .filter(gang::standsOn)
+                            .filter(node -> rooms.fits(node, goneWith(chosen)))
+                            .map(node -> new Choice(node, fewest(node, chosen)))
+                            .min(
+                                    Comparator.comparingInt((Choice it) -> pods(it.gangs()))
+                                            .thenComparing(it -> it.node().name()));
+            if (choice.isPresent()) {
+                return choice;
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Who was chosen last is spared first, as long as the waiter still fits. */
+    private List<Gang> fewest(NodeView node, List<Gang> chosen) {
+        var needed = new ArrayList<>(chosen);
+        for (Gang gang : chosen.reversed()) {
+            var without = needed.stream().filter(it -> !it.equals(gang)).toList();
+            if (rooms.fits(node, goneWith(without))) {
+                needed.remove(gang);
+            }
+        }
+        return needed;
+    }
+
+    private static Predicate<Holder> goneWith(List<Gang> gangs) {
+        Set<String> keys = gangs.stream().map(Gang::key).collect(toSet());
+        return holder -> holder.leaving() || keys.contains(holder.gang());
+    }
+
+    /**
+     * Where only those help who are kept: if the administrator allows to insist, they are asked for
+     * all the same, and deleted once the answer has been no for so long.
+     */
+    private Decision pastTheGuards(Choice choice) {
+        List<Gang> free = guards.letGo(choice.gangs());
+        List<Gang> kept = choice.gangs().stream().filter(it -> !free.contains(it)).toList();
+        Duration patience = rules.insistAfter();
+        Optional<Instant> refused = guards.refusedSince(kept);
+        boolean askedLately = kept.stream().anyMatch(it -> guards.askedAgainAt(it).isPresent());
+        boolean ask = patience != null && refused.isEmpty() && !askedLately;
+        if (kept.isEmpty() || ask) {
+            return evict(choice, kept, null);
+        }
+        Optional<Instant> due =
+                patience == null ? Optional.empty() : refused.map(it -> it.plus(patience));
+        if (due.isPresent() && !askedLately && !scene.now().isBefore(due.get())) {
+            return evict(choice, kept, refused.get());
+        }
+        return leave(
+                Reason.KEPT,
+                "it would fit on %s without %s, which may not go now%s"
+                        .formatted(
+                                choice.node().name(),
+                                names(kept),
+                                due.map("; unless that changes it is deleted after %s"::formatted)
+                                        .orElse("")),
+                choice.node());
+    }
+
+    private Leave leave(Reason reason, String detail, @Nullable NodeView node) {
+        return new Leave(waiter, reason, detail, node == null ? null : node.name(), considered);
+    }
+
+    /**
+     * @param refusedSince since when the kept ones were asked for in vain; null if their guards'
+     *     answer is to be taken
+     */
+    private Evict evict(Choice choice, List<Gang> kept, @Nullable Instant refusedSince) {
+        var victims = new ArrayList<Victim>();
+        for (Gang gang : choice.gangs()) {
+            Instant refused = kept.contains(gang) ? refusedSince : null;
+            gang.pods().forEach(pod -> victims.add(victim(gang, pod, refused)));
+        }
+        Set<String> going = victims.stream().map(it -> it.pod().uid()).collect(toSet());
+        return new Evict(
+                waiter,
+                choice.node().name(),
+                victims,
+                considered.stream()
+                        .map(it ->
+                                it.spared() == null && !going.contains(it.pod().uid())
+                                        ? new Candidate(
+                                                it.pod(), it.node(), it.budget(), NOT_NEEDED)
+                                        : it)
+                        .toList());
+    }
+
+    private Victim victim(Gang gang, Holder pod, @Nullable Instant refusedSince) {
+        Instant since = pod.since().isBefore(scene.now()) ? pod.since() : scene.now();
+        GpuTime cost = GpuTime.accrued(pod.share(), since, scene.now());
+        String together =
+                gang.pods().size() > 1
+                        ? "; all %d pods of its job go together".formatted(gang.pods().size())
+                        : "";
+        String why =
+                "budget %s is over by %s GPU-minutes; the pod runs since %s%s"
+                        .formatted(
+                                gang.budget().name(),
+                                gang.budget().overrun().minutes(),
+                                pod.since(),
+                                together);
+        return new Victim(
+                pod.pod(),
+                pod.node(),
+                gang.budget().name(),
+                gang.key(),
+                why,
+                cost.microGpuSeconds(),
+                pod.grace(),
+                refusedSince);
+    }
+
+    private static int pods(List<Gang> gangs) {
+        return gangs.stream().mapToInt(gang -> gang.pods().size()).sum();
+    }
+
+    private static String names(List<Gang> gangs) {
+        return gangs.stream()
+                .flatMap(gang -> gang.pods().stream())
+                .map(pod -> pod.pod().toString())
+                .collect(joining(", "));
+    }
+}
