@@ -7,7 +7,7 @@ import java.util.TreeMap;
 /** Durations in nanoseconds, told in milliseconds. Not for several threads. */
 final class Latencies {
 
-    private long[] values = new long[1 << 16];
+    private long[] values = new long[64];
     private int size;
 
     void add(long nanos) {

@@ -15,11 +15,12 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** The timekeeper as a process of its own, with the flags it is told, and its database. */
+/** The timekeeper as a process of its own, as it runs in its image, and its database. */
 final class Subject implements AutoCloseable {
 
     private static final HttpClient HTTP =
@@ -38,10 +39,10 @@ final class Subject implements AutoCloseable {
     }
 
     /**
+     * @param image what {@code timekeeper/image/assemble} made: jar, options, AOT cache
      * @param dir holds its kubeconfig, its database and its log
      */
-    static Subject start(
-            Path jar, Path dir, URI cluster, List<String> flags, Map<String, String> settings) {
+    static Subject start(Path image, Path dir, URI cluster, Map<String, String> settings) {
         try {
             Path kubeconfig = dir.resolve("kubeconfig");
             Files.writeString(
@@ -62,8 +63,12 @@ final class Subject implements AutoCloseable {
             int health = freePort();
             var command = new ArrayList<String>();
             command.add(Path.of(System.getProperty("java.home"), "bin/java").toString());
-            command.addAll(flags);
-            command.addAll(List.of("-jar", jar.toString()));
+            command.add("@" + image.resolve("jvm.options"));
+            command.add("-XX:AOTCache=" + image.resolve("timekeeper.aot"));
+            Arrays.stream(System.getProperty("javaOptions", "").split(" ", -1))
+                    .filter(option -> !option.isBlank())
+                    .forEach(command::add);
+            command.addAll(List.of("-jar", image.resolve("timekeeper.jar").toString()));
             var builder =
                     new ProcessBuilder(command)
                             .redirectErrorStream(true)
@@ -78,7 +83,7 @@ final class Subject implements AutoCloseable {
             environment.put("MANAGEMENT_SERVER_PORT", String.valueOf(health));
             environment.put("GPUSHARING_TLS_SUBJECTALTERNATIVENAMES", "127.0.0.1");
             environment.put("GPUSHARING_DATABASE_DIRECTORY", dir.resolve("database").toString());
-            // Two arenas instead of eight a core: the C library gives back little of what it takes.
+            // As the image sets it.
             environment.put("MALLOC_ARENA_MAX", "2");
             environment.putAll(settings);
             return new Subject(dir, builder.start(), port, health);

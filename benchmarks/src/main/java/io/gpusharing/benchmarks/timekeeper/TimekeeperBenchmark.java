@@ -19,13 +19,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The measurements of {@code benchmarks/timekeeper}: arguments are {@code jar folder result parts
+ * The measurements of {@code benchmarks/timekeeper}: arguments are {@code image folder result parts
  * seconds}, where parts are of {@code churn}, {@code hour}, {@code reports}, {@code agents}.
  */
 public final class TimekeeperBenchmark {
@@ -33,24 +34,14 @@ public final class TimekeeperBenchmark {
     private static final int RUNNING = 10_000;
     private static final int CONNECTIONS = 1_000;
 
-    /** What a container of 512 MiB would be given. */
-    private static final List<String> FLAGS =
-            List.of(
-                    "-XX:+UseSerialGC",
-                    "-Xmx144m",
-                    "-Xss512k",
-                    "-XX:MaxDirectMemorySize=32m",
-                    "-XX:ReservedCodeCacheSize=48m",
-                    "-XX:+UseCompactObjectHeaders");
-
-    private final Path jar;
+    private final Path image;
     private final Path folder;
     private final int seconds;
     private final Tokens tokens = new Tokens();
     private final Map<String, Object> results = new LinkedHashMap<>();
 
-    private TimekeeperBenchmark(Path jar, Path folder, int seconds) {
-        this.jar = jar;
+    private TimekeeperBenchmark(Path image, Path folder, int seconds) {
+        this.image = image;
         this.folder = folder;
         this.seconds = seconds;
     }
@@ -66,7 +57,7 @@ public final class TimekeeperBenchmark {
         benchmark.results.put("at", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
         benchmark.results.put("processors", Runtime.getRuntime().availableProcessors());
         benchmark.results.put("java", Runtime.version().toString());
-        benchmark.results.put("timekeeperFlags", String.join(" ", FLAGS));
+        benchmark.results.put("timekeeperOptions", options(Path.of(arguments[0])));
         for (String part : List.of("churn", "hour", "reports", "agents")) {
             if (parts.contains(part)) {
                 benchmark.measure(part);
@@ -78,6 +69,12 @@ public final class TimekeeperBenchmark {
             }
         }
         System.exit(0);
+    }
+
+    private static String options(Path image) throws IOException {
+        return Files.readAllLines(image.resolve("jvm.options")).stream()
+                .filter(line -> line.startsWith("-"))
+                .collect(Collectors.joining(" "));
     }
 
     private void measure(String part) throws Exception {
@@ -128,11 +125,13 @@ public final class TimekeeperBenchmark {
         try (Subject subject = start(cluster, dir, Map.of("GPUSHARING_LEDGER_HOURCLOSES", after))) {
             subject.awaitReady();
             double toReady = (System.nanoTime() - started) / 1e9;
+            double cpuToReady = subject.cpuSeconds();
             awaitCharged(subject, hour.minus(Duration.ofHours(1)));
             double toCaughtUp = (System.nanoTime() - started) / 1e9;
             var result = new LinkedHashMap<String, Object>();
             result.put("runningPods", RUNNING);
             result.put("startToReadySeconds", round(toReady));
+            result.put("startToReadyCpuSeconds", round(cpuToReady));
             result.put("startToCaughtUpSeconds", round(toCaughtUp));
             result.put(
                     "caughtUpExactly", exact(subject, scheduled, hour.minus(Duration.ofHours(1))));
@@ -242,7 +241,7 @@ public final class TimekeeperBenchmark {
     }
 
     private Subject start(FakeApiServer cluster, Path dir, Map<String, String> settings) {
-        return Subject.start(jar, dir, cluster.url(), FLAGS, settings);
+        return Subject.start(image, dir, cluster.url(), settings);
     }
 
     /** Ten thousand pods, bound two hours ago. */
