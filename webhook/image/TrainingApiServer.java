@@ -8,12 +8,13 @@ import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.concurrent.Executors;
 
 /**
- * An API server of an empty cluster, as far as the webhook asks: while the image is built, the
- * training run of the AOT cache becomes ready on it, through TLS and a review of its own, as the
- * real one does. Started from source, and no part of the image.
+ * An API server of a small cluster, as far as the webhook asks: while the image is built, the
+ * training run of the AOT cache becomes ready on it, through TLS and reviews of its own that go the
+ * whole way, as the real one does. Started from source, and no part of the image.
  *
  * <p>Argument: a directory. Into {@code ports} go its own port and a free one for the webhook's
  * health; {@code ready} appears there once the webhook says so.
@@ -24,6 +25,32 @@ class TrainingApiServer {
             """
             {"metadata":{"name":"gpusharing-webhook"},"webhooks":[{"name":"pods","clientConfig":{}}]}
             """;
+
+    /** What is in the cluster, by the last part of the path that lists it. */
+    private static final Map<String, String> OBJECTS =
+            Map.of(
+                    "gpubudgets",
+                    """
+                    {"metadata":{"name":"gpusharing-self-review","creationTimestamp":"2026-01-01T00:00:00Z"},
+                    "spec":{"namespaces":["gpusharing-self-review"],"gpuMinutes":"1000"}}
+                    """,
+                    "priorityclasses",
+                    """
+                    {"metadata":{"name":"gpu-in-budget"},"value":0},
+                    {"metadata":{"name":"gpu-over-budget"},"value":-100,"preemptionPolicy":"Never"}
+                    """,
+                    "nodes",
+                    """
+                    {"metadata":{"name":"node"},"status":{"capacity":{"tencent.com/vcuda-core":"200","tencent.com/vcuda-memory":"120"}}}
+                    """,
+                    "limitranges",
+                    """
+                    {"metadata":{"name":"limits","namespace":"default"},"spec":{"limits":[{"type":"Container","max":{"cpu":"8"}}]}}
+                    """,
+                    "configmaps",
+                    """
+                    {"metadata":{"name":"gpusharing-reporting-ca","namespace":"gpusharing-system"},"data":{"ca.crt":"trusted"}}
+                    """);
 
     public static void main(String[] args) throws Exception {
         var server =
@@ -64,7 +91,11 @@ class TrainingApiServer {
         } else if (path.contains("/secrets/") || path.contains("/configmaps/")) {
             send(exchange, 404, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"code\":404}");
         } else {
-            send(exchange, 200, "{\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[]}");
+            String items = OBJECTS.getOrDefault(path.substring(path.lastIndexOf('/') + 1), "");
+            send(
+                    exchange,
+                    200,
+                    "{\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[" + items + "]}");
         }
     }
 

@@ -15,11 +15,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.Arrays;
+import org.springframework.aot.AotDetector;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.SpringProperties;
 
 /** {@code java -jar webhook.jar explain -f pod.yaml}: the command line around it. */
 public final class Explain {
@@ -49,6 +51,8 @@ public final class Explain {
                 arguments[2].equals("-")
                         ? new String(System.in.readAllBytes(), UTF_8)
                         : Files.readString(Path.of(arguments[2]));
+        // The image's beans are chosen when it is built; these are others.
+        SpringProperties.setProperty(AotDetector.AOT_ENABLED, "false");
         try (var context =
                 new SpringApplicationBuilder(ExplainConfiguration.class)
                         .sources(properties)

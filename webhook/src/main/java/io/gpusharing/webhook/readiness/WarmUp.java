@@ -8,7 +8,7 @@ final class WarmUp {
     /**
      * The first handshakes of a JVM are slow, up to a tenth of a second: they are not for users.
      */
-    static final int HANDSHAKES = 20;
+    static final int HANDSHAKES = 10;
 
     /** Reviews without a connection. */
     static final int REHEARSALS = 200;

@@ -8,72 +8,74 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.ssl.SslBundleRegistrar;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.ssl.SslBundleRegistry;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 
 /** Wires what keeps our certificates. */
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(TlsProperties.class)
 class TlsConfiguration {
 
-    /** We make it ourselves. */
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnProperty(name = "gpusharing.tls.mode", havingValue = "Own", matchIfMissing = true)
-    static class Own {
-
-        @Bean
-        static ServerIdentity provisionalIdentity(Clock clock) {
-            return ServingCertificate.provisional(clock.instant());
-        }
-
-        /** Static, or the registry would need this configuration, which needs the registry. */
-        @Bean
-        static SslBundleRegistrar provisionalBundle(ServerIdentity provisional) {
-            return registry ->
-                    registry.registerBundle(
-                            ServingCertificate.BUNDLE, ServingCertificate.bundle(provisional));
-        }
-
-        @Bean
-        CertificateKeeper certificateKeeper(
-                KubernetesClient client,
-                SslBundleRegistry registry,
-                ServerIdentity provisional,
-                GpuSharingProperties installation,
-                TlsProperties properties,
-                Clock clock) {
-            return new CertificateKeeper(
-                    new AuthoritySecret(
-                            client, installation.namespace(), properties.authorityValidity()),
-                    new CaBundles(client, properties.configuration()),
-                    new ServingCertificate(
-                            registry,
-                            provisional,
-                            ServingCertificate.names(
-                                    properties.service(),
-                                    installation.namespace(),
-                                    properties.subjectAlternativeNames()),
-                            properties.certificateValidity()),
-                    clock,
-                    properties.checkInterval(),
-                    properties.settling());
-        }
+    /** Made only where it is asked for: nobody needs it where the certificate is mounted. */
+    @Bean
+    @Lazy
+    static ServerIdentity provisionalIdentity(Clock clock) {
+        return ServingCertificate.provisional(clock.instant());
     }
 
-    /** Somebody else makes it; the bundle is configured under spring.ssl.bundle.pem.admission. */
+    /**
+     * Static, or the registry would need this configuration, which needs the registry. A mounted
+     * certificate's bundle is configured under spring.ssl.bundle.pem.admission.
+     */
     @Bean
-    @ConditionalOnProperty(name = "gpusharing.tls.mode", havingValue = "Mounted")
-    MountedCertificate mountedCertificate(
-            TlsProperties properties, GpuSharingProperties installation, Clock clock) {
-        return new MountedCertificate(
-                properties.directory(),
-                ServingCertificate.names(properties.service(), installation.namespace(), List.of())
-                        .getFirst(),
-                clock);
+    static SslBundleRegistrar provisionalBundle(
+            TlsProperties properties, ObjectProvider<ServerIdentity> provisional) {
+        return registry -> {
+            if (properties.mode() == TlsProperties.Mode.Own) {
+                registry.registerBundle(
+                        ServingCertificate.BUNDLE,
+                        ServingCertificate.bundle(provisional.getObject()));
+            }
+        };
+    }
+
+    // Chosen here and not by a condition: the image's conditions are judged when it is built.
+    @Bean
+    Certificates certificates(
+            KubernetesClient client,
+            SslBundleRegistry registry,
+            ObjectProvider<ServerIdentity> provisional,
+            GpuSharingProperties installation,
+            TlsProperties properties,
+            Clock clock) {
+        List<String> names =
+                ServingCertificate.names(
+                        properties.service(),
+                        installation.namespace(),
+                        properties.subjectAlternativeNames());
+        return switch (properties.mode()) {
+            case Own ->
+                    new CertificateKeeper(
+                            new AuthoritySecret(
+                                    client,
+                                    installation.namespace(),
+                                    properties.authorityValidity()),
+                            new CaBundles(client, properties.configuration()),
+                            new ServingCertificate(
+                                    registry,
+                                    provisional.getObject(),
+                                    names,
+                                    properties.certificateValidity()),
+                            clock,
+                            properties.checkInterval(),
+                            properties.settling());
+            case Mounted -> new MountedCertificate(properties.directory(), names.getFirst(), clock);
+        };
     }
 
     @Bean
