@@ -98,7 +98,7 @@ class WildPodsIT {
         assertThat(refused.code()).isEqualTo(403);
         assertThat(refused.message())
                 .contains(
-                        "gpusharing.io/standing-as-of: only GPUSharing writes these; remove them");
+                        "metadata.annotations[gpusharing.io/standing-as-of]: only GPUSharing writes it; remove it");
     }
 
     @Test

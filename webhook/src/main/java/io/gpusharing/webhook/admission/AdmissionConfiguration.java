@@ -49,7 +49,7 @@ class AdmissionConfiguration {
         return new Admission(
                 new ReviewReader(grammars::reads),
                 new PodAdmission(grammars, policy, classes, new Sidecar(sidecar)),
-                new TemplateAdmission(grammars, workloads.templates()),
+                new TemplateAdmission(grammars, policy, classes, workloads.templates()),
                 cluster::now,
                 listener);
     }

@@ -29,6 +29,21 @@ final class ClassPolicy {
      */
     Optional<String> classFor(
             PodView pod, NamespaceStanding standing, PriorityClasses classes, Findings findings) {
+        String chosen = checkedChoice(pod, classes, findings);
+        if (standing.lowersPriority()) {
+            return lowered(chosen, pod, standing, classes, findings);
+        }
+        return chosen == null && !defaultOutranksUs(classes)
+                ? Optional.of(properties.inBudget())
+                : Optional.empty();
+    }
+
+    /**
+     * The class that the user chose; null if it was left to us.
+     *
+     * @param findings gets a refusal if the site does not allow it
+     */
+    @Nullable String checkedChoice(PodView pod, PriorityClasses classes, Findings findings) {
         String chosen = chosen(pod, classes);
         if (chosen != null && !isAllowed(chosen)) {
             findings.refuse(
@@ -36,12 +51,7 @@ final class ClassPolicy {
                     "spec.priorityClassName is %s: GPU pods may use one of %s, or none"
                             .formatted(chosen, new TreeSet<>(properties.allowed())));
         }
-        if (standing.lowersPriority()) {
-            return lowered(chosen, pod, standing, classes, findings);
-        }
-        return chosen == null && !defaultOutranksUs(classes)
-                ? Optional.of(properties.inBudget())
-                : Optional.empty();
+        return chosen;
     }
 
     private Optional<String> lowered(

@@ -21,7 +21,6 @@ import io.gpusharing.webhook.standing.NamespaceStanding;
 import io.gpusharing.webhook.standing.Surroundings;
 import java.time.Instant;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -38,7 +37,6 @@ final class PodAdmission {
     private final RequestGrammars grammars;
     private final SidewaysPolicy sideways;
     private final ClassPolicy classes;
-    private final Reaction forgedKeys;
     private final Sidecar sidecar;
 
     PodAdmission(
@@ -49,7 +47,6 @@ final class PodAdmission {
         this.grammars = grammars;
         this.sideways = new SidewaysPolicy(policy);
         this.classes = new ClassPolicy(classes);
-        this.forgedKeys = policy.forgedKeys();
         this.sidecar = sidecar;
     }
 
@@ -102,14 +99,7 @@ final class PodAdmission {
         }
         String container = inject(pod, review.namespace(), surroundings, patch, findings);
         var stamp = Stamp.of(standing, request.stamp(grammars::reads), container);
-        List<String> forged = stamp.forgedIn(pod);
-        if (!forged.isEmpty()) {
-            findings.react(
-                    forgedKeys,
-                    "FORGED_KEY",
-                    "%s: only GPUSharing writes these; remove them"
-                            .formatted(String.join(", ", forged)));
-        }
+        sideways.checkForged(stamp.forgedIn(pod), findings);
         if (!findings.refusals().isEmpty()) {
             return new Refused(Refused.FORBIDDEN, findings.refusals());
         }

@@ -3,6 +3,7 @@ package io.gpusharing.webhook.admission;
 import io.gpusharing.webhook.review.PodView;
 import io.gpusharing.webhook.review.PodView.Container;
 import io.gpusharing.webhook.review.PodView.Volume;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
@@ -69,6 +70,18 @@ final class SidewaysPolicy {
                                     "CDI_ANNOTATION",
                                     "annotation %s is written by device plugins; remove it"
                                             .formatted(key)));
+        }
+    }
+
+    /**
+     * @param fields where keys of ours stand that we have not written
+     */
+    void checkForged(List<String> fields, Findings findings) {
+        for (String field : fields) {
+            findings.react(
+                    policy.forgedKeys(),
+                    "FORGED_KEY",
+                    "%s: only GPUSharing writes it; remove it".formatted(field));
         }
     }
 

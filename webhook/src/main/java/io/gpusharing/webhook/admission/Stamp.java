@@ -73,20 +73,47 @@ record Stamp(Map<String, @Nullable String> annotations) {
         }
     }
 
-    /** Keys of ours that the pod has already, with other values than these. */
+    /** Where the pod has keys of ours already, with other values than these. */
     List<String> forgedIn(PodView pod) {
         var forged = new ArrayList<String>();
         for (String key : KEYS) {
             String found = pod.annotation(key);
             if (found != null && !found.equals(annotations.get(key))) {
-                forged.add(key);
+                forged.add(annotation(key));
             }
         }
+        addForgedLabel(pod, forged);
+        return forged;
+    }
+
+    /**
+     * Where a template has keys of ours that no pod made from it could have: what depends on the
+     * standing that its pods will find is left to them.
+     *
+     * @param request the amounts that were judged
+     */
+    static List<String> forgedInTemplate(PodView template, String request) {
+        var forged = new ArrayList<String>();
+        if (template.annotation(STANDING_AS_OF_ANNOTATION) != null) {
+            forged.add(annotation(STANDING_AS_OF_ANNOTATION));
+        }
+        String found = template.annotation(REQUEST_ANNOTATION);
+        if (found != null && !found.equals(request)) {
+            forged.add(annotation(REQUEST_ANNOTATION));
+        }
+        addForgedLabel(template, forged);
+        return forged;
+    }
+
+    private static void addForgedLabel(PodView pod, List<String> forged) {
         String metered = pod.label(METERED_LABEL);
         if (metered != null && !metered.equals(METERED)) {
-            forged.add(METERED_LABEL);
+            forged.add("metadata.labels[" + METERED_LABEL + "]");
         }
-        return forged;
+    }
+
+    private static String annotation(String key) {
+        return "metadata.annotations[" + key + "]";
     }
 
     void writeTo(PodPatch patch) {

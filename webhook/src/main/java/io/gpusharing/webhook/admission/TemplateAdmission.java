@@ -1,6 +1,7 @@
 package io.gpusharing.webhook.admission;
 
 import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.RequestGrammar;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.request.Verdict.Illegal;
 import io.gpusharing.request.Verdict.Legal;
@@ -8,9 +9,11 @@ import io.gpusharing.request.Verdict.LegalUntilBound;
 import io.gpusharing.request.Verdict.NotOurs;
 import io.gpusharing.request.Violation;
 import io.gpusharing.webhook.admission.Decision.Allowed;
+import io.gpusharing.webhook.admission.Decision.Refused;
 import io.gpusharing.webhook.admission.Decision.Untouched;
 import io.gpusharing.webhook.review.MalformedReviewException;
 import io.gpusharing.webhook.review.PodReader;
+import io.gpusharing.webhook.review.PodView;
 import io.gpusharing.webhook.review.Review;
 import io.gpusharing.webhook.review.Slice;
 import io.gpusharing.webhook.review.Templates;
@@ -31,6 +34,14 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class TemplateAdmission {
 
+    /** What becomes a pod, and what it will be once it is completed. */
+    private record Template(PodView pod, Completion completion) {
+
+        PodRequest request() {
+            return completion.request();
+        }
+    }
+
     private static final JsonMapper MAPPER = JsonMapper.shared();
 
     /**
@@ -40,10 +51,18 @@ final class TemplateAdmission {
     private static final int MAX_BYTES = 1536 * 1024;
 
     private final RequestGrammars grammars;
+    private final SidewaysPolicy sideways;
+    private final ClassPolicy classes;
     private final Templates templates;
 
-    TemplateAdmission(RequestGrammars grammars, Templates templates) {
+    TemplateAdmission(
+            RequestGrammars grammars,
+            PolicyProperties policy,
+            ClassProperties classes,
+            Templates templates) {
         this.grammars = grammars;
+        this.sideways = new SidewaysPolicy(policy);
+        this.classes = new ClassPolicy(classes);
         this.templates = templates;
     }
 
@@ -66,7 +85,7 @@ final class TemplateAdmission {
         }
         List<JsonNode> before = pods(review, tree(review.oldObject()));
         var violations = new ArrayList<Violation>();
-        var legal = new ArrayList<Completion>();
+        var legal = new ArrayList<Template>();
         for (JsonNode pod : pods(review, object)) {
             if (!before.contains(pod)) {
                 judge(pod, violations, legal);
@@ -75,55 +94,63 @@ final class TemplateAdmission {
         if (!violations.isEmpty()) {
             return Refusals.of(new Illegal(violations));
         }
-        return legal.isEmpty() ? new Untouched() : allowed(review, legal, surroundings);
+        if (legal.isEmpty()) {
+            return new Untouched();
+        }
+        var findings = new Findings();
+        legal.forEach(template -> check(template, surroundings, findings));
+        return findings.refusals().isEmpty()
+                ? allowed(review, findings, surroundings)
+                : new Refused(Refused.FORBIDDEN, findings.refusals().stream().distinct().toList());
     }
 
     private List<JsonNode> pods(Review review, JsonNode object) {
         return templates.podsOf(review.group(), review.kind(), object);
     }
 
-    private void judge(JsonNode pod, List<Violation> violations, List<Completion> legal) {
-        PodRequest asked;
+    private void judge(JsonNode pod, List<Violation> violations, List<Template> legal) {
+        PodView view;
         try {
-            asked =
-                    PodReader.readTemplate(pod.traverse(ObjectReadContext.empty()), grammars::reads)
-                            .request();
+            view = PodReader.readTemplate(pod.traverse(ObjectReadContext.empty()), grammars::reads);
         } catch (MalformedReviewException e) {
             // What an operator fills in only when it makes the pod, as Argo's {{inputs…}}, cannot
-            // be
-            // judged before; and whatever else a template has wrong, its pod will be refused for.
+            // be judged before; and whatever else a template has wrong, its pod will be refused
+            // for.
             return;
         }
-        var completion = Completion.of(asked, grammars);
-        switch (grammars.judge(completion.request())) {
+        var template = new Template(view, Completion.of(view.request(), grammars));
+        switch (grammars.judge(template.request())) {
             case NotOurs _ -> {}
             case Illegal illegal -> violations.addAll(illegal.violations());
-            case Legal _ -> legal.add(completion);
-            case LegalUntilBound _ -> legal.add(completion);
+            case Legal _ -> legal.add(template);
+            case LegalUntilBound _ -> legal.add(template);
         }
     }
 
-    private Decision allowed(Review review, List<Completion> legal, Surroundings surroundings) {
-        var warnings = new ArrayList<String>();
-        for (Completion completion : legal) {
-            PodRequest request = completion.request();
-            warnings.addAll(completion.warnings());
-            warnings.addAll(
-                    grammars.grammarOf(request)
-                            .orElseThrow()
-                            .warnings(request, surroundings.nodes()));
-        }
+    /** What its pods will be told whatever the namespace's standing is then. */
+    private void check(Template template, Surroundings surroundings, Findings findings) {
+        PodView pod = template.pod();
+        PodRequest request = template.request();
+        RequestGrammar grammar = grammars.grammarOf(request).orElseThrow();
+        sideways.check(pod, () -> grammar.asksForAPart(request), findings);
+        sideways.checkForged(Stamp.forgedInTemplate(pod, request.stamp(grammars::reads)), findings);
+        classes.checkedChoice(pod, surroundings.classes(), findings);
+        template.completion().warnings().forEach(findings::warn);
+        grammar.warnings(request, surroundings.nodes()).forEach(findings::warn);
+    }
+
+    private Decision allowed(Review review, Findings findings, Surroundings surroundings) {
         NamespaceStanding standing =
                 surroundings.budgets().standingOf(review.namespace(), surroundings.now());
         if (standing.refuses()) {
-            warnings.add(
+            findings.warn(
                     "budget %s is used up: its pods are refused now".formatted(standing.budget()));
         } else if (standing.lowersPriority()) {
-            warnings.add(
+            findings.warn(
                     "budget %s is used up: its pods run at low priority now"
                             .formatted(standing.budget()));
         }
-        return new Allowed(null, List.copyOf(warnings), Map.of());
+        return new Allowed(null, List.copyOf(findings.warnings()), Map.of());
     }
 
     private static boolean isBeingDeleted(JsonNode object) {

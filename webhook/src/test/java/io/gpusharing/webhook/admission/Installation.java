@@ -270,7 +270,7 @@ final class Installation {
         return new Admission(
                 new ReviewReader(grammars::reads),
                 new PodAdmission(grammars, policy, classes, new Sidecar(sidecar)),
-                new TemplateAdmission(grammars, templates),
+                new TemplateAdmission(grammars, policy, classes, templates),
                 () -> surroundings,
                 (question, review, decision) -> {});
     }

@@ -184,8 +184,8 @@ class PodAdmissionTest {
 
         assertThat(answer.code()).isEqualTo(403);
         assertThat(answer.message())
-                .contains("gpusharing.io/standing")
-                .contains("gpusharing.io/metered");
+                .contains("metadata.annotations[gpusharing.io/standing]: only GPUSharing writes it")
+                .contains("metadata.labels[gpusharing.io/metered]: only GPUSharing writes it");
     }
 
     @Test
@@ -213,7 +213,10 @@ class PodAdmissionTest {
                                 .path("annotations")
                                 .has("gpusharing.io/budget"))
                 .isFalse();
-        assertThat(answer.warnings()).hasSize(1);
+        assertThat(answer.warnings())
+                .containsExactly(
+                        "metadata.annotations[gpusharing.io/budget]: only GPUSharing writes it; remove it",
+                        "metadata.annotations[gpusharing.io/standing]: only GPUSharing writes it; remove it");
     }
 
     @Test

@@ -10,6 +10,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 class TemplateAdmissionTest {
@@ -104,6 +105,81 @@ class TemplateAdmissionTest {
                 .isTrue();
     }
 
+    @ParameterizedTest(name = "{1}")
+    @CsvSource(
+            delimiter = '|',
+            textBlock =
+                    """
+                    {spec: {nodeName: gpu-1}}                                                         | NODE_NAME
+                    {spec: {containers: [{name: cuda, securityContext: {privileged: true}}]}}         | PRIVILEGED_FRACTION
+                    {spec: {priorityClassName: urgent}}                                               | CLASS_NOT_ALLOWED
+                    {spec: {volumes: [{name: all, hostPath: {path: /dev/nvidia0}}]}}                  | DEVICE_PATH
+                    {spec: {containers: [{name: cuda, env: [{name: NVIDIA_VISIBLE_DEVICES, value: all}]}]}} | VISIBLE_DEVICES
+                    {metadata: {annotations: {cdi.k8s.io/mine: nvidia.com/gpu=all}}}                  | CDI_ANNOTATION
+                    {metadata: {annotations: {gpusharing.io/standing-as-of: '2026-01-01T00:00:00Z'}}} | FORGED_KEY
+                    {metadata: {annotations: {gpusharing.io/request: cuda/tencent.com/vcuda-core=1}}} | FORGED_KEY
+                    {metadata: {labels: {gpusharing.io/metered: 'false'}}}                            | FORGED_KEY
+                    """)
+    void aTemplateIsToldWhatItsPodsWouldBeRefusedFor(String more, String rule) {
+        installation
+                .allowedClasses("research")
+                .policy(
+                        new PolicyProperties(
+                                Reaction.Refuse,
+                                Reaction.Refuse,
+                                Reaction.Refuse,
+                                Reaction.Refuse,
+                                Reaction.Refuse));
+
+        Answered answer = installation.workload("batch", fractionWith(more), null);
+
+        assertThat(answer.code()).isEqualTo(403);
+        assertThat(answer.audit("rules")).isEqualTo(rule);
+    }
+
+    @Test
+    void orWarnedOfWhereTheSiteOnlyWarns() {
+        Answered answer =
+                installation.workload(
+                        "batch",
+                        fractionWith("{spec: {volumes: [{name: d, hostPath: {path: /dev}}]}}"),
+                        null);
+
+        assertThat(answer.allowed()).isTrue();
+        assertThat(answer.warnings())
+                .containsExactly(
+                        "volume \"d\": hostPath /dev reaches GPUs past their limits; remove it");
+    }
+
+    @Test
+    void whatDependsOnTheStandingThatItsPodsWillFindIsLeftToThem() {
+        ObjectNode saved =
+                fractionWith(
+                        """
+                        {metadata: {labels: {gpusharing.io/metered: 'true'},
+                                    annotations: {gpusharing.io/standing: Unlimited, gpusharing.io/budget: b,
+                                      gpusharing.io/request: 'cuda/tencent.com/vcuda-core=50,cuda/tencent.com/vcuda-memory=15'}}}
+                        """);
+
+        Answered answer = installation.workload("batch", saved, null);
+
+        assertThat(answer.allowed()).as(answer.message()).isTrue();
+        assertThat(answer.warnings()).isEmpty();
+    }
+
+    @Test
+    void aTemplateWithoutGpusMayBePrivileged() {
+        ObjectNode agent =
+                yaml(
+                        """
+                        kind: DaemonSet
+                        metadata: {name: w}
+                        spec: {template: {spec: {nodeName: a, containers: [{name: c, securityContext: {privileged: true}}]}}}
+                        """);
+
+        assertThat(installation.workload("apps", agent, null).allowed()).isTrue();
+    }
+
     @Test
     void tellsThatThePodsWillYieldWhileTheBudgetIsUsedUp() {
         installation.overBudget(OnExhausted.LowerPriority);
@@ -126,6 +202,25 @@ class TemplateAdmissionTest {
                                 .workload("batch", workload("Job", "/spec/template", 400), null)
                                 .warnings())
                 .containsExactly("container \"cuda\" asks for 4 GPUs; the largest node has 2");
+    }
+
+    /** A Job that asks for half a GPU, with more in its template. */
+    private static ObjectNode fractionWith(String more) {
+        ObjectNode job = workload("Job", "/spec/template", 50);
+        var limits = (ObjectNode) job.at("/spec/template/spec/containers/0/resources/limits");
+        limits.put("tencent.com/vcuda-memory", 15);
+        ObjectNode template = job.withObject("/spec/template");
+        ObjectNode added = yaml(more);
+        JsonNode container = added.at("/spec/containers/0");
+        if (container.isObject()) {
+            ((ObjectNode) template.at("/spec/containers/0")).setAll((ObjectNode) container);
+            added.withObject("/spec").remove("containers");
+        }
+        added.propertyStream()
+                .forEach(part ->
+                        template.withObject("/" + part.getKey())
+                                .setAll((ObjectNode) part.getValue()));
+        return job;
     }
 
     private static ObjectNode workload(String kind, String path, int core) {
