@@ -9,7 +9,7 @@ import java.util.List;
  *
  * @param budget the budget of all of them
  */
-record Gang(String key, BudgetView budget, List<Holder> pods) {
+record Gang(String key, Payer budget, List<Holder> pods) {
 
     /** The most overdrawn budget first, in it the newest pods. */
     static final Comparator<Gang> WHO_GOES_FIRST =

@@ -46,7 +46,7 @@ final class Jury {
     List<Gang> eligible() {
         var eligible = new ArrayList<Gang>();
         gangs().forEach((key, pods) -> {
-            BudgetView budget = scene.budgetOf(pods.getFirst().pod());
+            Payer budget = scene.budgetOf(pods.getFirst().pod());
             if (budget != null && pods.stream().allMatch(it -> spared(it) == null)) {
                 eligible.add(new Gang(key, budget, pods));
             }
@@ -86,7 +86,7 @@ final class Jury {
         if (holder.exemption() != null) {
             return holder.exemption();
         }
-        BudgetView budget = scene.budgetOf(holder.pod());
+        Payer budget = scene.budgetOf(holder.pod());
         if (budget == null) {
             return "no budget limits it";
         }
@@ -116,7 +116,7 @@ final class Jury {
                 && earlier.at().plus(rules.noReturn()).isAfter(scene.now());
     }
 
-    private static @Nullable String name(@Nullable BudgetView budget) {
+    private static @Nullable String name(@Nullable Payer budget) {
         return budget == null ? null : Objects.requireNonNull(budget).name();
     }
 }

@@ -164,7 +164,7 @@ final class Planner {
     }
 
     private Optional<Leave> notYet(Scene scene, Waiter waiter) {
-        BudgetView budget = scene.budgetOf(waiter.pod());
+        Payer budget = scene.budgetOf(waiter.pod());
         Instant actsAt = waiter.since().plus(rules.patience());
         if (rules.paused()) {
             return leave(waiter, Reason.PAUSED, "reclaim is paused");

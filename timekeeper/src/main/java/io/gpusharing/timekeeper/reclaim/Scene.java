@@ -27,7 +27,7 @@ record Scene(
         List<Waiter> waiters,
         List<NodeView> nodes,
         List<Holder> holders,
-        Map<String, BudgetView> budgets,
+        Map<String, Payer> budgets,
         Map<String, Integer> disruptionsAllowed,
         List<PastEviction> past,
         List<Refusal> refusals,
@@ -44,13 +44,13 @@ record Scene(
         completeNodes = Set.copyOf(completeNodes);
     }
 
-    @Nullable BudgetView budgetOf(PodRef pod) {
+    @Nullable Payer budgetOf(PodRef pod) {
         return budgets.get(pod.namespace());
     }
 
     /** The budget's name; for a pod without one, a name that no budget can have. */
     String budgetName(PodRef pod) {
-        BudgetView budget = budgetOf(pod);
+        Payer budget = budgetOf(pod);
         return budget == null ? "/" + pod.namespace() : budget.name();
     }
 

@@ -134,12 +134,12 @@ final class SceneReader {
                 VcudaPlacement.layout(allocatable));
     }
 
-    private Map<String, BudgetView> budgets(Set<String> namespaces, Instant now) {
+    private Map<String, Payer> budgets(Set<String> namespaces, Instant now) {
         Set<String> paused = new HashSet<>();
         client.resources(GpuBudget.class).list().getItems().stream()
                 .filter(it -> "true".equals(annotations(it.getMetadata()).get(PAUSED)))
                 .forEach(it -> paused.add(it.getMetadata().getName()));
-        Map<String, BudgetView> byNamespace = new HashMap<>();
+        Map<String, Payer> byNamespace = new HashMap<>();
         for (String namespace : namespaces) {
             budgets.ofNamespace(namespace)
                     .ifPresent(state -> byNamespace.put(namespace, view(state, paused, now)));
@@ -147,8 +147,8 @@ final class SceneReader {
         return byNamespace;
     }
 
-    private static BudgetView view(BudgetState state, Set<String> paused, Instant now) {
-        return new BudgetView(
+    private static Payer view(BudgetState state, Set<String> paused, Instant now) {
+        return new Payer(
                 state.name(),
                 state.standing(now),
                 state.spec().onExhausted(),

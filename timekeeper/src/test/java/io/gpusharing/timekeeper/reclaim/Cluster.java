@@ -35,7 +35,7 @@ final class Cluster {
     private final List<Waiter> waiters = new ArrayList<>();
     private final List<NodeView> nodes = new ArrayList<>();
     private final List<Holder> holders = new ArrayList<>();
-    private final Map<String, BudgetView> budgets = new HashMap<>();
+    private final Map<String, Payer> budgets = new HashMap<>();
     private final Map<String, Integer> disruptions = new HashMap<>();
     private final List<PastEviction> past = new ArrayList<>();
     private final List<Refusal> refusals = new ArrayList<>();
@@ -80,7 +80,7 @@ final class Cluster {
     Cluster budget(String namespace, Standing standing, OnExhausted onExhausted, boolean paused) {
         budgets.put(
                 namespace,
-                new BudgetView(namespace, standing, onExhausted, Duration.ofMinutes(5), paused));
+                new Payer(namespace, standing, onExhausted, Duration.ofMinutes(5), paused));
         return this;
     }
 

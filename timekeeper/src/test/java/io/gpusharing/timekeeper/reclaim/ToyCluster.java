@@ -71,11 +71,11 @@ final class ToyCluster {
 
     /** What reclaim sees now. */
     Scene scene() {
-        Map<String, BudgetView> budgets = new HashMap<>();
+        Map<String, Payer> budgets = new HashMap<>();
         for (Team team : teams) {
             budgets.put(
                     team.name,
-                    new BudgetView(
+                    new Payer(
                             team.name, team.standing(), team.onExhausted, team.minimumRun, false));
         }
         return new Scene(

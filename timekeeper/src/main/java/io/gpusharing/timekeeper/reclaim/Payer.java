@@ -6,12 +6,12 @@ import io.gpusharing.budget.Standing;
 import java.time.Duration;
 
 /**
- * A budget at the instant of the decision.
+ * The budget that pays for a pod, at the instant of the decision.
  *
  * @param minimumRun how long a pod of it may run before it may be evicted
  * @param paused whether an administrator has told reclaim to leave its pods alone
  */
-record BudgetView(
+record Payer(
         String name,
         Standing standing,
         OnExhausted onExhausted,
