@@ -131,6 +131,45 @@ class AnnouncerTest {
     }
 
     @Test
+    void whatWasDueAtTheMomentOfACrashIsNotTakenForToldBeforeTheBudgetsAreKnownAgain() {
+        api.refuse("/events", 500);
+        assertThatThrownBy(() -> at(80)).isInstanceOf(KubernetesClientException.class);
+        api.allow("/events");
+
+        Budgets waking = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+        announcer =
+                new Announcer(
+                        api.client(),
+                        waking,
+                        announcements,
+                        ClusterViews.withPod(pod.facts()),
+                        clock);
+        at(81);
+        assertThat(onTheBudget()).isZero();
+        assertThat(announcements.untold()).hasSize(1);
+
+        TestBudgets.exist(waking, List.of(TestBudgets.monthly("a", TEN, "100", "team-a")));
+        waking.restored(List.of(running("a")));
+        waking.upToDate(clock.instant());
+        at(81);
+
+        assertThat(onTheBudget()).isEqualTo(1);
+        assertThat(announcements.untold()).isEmpty();
+    }
+
+    @Test
+    void whatBecameTrueWhileNobodyRanIsToldAtTheNextStart() {
+        at(79);
+
+        announcer = restarted();
+        at(86);
+
+        // 80 % were used, and the end came into sight.
+        assertThat(onTheBudget()).isEqualTo(2);
+        assertThat(onThePod()).isEqualTo(1);
+    }
+
+    @Test
     void aCrashBetweenTheEventAndItsMarkMakesNoSecondEvent() {
         at(80);
         database.jdbc().sql("update announcement set told_at = null").update();
