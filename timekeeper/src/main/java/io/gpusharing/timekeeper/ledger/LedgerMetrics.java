@@ -3,8 +3,8 @@ package io.gpusharing.timekeeper.ledger;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import java.time.Clock;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,9 +21,15 @@ class LedgerMetrics {
     private final MeterRegistry registry;
     private final Verification verification;
     private final Timer commits;
-    private final AtomicLong differences = new AtomicLong();
 
-    LedgerMetrics(MeterRegistry registry, Verification verification) {
+    /** Not a number until the first verification has ended. */
+    private volatile double differences = Double.NaN;
+
+    private volatile double verifiedAt = Double.NaN;
+    private final Clock clock;
+
+    LedgerMetrics(MeterRegistry registry, Verification verification, Clock clock) {
+        this.clock = clock;
         this.registry = registry;
         this.verification = verification;
         this.commits =
@@ -31,8 +37,12 @@ class LedgerMetrics {
                         .description("From the news of a pod to its commit")
                         .publishPercentiles(0.5, 0.99)
                         .register(registry);
-        Gauge.builder("gpusharing.ledger.differences", differences, AtomicLong::get)
+        Gauge.builder("gpusharing.ledger.differences", this, it -> it.differences)
                 .description("What the last verification found; anything but 0 is an alert")
+                .register(registry);
+        Gauge.builder("gpusharing.ledger.verified.timestamp", this, it -> it.verifiedAt)
+                .description("When the ledger was verified last; it should be within the last hour")
+                .baseUnit("seconds")
                 .register(registry);
     }
 
@@ -56,7 +66,8 @@ class LedgerMetrics {
     void verify() {
         try {
             Verification.Report report = verification.run();
-            differences.set(report.differences().size());
+            differences = report.differences().size();
+            verifiedAt = clock.millis() / 1e3;
             report.differences()
                     .forEach(it ->
                             log.atError()

@@ -64,7 +64,7 @@ class BookkeeperTest {
                         PROPERTIES,
                         clock);
         var verification = new Verification(database.jdbc(), CLUSTER, PROPERTIES, clock);
-        var metrics = new LedgerMetrics(registry, verification);
+        var metrics = new LedgerMetrics(registry, verification, clock);
         return new Bookkeeper(ledger, book, metrics, PROPERTIES, clock);
     }
 
