@@ -140,7 +140,7 @@ final class PodAdmission {
     }
 
     private @Nullable String inject(PodView pod, Parts parts, PodPatch patch, Findings findings) {
-        if (pod.source().length() + parts.container().length() > MAX_BYTES) {
+        if (pod.source().length() + parts.container().charLength() > MAX_BYTES) {
             findings.warn("no metering container is added: the pod is too large");
             return null;
         }

@@ -4,9 +4,10 @@ import io.gpusharing.webhook.review.PodView.Metadata;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
+import tools.jackson.core.SerializableString;
+import tools.jackson.core.io.SerializedString;
 import tools.jackson.core.json.JsonFactory;
 
 /**
@@ -17,24 +18,21 @@ public sealed class ObjectPatch permits PodPatch {
 
     private static final JsonFactory FACTORY = new JsonFactory();
 
-    /**
-     * @param json what is added; null removes
-     * @param text the same where it is a plain string
-     */
-    private record Operation(String path, @Nullable String json, @Nullable String text) {
+    /** One step of the patch. Exactly one of the four. */
+    private sealed interface Operation {
 
-        static Operation addText(String path, String text) {
-            return new Operation(path, null, text);
-        }
+        String path();
 
-        static Operation addJson(String path, String json) {
-            return new Operation(path, json, null);
-        }
+        record AddText(String path, String text) implements Operation {}
 
-        static Operation remove(String path) {
-            return new Operation(path, null, null);
-        }
+        record AddJson(String path, SerializableString json) implements Operation {}
+
+        record AddList(String path, List<SerializableString> entries) implements Operation {}
+
+        record Remove(String path) implements Operation {}
     }
+
+    private static final SerializableString EMPTY = new SerializedString("{}");
 
     private final Metadata metadata;
     private final List<Operation> operations = new ArrayList<>();
@@ -56,7 +54,7 @@ public sealed class ObjectPatch permits PodPatch {
             return;
         }
         if (!hasAnnotations) {
-            addJson("/metadata/annotations", "{}");
+            addJson("/metadata/annotations", EMPTY);
             hasAnnotations = true;
         }
         addText("/metadata/annotations/" + escaped(key), value);
@@ -75,22 +73,28 @@ public sealed class ObjectPatch permits PodPatch {
             return;
         }
         if (!hasLabels) {
-            addJson("/metadata/labels", "{}");
+            addJson("/metadata/labels", EMPTY);
             hasLabels = true;
         }
         addText("/metadata/labels/" + escaped(key), value);
     }
 
     final void addText(String path, String value) {
-        operations.add(Operation.addText(path, value));
+        operations.add(new Operation.AddText(path, value));
     }
 
-    final void addJson(String path, String value) {
-        operations.add(Operation.addJson(path, value));
+    /** Adds JSON as it is. */
+    final void addJson(String path, SerializableString json) {
+        operations.add(new Operation.AddJson(path, json));
+    }
+
+    /** Adds a list of JSON values, each as it is. */
+    final void addList(String path, List<SerializableString> entries) {
+        operations.add(new Operation.AddList(path, entries));
     }
 
     final void remove(String path) {
-        operations.add(Operation.remove(path));
+        operations.add(new Operation.Remove(path));
     }
 
     /** Whether nothing is changed. */
@@ -113,14 +117,22 @@ public sealed class ObjectPatch permits PodPatch {
 
     private static void write(Operation operation, JsonGenerator json) {
         json.writeStartObject();
-        boolean adds = operation.json() != null || operation.text() != null;
-        json.writeStringProperty("op", adds ? "add" : "remove");
+        json.writeStringProperty("op", operation instanceof Operation.Remove ? "remove" : "add");
         json.writeStringProperty("path", operation.path());
-        if (operation.json() != null) {
-            json.writeName("value");
-            json.writeRawValue(operation.json());
-        } else if (operation.text() != null) {
-            json.writeStringProperty("value", operation.text());
+        switch (operation) {
+            case Operation.AddText(_, String text) -> json.writeStringProperty("value", text);
+            case Operation.AddJson(_, SerializableString value) -> {
+                json.writeName("value");
+                json.writeRawValue(value);
+            }
+            case Operation.AddList(_, List<SerializableString> entries) -> {
+                json.writeArrayPropertyStart("value");
+                entries.forEach(json::writeRawValue);
+                json.writeEndArray();
+            }
+            case Operation.Remove _ -> {
+                // Has no value.
+            }
         }
         json.writeEndObject();
     }

@@ -7,6 +7,8 @@ import io.gpusharing.webhook.review.PodView;
 import io.gpusharing.webhook.review.PodView.Container;
 import java.util.List;
 import java.util.Map;
+import tools.jackson.core.SerializableString;
+import tools.jackson.core.io.SerializedString;
 
 /** What we add to one pod. */
 public final class PodPatch extends ObjectPatch {
@@ -69,7 +71,7 @@ public final class PodPatch extends ObjectPatch {
     /** Adds the container as the first init container, and its volumes. */
     public void inject(Sidecar.Parts parts) {
         if (pod.spec().initContainers() == null) {
-            addJson("/spec/initContainers", "[" + parts.container() + "]");
+            addList("/spec/initContainers", List.of(parts.container()));
         } else {
             addJson("/spec/initContainers/0", parts.container());
         }
@@ -79,20 +81,21 @@ public final class PodPatch extends ObjectPatch {
     /** Adds registry credentials that the pod does not name yet. */
     public void pullSecrets(List<String> names) {
         List<String> present = pod.spec().imagePullSecrets();
-        List<String> missing =
+        List<SerializableString> missing =
                 names.stream()
                         .filter(name -> present == null || !present.contains(name))
-                        .map(name -> "{\"name\":\"" + name + "\"}")
+                        .<SerializableString>map(
+                                name -> new SerializedString("{\"name\":\"" + name + "\"}"))
                         .toList();
         append("/spec/imagePullSecrets", present == null, missing);
     }
 
-    private void append(String path, boolean absent, List<String> entries) {
+    private void append(String path, boolean absent, List<SerializableString> entries) {
         if (entries.isEmpty()) {
             return;
         }
         if (absent) {
-            addJson(path, "[" + String.join(",", entries) + "]");
+            addList(path, entries);
         } else {
             entries.forEach(entry -> addJson(path + "/-", entry));
         }

@@ -17,6 +17,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import tools.jackson.core.SerializableString;
+import tools.jackson.core.io.SerializedString;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -38,13 +40,14 @@ public final class Sidecar {
     private static final JsonMapper MAPPER = JsonMapper.shared();
 
     /**
-     * What is added to one pod.
+     * What is added to one pod. It is the same for most pods, and kept as the bytes that are sent.
      *
      * @param name name of the container
      * @param container the container, JSON
      * @param volumes its volumes, JSON each
      */
-    public record Parts(String name, String container, List<String> volumes) {}
+    public record Parts(
+            String name, SerializableString container, List<SerializableString> volumes) {}
 
     /** What is to be done with one pod. Exactly one of the three. */
     public sealed interface Plan {
@@ -132,14 +135,14 @@ public final class Sidecar {
                 && ours.volumes().stream().allMatch(volume -> hasVolume(pod, volume));
     }
 
-    private static boolean hasVolume(PodView pod, String ours) {
+    private static boolean hasVolume(PodView pod, SerializableString ours) {
         return pod.volumes().stream()
                 .filter(found -> found.name().startsWith("gpusharing-"))
                 .anyMatch(found -> contains(MAPPER.readTree(found.source().bytes()), ours));
     }
 
-    private static boolean contains(JsonNode found, String ours) {
-        return contains(found, MAPPER.readTree(ours));
+    private static boolean contains(JsonNode found, SerializableString ours) {
+        return contains(found, MAPPER.readTree(ours.getValue()));
     }
 
     /**
@@ -216,7 +219,7 @@ public final class Sidecar {
         return new Parts(name, container(name, form, ca), volumes(form.suffix()));
     }
 
-    private String container(String name, SidecarForm form, String ca) {
+    private SerializableString container(String name, SidecarForm form, String ca) {
         var container = MAPPER.createObjectNode();
         container.put("name", name);
         container.put("image", properties.image());
@@ -252,7 +255,7 @@ public final class Sidecar {
                 .put("mountPath", TOKEN_PATH)
                 .put("readOnly", true);
         mounts.addObject().put("name", STATE_VOLUME + form.suffix()).put("mountPath", STATE_PATH);
-        return container.toString();
+        return new SerializedString(container.toString());
     }
 
     private Map<String, String> environment(String ca) {
@@ -275,7 +278,7 @@ public final class Sidecar {
                                 "metadata.annotations['" + Names.REQUEST_ANNOTATION + "']"));
     }
 
-    private static List<String> volumes(String suffix) {
+    private static List<SerializableString> volumes(String suffix) {
         var token = MAPPER.createObjectNode().put("name", TOKEN_VOLUME + suffix);
         token.putObject("projected")
                 .putArray("sources")
@@ -286,6 +289,7 @@ public final class Sidecar {
                 .put("path", "token");
         var state = MAPPER.createObjectNode().put("name", STATE_VOLUME + suffix);
         state.putObject("emptyDir").put("sizeLimit", "1Mi");
-        return List.of(token.toString(), state.toString());
+        return List.of(
+                new SerializedString(token.toString()), new SerializedString(state.toString()));
     }
 }

@@ -16,8 +16,6 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
-import tools.jackson.core.StreamReadConstraints;
-import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.json.JsonFactory;
 
 /** Reads an AdmissionReview of version v1 from the bytes that were posted. */
@@ -25,21 +23,9 @@ public final class ReviewReader {
 
     private static final String VERSION = "admission.k8s.io/v1";
 
-    /** Far deeper than any object of Kubernetes, whose own limit for custom resources is lower. */
-    private static final int MAX_DEPTH = 200;
-
     private final Predicate<String> gpuResource;
 
-    private final JsonFactory factory =
-            JsonFactory.builder()
-                    .streamReadConstraints(
-                            StreamReadConstraints.builder()
-                                    .maxNestingDepth(MAX_DEPTH)
-                                    .maxNameLength(4096)
-                                    .maxNumberLength(100)
-                                    .build())
-                    .disable(StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION)
-                    .build();
+    private final JsonFactory factory = new ReviewJsonFactory();
 
     /**
      * @param gpuResource resources that ask for GPUs

@@ -1,0 +1,112 @@
+package io.gpusharing.webhook.review;
+
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.io.IOContext;
+import tools.jackson.core.json.JsonFactory;
+import tools.jackson.core.json.UTF8StreamJsonParser;
+import tools.jackson.core.sym.ByteQuadsCanonicalizer;
+
+/**
+ * Parsers that pass over values nobody asks for by their brackets and quotes alone. Half of a pod
+ * is managed fields, whose names the usual parser would decode one by one.
+ *
+ * <p>What is passed over is not checked further: the API server has written it, and will check what
+ * becomes of it.
+ */
+final class ReviewJsonFactory extends JsonFactory {
+
+    private static final long serialVersionUID = 1;
+
+    /** Far deeper than any object of Kubernetes, whose own limit for custom resources is lower. */
+    private static final int MAX_DEPTH = 200;
+
+    ReviewJsonFactory() {
+        super(
+                JsonFactory.builder()
+                        .streamReadConstraints(
+                                StreamReadConstraints.builder()
+                                        .maxNestingDepth(MAX_DEPTH)
+                                        .maxNameLength(4096)
+                                        .maxNumberLength(100)
+                                        .build())
+                        .disable(StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION));
+    }
+
+    @Override
+    protected JsonParser _createParser(
+            ObjectReadContext read, IOContext io, byte[] document, int from, int length) {
+        return new Parser(
+                read,
+                io,
+                read.getStreamReadFeatures(_streamReadFeatures),
+                read.getFormatReadFeatures(_formatReadFeatures),
+                _byteSymbolCanonicalizer.makeChildOrPlaceholder(_factoryFeatures),
+                document,
+                from,
+                from + length);
+    }
+
+    private static final class Parser extends UTF8StreamJsonParser {
+
+        Parser(
+                ObjectReadContext read,
+                IOContext io,
+                int features,
+                int formatFeatures,
+                ByteQuadsCanonicalizer names,
+                byte[] document,
+                int from,
+                int to) {
+            super(read, io, features, formatFeatures, null, names, document, from, to, 0, false);
+        }
+
+        @Override
+        public JsonParser skipChildren() {
+            JsonToken begin = currentToken();
+            if (begin == JsonToken.START_OBJECT || begin == JsonToken.START_ARRAY) {
+                passOver(begin);
+                _streamReadContext = _streamReadContext.getParent();
+                _updateToken(
+                        begin == JsonToken.START_OBJECT
+                                ? JsonToken.END_OBJECT
+                                : JsonToken.END_ARRAY);
+            }
+            return this;
+        }
+
+        /** From behind the opening bracket to behind its closing one. */
+        private void passOver(JsonToken begin) {
+            int outside = _streamReadContext.getParent().getNestingDepth();
+            int depth = outside + 1;
+            while (_inputPtr < _inputEnd) {
+                switch (_inputBuffer[_inputPtr++]) {
+                    case '"' -> passOverString();
+                    case '{', '[' -> streamReadConstraints().validateNestingDepth(++depth);
+                    case '}', ']' -> {
+                        if (--depth == outside) {
+                            return;
+                        }
+                    }
+                    default -> {
+                        // Neither begins nor ends anything.
+                    }
+                }
+            }
+            _reportInvalidEOF(" within a value", begin);
+        }
+
+        /** From behind the opening quote to behind its closing one, or to the end. */
+        private void passOverString() {
+            byte[] bytes = _inputBuffer;
+            int at = _inputPtr;
+            while (at < _inputEnd && bytes[at] != '"') {
+                at += bytes[at] == '\\' ? 2 : 1;
+            }
+            _inputPtr = Math.min(at + 1, _inputEnd);
+        }
+    }
+}
