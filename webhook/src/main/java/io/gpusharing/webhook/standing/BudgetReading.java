@@ -24,6 +24,9 @@ final class BudgetReading {
     private final Optional<String> shared;
     private Map<String, PublishedBudget> lastGood = Map.of();
 
+    /** By budget, what was told of it; anything else is told anew. */
+    private final Map<String, String> told = new HashMap<>();
+
     /**
      * @param shared see {@link Budgets}
      */
@@ -44,6 +47,7 @@ final class BudgetReading {
             }
         }
         lastGood = understood;
+        told.keySet().retainAll(objects.stream().map(it -> it.getMetadata().getName()).toList());
         return new Budgets(budgets, shared);
     }
 
@@ -51,13 +55,22 @@ final class BudgetReading {
         try {
             PublishedBudget budget = object.published();
             var _ = budget.standingAt(clock.instant());
+            told.remove(name);
             return budget;
         } catch (IllegalArgumentException | DateTimeException | ArithmeticException e) {
+            tell(object, name, String.valueOf(e.getMessage()));
+            return lastGood.get(name);
+        }
+    }
+
+    /** All budgets are read again whenever one of them changes; the same is not worth two lines. */
+    private void tell(GpuBudget object, String name, String problem) {
+        String content = object.getMetadata().getGeneration() + " " + problem;
+        if (!content.equals(told.put(name, content))) {
             log.atWarn()
                     .addKeyValue("budget", name)
-                    .addKeyValue("problem", e.getMessage())
+                    .addKeyValue("problem", problem)
                     .log("budget not understood; its last good state holds");
-            return lastGood.get(name);
         }
     }
 }
