@@ -93,6 +93,32 @@ class WebhookApplicationTest {
     }
 
     @Test
+    void injectsNoImageThatIsSwitchedOffAndInjectsItAgain() {
+        await().untilAsserted(() -> assertThat(patch()).contains("gpusharing-sidecar"));
+        String injection = "/api/v1/namespaces/gpusharing-system/configmaps/gpusharing-injection";
+        api.put(
+                injection,
+                """
+                {"apiVersion": "v1", "kind": "ConfigMap",
+                 "metadata": {"name": "gpusharing-injection", "namespace": "gpusharing-system"},
+                 "data": {"injection": "Off", "image": "IMAGE"}}
+                """
+                        .replace(
+                                "IMAGE",
+                                context.getEnvironment()
+                                        .getRequiredProperty("gpusharing.sidecar.image")));
+        await().untilAsserted(() -> {
+            assertThat(patch()).doesNotContain("gpusharing-sidecar");
+            assertThat(HTTP.send(management("/metrics"), BodyHandlers.ofString()).body())
+                    .contains("gpusharing_injection_stopped 1.0");
+        });
+
+        api.delete(injection);
+
+        await().untilAsserted(() -> assertThat(patch()).contains("gpusharing-sidecar"));
+    }
+
+    @Test
     void makesTheReportingAuthorityAndKeepsItsKeyInTheSecretAlone() {
         JsonNode secret =
                 api.get("/api/v1/namespaces/gpusharing-system/secrets/gpusharing-reporting-ca");
