@@ -7,12 +7,18 @@ package io.gpusharing.timekeeper.reclaim;
  * @param cores free hundredths of its processors
  * @param memory free device memory, in the provider's own blocks
  * @param untouched whether nobody holds any of it
+ * @param size all of its memory, free or not
  */
-record Gpu(String id, long cores, long memory, boolean untouched) {
+record Gpu(String id, long cores, long memory, boolean untouched, long size) {
+
+    /** One that is all free. */
+    Gpu(String id, long cores, long memory) {
+        this(id, cores, memory, true, memory);
+    }
 
     Gpu without(GpuHold hold) {
         return hold.whole()
-                ? new Gpu(id, 0, 0, false)
-                : new Gpu(id, cores - hold.cores(), memory - hold.memory(), false);
+                ? new Gpu(id, 0, 0, false, size)
+                : new Gpu(id, cores - hold.cores(), memory - hold.memory(), false, size);
     }
 }

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.reclaim;
 import io.fabric8.kubernetes.api.model.Affinity;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerPort;
+import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeSelectorTerm;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -26,7 +27,7 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Reads waiters and holders from pods as the API server stores them. Pure. */
+/** Reads waiters, holders and nodes from objects as the API server stores them. Pure. */
 final class PodTranslation {
 
     /** Classes above belong to the cluster itself. */
@@ -38,6 +39,7 @@ final class PodTranslation {
 
     private final RequestGrammars grammars;
     private final PodReader reader;
+    private final Placement placement;
     private final String gangLabel;
 
     /**
@@ -46,6 +48,7 @@ final class PodTranslation {
     PodTranslation(RequestGrammars grammars, String gangLabel) {
         this.grammars = grammars;
         this.reader = new PodReader(grammars::reads);
+        this.placement = new Placement(grammars);
         this.gangLabel = gangLabel;
     }
 
@@ -71,11 +74,15 @@ final class PodTranslation {
                 !spec.getSchedulingGates().isEmpty(),
                 priority(spec),
                 !"Never".equals(spec.getPreemptionPolicy()),
-                PodAmounts.of(spec),
-                VcudaPlacement.asks(spec.getContainers()),
+                amounts(spec),
+                placement.asks(spec.getContainers()),
                 controller(pod).map(OwnerReference::getUid).orElse(pod.getMetadata().getUid()),
                 wishes(spec),
-                unjudged(spec, Objects.requireNonNullElse(condition.getMessage(), "")));
+                Optional.ofNullable(placement.unjudged(spec.getInitContainers(), annotations(pod)))
+                        .orElseGet(() ->
+                                unjudged(
+                                        spec,
+                                        Objects.requireNonNullElse(condition.getMessage(), ""))));
     }
 
     /**
@@ -100,12 +107,12 @@ final class PodTranslation {
                 Objects.requireNonNull(place(pod)),
                 since(pod),
                 priority(spec),
-                PodAmounts.of(spec),
+                amounts(spec),
                 share,
                 // A pod that is only nominated holds no GPU yet, just room.
                 spec.getNodeName() == null
                         ? List.of()
-                        : VcudaPlacement.holds(spec.getContainers(), annotations(pod)),
+                        : placement.holds(spec.getContainers(), annotations(pod)),
                 gang(pod),
                 pod.getMetadata().getDeletionTimestamp() != null,
                 exemption(pod, namespaceAnnotations.apply(pod.getMetadata().getNamespace())),
@@ -113,6 +120,28 @@ final class PodTranslation {
                 spec.getTerminationGracePeriodSeconds() == null
                         ? DEFAULT_GRACE
                         : Duration.ofSeconds(spec.getTerminationGracePeriodSeconds()));
+    }
+
+    /** What is known of a node. */
+    NodeView node(Node node) {
+        var spec = node.getSpec();
+        Amounts allocatable =
+                node.getStatus() == null
+                        ? Amounts.NONE
+                        : PodAmounts.amounts(node.getStatus().getAllocatable());
+        return new NodeView(
+                node.getMetadata().getName(),
+                Objects.requireNonNullElse(node.getMetadata().getLabels(), Map.of()),
+                spec == null ? List.of() : spec.getTaints(),
+                spec != null && Boolean.TRUE.equals(spec.getUnschedulable()),
+                allocatable,
+                placement.layout(
+                        allocatable,
+                        Objects.requireNonNullElse(node.getMetadata().getAnnotations(), Map.of())));
+    }
+
+    private Amounts amounts(PodSpec spec) {
+        return PodAmounts.of(spec).without(placement.offeredByNoNode());
     }
 
     private static @Nullable String exemption(Pod pod, Map<String, String> namespaceAnnotations) {

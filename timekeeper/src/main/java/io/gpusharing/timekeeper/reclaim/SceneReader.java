@@ -95,7 +95,7 @@ final class SceneReader {
                                 .filter(PodTranslation::waits)
                                 .map(translation::waiter)
                                 .toList(),
-                        nodes.stream().map(SceneReader::node).toList(),
+                        nodes.stream().map(translation::node).toList(),
                         metered.stream().filter(PodTranslation::holds).map(holder).toList(),
                         budgets(namespaces.keySet(), now),
                         allowed(guards),
@@ -117,21 +117,6 @@ final class SceneReader {
                 .filter(PodTranslation::holds)
                 .map(holder)
                 .toList();
-    }
-
-    private static NodeView node(Node node) {
-        var spec = node.getSpec();
-        Amounts allocatable =
-                node.getStatus() == null
-                        ? Amounts.NONE
-                        : PodAmounts.amounts(node.getStatus().getAllocatable());
-        return new NodeView(
-                node.getMetadata().getName(),
-                Objects.requireNonNullElse(node.getMetadata().getLabels(), Map.of()),
-                spec == null ? List.of() : spec.getTaints(),
-                spec != null && Boolean.TRUE.equals(spec.getUnschedulable()),
-                allocatable,
-                VcudaPlacement.layout(allocatable));
     }
 
     private Map<String, Payer> budgets(Set<String> namespaces, Instant now) {

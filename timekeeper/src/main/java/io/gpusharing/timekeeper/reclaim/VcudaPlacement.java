@@ -31,8 +31,7 @@ final class VcudaPlacement {
         long memory = allocatable.of(MEMORY).longValue() / gpus;
         return new GpuLayout(
                 LongStream.range(0, gpus)
-                        .mapToObj(
-                                index -> new Gpu(Long.toString(index), CORES_PER_GPU, memory, true))
+                        .mapToObj(index -> new Gpu(Long.toString(index), CORES_PER_GPU, memory))
                         .toList());
     }
 

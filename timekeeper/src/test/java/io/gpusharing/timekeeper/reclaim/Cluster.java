@@ -55,7 +55,7 @@ final class Cluster {
                 amounts(gpus * 100L, gpus * 60L, 16),
                 new GpuLayout(
                         IntStream.range(0, gpus)
-                                .mapToObj(i -> new Gpu(Integer.toString(i), 100, 60, true))
+                                .mapToObj(i -> new Gpu(Integer.toString(i), 100, 60))
                                 .toList()));
     }
 

@@ -1,0 +1,55 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import io.fabric8.kubernetes.api.model.Container;
+import io.gpusharing.request.HamiGrammar;
+import io.gpusharing.request.RequestGrammars;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who holds which physical GPU, by the annotations of whatever provider tells it: gpu-admission's,
+ * and HAMi's where the site reads requests as HAMi does.
+ */
+final class Placement {
+
+    private final boolean hami;
+
+    Placement(RequestGrammars grammars) {
+        this.hami = grammars.reads(HamiGrammar.MEMORY);
+    }
+
+    /** Resources that no node offers although pods ask for them. */
+    Set<String> offeredByNoNode() {
+        return hami ? HamiPlacement.PARTS : Set.of();
+    }
+
+    /** All GPUs of a node; null if nothing tells. */
+    @Nullable GpuLayout layout(Amounts allocatable, Map<String, String> annotations) {
+        GpuLayout vcuda = VcudaPlacement.layout(allocatable);
+        return vcuda == null && hami ? HamiPlacement.layout(annotations) : vcuda;
+    }
+
+    /** What each container asks of physical GPUs. */
+    List<GpuAsk> asks(List<Container> containers) {
+        return Stream.concat(
+                        VcudaPlacement.asks(containers).stream(),
+                        hami ? HamiPlacement.asks(containers).stream() : Stream.of())
+                .toList();
+    }
+
+    /** What the pod holds of which GPU; null if it does not tell all of it. */
+    @Nullable List<GpuHold> holds(List<Container> containers, Map<String, String> annotations) {
+        List<GpuHold> vcuda = VcudaPlacement.holds(containers, annotations);
+        return vcuda != null && vcuda.isEmpty() && hami
+                ? HamiPlacement.holds(containers, annotations)
+                : vcuda;
+    }
+
+    /** Why a pod's place cannot be judged from here, in words; null if it can. */
+    @Nullable String unjudged(List<Container> initContainers, Map<String, String> annotations) {
+        return hami ? HamiPlacement.unjudged(initContainers, annotations) : null;
+    }
+}
