@@ -99,7 +99,7 @@ class TrainingApiServer {
             send(exchange, 201, stored(asked));
         } else if (!exchange.getRequestMethod().equals("GET")) {
             send(exchange, 200, asked);
-        } else if (path.contains("/secrets/") || path.contains("/configmaps/")) {
+        } else if (path.matches(".*/(secrets|configmaps|leases)/.*")) {
             send(exchange, 404, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"code\":404}");
         } else {
             send(exchange, 200, list(path));

@@ -20,13 +20,19 @@ public final class Installation {
     private final Service webhook;
     private final Service timekeeper;
     private final URI timekeeperUrl;
+    private final Map<String, String> environment;
 
     private Installation(
-            TestCluster cluster, Service webhook, Service timekeeper, URI timekeeperUrl) {
+            TestCluster cluster,
+            Service webhook,
+            Service timekeeper,
+            URI timekeeperUrl,
+            Map<String, String> environment) {
         this.cluster = cluster;
         this.webhook = webhook;
         this.timekeeper = timekeeper;
         this.timekeeperUrl = timekeeperUrl;
+        this.environment = Map.copyOf(environment);
     }
 
     /**
@@ -60,20 +66,13 @@ public final class Installation {
                 Service.start(
                         cluster,
                         "timekeeper",
-                        cluster.client()
-                                .apps()
-                                .statefulSets()
-                                .inNamespace(NAMESPACE)
-                                .withName("gpusharing-timekeeper")
-                                .require()
-                                .getSpec()
-                                .getTemplate(),
+                        timekeeperTemplate(cluster),
                         ports.get(1),
                         ports.get(3),
                         here);
         webhook.awaitReady();
         timekeeper.awaitReady();
-        var installation = new Installation(cluster, webhook, timekeeper, timekeeperUrl);
+        var installation = new Installation(cluster, webhook, timekeeper, timekeeperUrl, here);
         installation.awaitAdmission();
         return installation;
     }
@@ -115,6 +114,38 @@ public final class Installation {
                 .require()
                 .getSpec()
                 .getTemplate();
+    }
+
+    private static PodTemplateSpec timekeeperTemplate(TestCluster cluster) {
+        return cluster.client()
+                .apps()
+                .statefulSets()
+                .inNamespace(NAMESPACE)
+                .withName("gpusharing-timekeeper")
+                .require()
+                .getSpec()
+                .getTemplate();
+    }
+
+    /**
+     * Starts another replica of the timekeeper.
+     *
+     * @param database JDBC URL of the one that the first has started
+     */
+    public Service replica(String name, String database) {
+        List<Integer> ports = Ports.free(2);
+        var here = new LinkedHashMap<>(environment);
+        here.put("SPRING_DATASOURCE_URL", database);
+        here.put("SPRING_DATASOURCE_USERNAME", "postgres");
+        here.put("POD_NAME", name);
+        return Service.start(
+                cluster,
+                "timekeeper",
+                name,
+                timekeeperTemplate(cluster),
+                ports.get(0),
+                ports.get(1),
+                here);
     }
 
     public Service webhook() {

@@ -143,6 +143,24 @@ public final class Service {
         return program.runs() && health("/livez") == 200;
     }
 
+    /** Whether it is the replica that keeps the ledger, by its own metric. */
+    public boolean leads() {
+        try {
+            var request =
+                    HttpRequest.newBuilder(health().resolve("/metrics"))
+                            .timeout(Duration.ofSeconds(2))
+                            .build();
+            return HTTP.send(request, HttpResponse.BodyHandlers.ofLines())
+                    .body()
+                    .anyMatch(line -> line.startsWith("gpusharing_leading 1"));
+        } catch (IOException e) {
+            return false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
     /** The URL of something on its health port, {@code /metrics} for instance. */
     public URI health() {
         return URI.create("http://127.0.0.1:" + healthPort);

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.Installation;
+import io.gpusharing.e2e.installation.Service;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -31,7 +32,13 @@ class FaultsIT {
     @BeforeAll
     static void start() {
         cluster = TestCluster.start(Repository.root().resolve(".run/faults"));
-        installation = Installation.on(cluster, Map.of());
+        installation =
+                Installation.on(
+                        cluster,
+                        // Not to wait a quarter of a minute for a lease to run out.
+                        Map.of(
+                                "GPUSHARING_LEADERSHIP_LEASEDURATION", "6s",
+                                "GPUSHARING_LEADERSHIP_RENEWDEADLINE", "4s"));
         ledger = new Ledger(cluster);
         cluster.createNamespace(TEAM);
     }
@@ -128,6 +135,36 @@ class FaultsIT {
         running("afterwards");
 
         await().atMost(Duration.ofSeconds(60)).until(() -> ledger.open() == 2);
+    }
+
+    @Test
+    void aReplicaTakesOverFromAKilledLeaderAndHandsBackWhenItStops() {
+        Service first = installation.timekeeper();
+        Service second = installation.replica("second", ledger.url());
+        try {
+            second.awaitReady();
+            assertThat(first.leads()).isTrue();
+            assertThat(second.leads()).isFalse();
+
+            create(job("ended-meanwhile"));
+            first.program().kill();
+            create(pod("began-meanwhile"));
+            running("began-meanwhile");
+            await().atMost(Duration.ofSeconds(40)).until(second::leads);
+            await().atMost(Duration.ofSeconds(30)).until(() -> succeeded("ended-meanwhile"));
+            await().atMost(Duration.ofSeconds(30)).until(() -> ledger.open() == 2);
+
+            first.restart();
+            first.awaitReady();
+            assertThat(first.leads()).as("the other one lives").isFalse();
+            second.program().stop();
+            await("the lease was given back")
+                    .atMost(Duration.ofSeconds(20))
+                    .pollInterval(Duration.ofMillis(100))
+                    .until(first::leads);
+        } finally {
+            second.program().kill();
+        }
     }
 
     private static void create(String manifest) {

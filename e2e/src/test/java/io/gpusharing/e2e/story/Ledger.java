@@ -164,10 +164,12 @@ final class Ledger {
     }
 
     private Connection connect() throws SQLException {
-        return DriverManager.getConnection(
-                "jdbc:postgresql://127.0.0.1:" + postmaster().get(3).strip() + "/postgres",
-                "postgres",
-                "");
+        return DriverManager.getConnection(url(), "postgres", "");
+    }
+
+    /** JDBC URL of the embedded PostgreSQL. */
+    String url() {
+        return "jdbc:postgresql://127.0.0.1:" + postmaster().get(3).strip() + "/postgres";
     }
 
     /** Process id of the embedded PostgreSQL. */

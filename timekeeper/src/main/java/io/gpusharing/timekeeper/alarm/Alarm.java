@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.alarm;
 
+import io.gpusharing.timekeeper.leadership.Leadership;
 import io.gpusharing.timekeeper.outage.Outage;
 import java.time.Clock;
 import java.time.Duration;
@@ -13,23 +14,39 @@ import org.springframework.context.SmartLifecycle;
 
 /**
  * A thread that works once at its start, and then when it is rung and at the instants that it asked
- * for. What fails is told once and tried again after a second.
+ * for. What fails is told once and tried again after a second. What one of several replicas does
+ * for all it does while it leads.
  */
 public abstract class Alarm implements SmartLifecycle {
 
     private static final Logger log = LoggerFactory.getLogger(Alarm.class);
     private static final Duration LONGEST_NAP = Duration.ofSeconds(30);
 
+    private final Leadership leadership;
     private final Clock clock;
     private final Semaphore bell = new Semaphore(1);
     private final Outage outage;
     private final String name;
     private volatile @Nullable Thread thread;
+    private boolean listening;
+    private long term;
 
     /**
-     * @param name of the thread, a noun: {@code announcer}
+     * Work that each replica does for itself.
+     *
+     * @param name of the thread, a noun: {@code serving-certificate}
      */
     protected Alarm(String name, Clock clock) {
+        this(name, Leadership.alone(), clock);
+    }
+
+    /**
+     * Work that the leader does for all.
+     *
+     * @param name of the thread, a noun: {@code announcer}
+     */
+    protected Alarm(String name, Leadership leadership, Clock clock) {
+        this.leadership = leadership;
         this.clock = clock;
         this.outage = new Outage(log, name, clock);
         this.name = name;
@@ -41,6 +58,14 @@ public abstract class Alarm implements SmartLifecycle {
      * @return when to be called again, at the latest; null if not before it is rung
      */
     protected abstract @Nullable Instant work(Instant now);
+
+    /** Others have worked since we did: what we remember of our work is old. */
+    protected void takeOver() {}
+
+    /** Whether to go on: between any two steps that others can see. */
+    protected final boolean leads() {
+        return leadership.leads();
+    }
 
     /** There is something to do. */
     protected final void ring() {
@@ -57,6 +82,10 @@ public abstract class Alarm implements SmartLifecycle {
 
     @Override
     public void start() {
+        if (!listening) {
+            leadership.listen(this::ring, () -> {});
+            listening = true;
+        }
         Thread fresh = Thread.ofVirtual().name(name).unstarted(this::run);
         thread = fresh;
         fresh.start();
@@ -101,9 +130,17 @@ public abstract class Alarm implements SmartLifecycle {
                 : wait.compareTo(LONGEST_NAP) < 0 ? wait : LONGEST_NAP;
     }
 
+    private @Nullable Instant workOfThisTerm() {
+        if (leadership.term() != term) {
+            term = leadership.term();
+            takeOver();
+        }
+        return work(clock.instant());
+    }
+
     private @Nullable Instant workSafely() {
         try {
-            Instant next = work(clock.instant());
+            Instant next = leads() ? workOfThisTerm() : null;
             outage.over();
             return next;
         } catch (RuntimeException e) {

@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.api;
 
 import io.gpusharing.timekeeper.api.Callers.Caller;
+import io.gpusharing.timekeeper.leadership.Leadership;
 import io.gpusharing.timekeeper.ledger.Bookkeeper;
 import io.gpusharing.timekeeper.ledger.CorrectionOrder;
 import io.gpusharing.timekeeper.ledger.Corrections;
@@ -49,6 +50,7 @@ class CorrectionController {
     private final Corrections corrections;
     private final AnsweredRequests answered;
     private final Bookkeeper bookkeeper;
+    private final Leadership leadership;
     private final TransactionTemplate transaction;
     private final JsonMapper json;
 
@@ -56,11 +58,13 @@ class CorrectionController {
             Corrections corrections,
             AnsweredRequests answered,
             Bookkeeper bookkeeper,
+            Leadership leadership,
             PlatformTransactionManager transactions,
             JsonMapper json) {
         this.corrections = corrections;
         this.answered = answered;
         this.bookkeeper = bookkeeper;
+        this.leadership = leadership;
         this.transaction = new TransactionTemplate(transactions);
         this.json = json;
     }
@@ -168,6 +172,15 @@ class CorrectionController {
         }
     }
 
+    /** What two write at once of one pod could not be told apart afterwards. */
+    private void demandLeadership() {
+        if (!leadership.leads()) {
+            throw new ResponseStatusException(
+                    HttpStatus.SERVICE_UNAVAILABLE,
+                    "Another replica keeps the ledger and takes corrections: the holder of the lease gpusharing-timekeeper. Send it there, or again, with the same Idempotency-Key");
+        }
+    }
+
     /**
      * Between two postings, so that no end of the pod is told meanwhile. Accounts are made anew
      * afterwards.
@@ -177,6 +190,7 @@ class CorrectionController {
         bookkeeper.between(() -> {
             if (!done.isDone()) {
                 try {
+                    demandLeadership();
                     done.complete(work.call());
                 } catch (Exception e) {
                     done.completeExceptionally(e);

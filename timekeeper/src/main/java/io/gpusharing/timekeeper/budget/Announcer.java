@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.timekeeper.alarm.Alarm;
 import io.gpusharing.timekeeper.cluster.ClusterView;
+import io.gpusharing.timekeeper.leadership.Leadership;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import io.gpusharing.timekeeper.metering.Stay;
 import java.net.HttpURLConnection;
@@ -54,8 +55,9 @@ class Announcer extends Alarm {
             Budgets budgets,
             Announcements announcements,
             ClusterView view,
+            Leadership leadership,
             Clock clock) {
-        super("announcer", clock);
+        super("announcer", leadership, clock);
         this.client = client;
         this.budgets = budgets;
         this.announcements = announcements;
@@ -70,6 +72,11 @@ class Announcer extends Alarm {
             return new Key(
                     it.budget(), it.periodStart(), it.kind(), it.granted().microGpuSeconds());
         }
+    }
+
+    @Override
+    protected void takeOver() {
+        untold = true;
     }
 
     @Override
@@ -101,6 +108,9 @@ class Announcer extends Alarm {
     private void tellAll(Instant now) {
         Map<String, BudgetState> states = budgets.states();
         for (Announcement announcement : announcements.untold()) {
+            if (!leads()) {
+                return;
+            }
             BudgetState state = states.get(announcement.budget());
             if (state != null) {
                 tell(announcement, state);

@@ -69,8 +69,11 @@ public class Budgets implements Tariffs {
         return states;
     }
 
-    /** Whether {@link #states} tells of all budgets, with all that was posted, at least once. */
-    boolean settled() {
+    /**
+     * Whether conclusions may be drawn from {@link #states}: we lead, and they tell of all budgets,
+     * with all that happened until we began.
+     */
+    public boolean settled() {
         return settled;
     }
 
@@ -343,14 +346,27 @@ public class Budgets implements Tariffs {
     }
 
     @Override
+    public void looked(Instant now) {
+        settled = false;
+        fold(now);
+        // Its author writes down which periods have begun.
+        begun.clear();
+        if (!changed.isEmpty() || !states.keySet().equals(accounts.keySet())) {
+            show(now, false);
+        }
+    }
+
+    @Override
     public void upToDate(Instant now) {
         // Stays that were posted up to a step have brought entries before it.
-        Map<String, Instant> folded = fold(now);
+        fold(now);
         open(now);
-        changed.addAll(folded.keySet());
-        if (settled && changed.isEmpty() && states.keySet().equals(accounts.keySet())) {
-            return;
+        if (!settled || !changed.isEmpty() || !states.keySet().equals(accounts.keySet())) {
+            show(now, true);
         }
+    }
+
+    private void show(Instant now, boolean conclusive) {
         var next = new TreeMap<>(states);
         next.keySet().retainAll(accounts.keySet());
         Instant second = now.truncatedTo(ChronoUnit.SECONDS);
@@ -362,7 +378,7 @@ public class Budgets implements Tariffs {
         }
         changed.clear();
         states = Map.copyOf(next);
-        settled = true;
+        settled = conclusive;
         listeners.forEach(listener -> listener.accept(states));
     }
 

@@ -7,6 +7,7 @@ import io.gpusharing.Names;
 import io.gpusharing.budget.GpuBudgetSpec;
 import io.gpusharing.timekeeper.alarm.Alarm;
 import io.gpusharing.timekeeper.cluster.ClusterView;
+import io.gpusharing.timekeeper.leadership.Leadership;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import java.net.HttpURLConnection;
 import java.time.Clock;
@@ -45,8 +46,9 @@ class DefaultBudgets extends Alarm {
             ClusterView view,
             BudgetWatch watch,
             BudgetProperties properties,
+            Leadership leadership,
             Clock clock) {
-        super("default-budgets", clock);
+        super("default-budgets", leadership, clock);
         this.client = client;
         this.view = view;
         this.watch = watch;

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.budget;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.gpusharing.timekeeper.leadership.Leadership;
 import io.gpusharing.timekeeper.ledger.Bookkeeper;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -20,14 +21,21 @@ class GrantWatch implements SmartLifecycle, ResourceEventHandler<GpuGrant> {
     private final SharedIndexInformer<GpuGrant> informer;
     private final Budgets budgets;
     private final Bookkeeper bookkeeper;
+    private final Leadership leadership;
     private final Map<String, Grant> present = new ConcurrentHashMap<>();
     private volatile boolean synced;
     private volatile boolean running;
 
-    GrantWatch(KubernetesClient client, Budgets budgets, Bookkeeper bookkeeper) {
+    GrantWatch(
+            KubernetesClient client,
+            Budgets budgets,
+            Bookkeeper bookkeeper,
+            Leadership leadership) {
         this.informer = client.resources(GpuGrant.class).runnableInformer(0);
         this.budgets = budgets;
         this.bookkeeper = bookkeeper;
+        this.leadership = leadership;
+        leadership.listen(this::tell, () -> {});
     }
 
     @Override
@@ -44,6 +52,7 @@ class GrantWatch implements SmartLifecycle, ResourceEventHandler<GpuGrant> {
     }
 
     private void begin() {
+        informer.getStore().list().forEach(this::read);
         synced = true;
         tell();
     }
@@ -52,22 +61,35 @@ class GrantWatch implements SmartLifecycle, ResourceEventHandler<GpuGrant> {
     private void tell() {
         if (synced) {
             // What stands when it is done, not when it was told; see BudgetWatch.
-            bookkeeper.between(() -> budgets.granted(Map.copyOf(present).values()));
+            bookkeeper.between(this::write);
+        }
+    }
+
+    /** The leader writes them down; the others read it. */
+    private void write() {
+        if (leadership.leads()) {
+            budgets.granted(Map.copyOf(present).values());
         }
     }
 
     @Override
     public void onAdd(GpuGrant object) {
+        if (read(object)) {
+            tell();
+        }
+    }
+
+    /** Whether it is new and counts. */
+    private boolean read(GpuGrant object) {
         try {
             Grant grant = object.grant();
-            if (present.put(grant.uid(), grant) == null) {
-                tell();
-            }
+            return present.put(grant.uid(), grant) == null;
         } catch (RuntimeException e) {
             log.atWarn()
                     .setCause(e)
                     .addKeyValue("grant", object.getMetadata().getName())
                     .log("this grant cannot be read and does not count");
+            return false;
         }
     }
 

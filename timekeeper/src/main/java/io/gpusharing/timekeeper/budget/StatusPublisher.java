@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.gpusharing.budget.GpuBudgetStatus;
 import io.gpusharing.timekeeper.alarm.Alarm;
+import io.gpusharing.timekeeper.leadership.Leadership;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -47,8 +48,9 @@ class StatusPublisher extends Alarm {
             Budgets budgets,
             BudgetWatch watch,
             BudgetProperties properties,
+            Leadership leadership,
             Clock clock) {
-        super("status-publisher", clock);
+        super("status-publisher", leadership, clock);
         this.client = client;
         this.budgets = budgets;
         this.watch = watch;
@@ -57,13 +59,21 @@ class StatusPublisher extends Alarm {
     }
 
     @Override
+    protected void takeOver() {
+        published.clear();
+    }
+
+    @Override
     protected @Nullable Instant work(Instant now) {
+        if (!budgets.settled()) {
+            return null;
+        }
         Map<String, BudgetState> states = budgets.states();
         published.keySet().retainAll(states.keySet());
         Instant next = null;
         for (BudgetState state : states.values()) {
             Instant due = due(state, now);
-            if (due != null && !due.isAfter(now)) {
+            if (due != null && !due.isAfter(now) && leads()) {
                 due = write(state, now) ? due(state, now) : now.plus(RETRY);
             }
             next = sooner(next, due);

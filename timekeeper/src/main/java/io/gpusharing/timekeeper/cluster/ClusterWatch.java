@@ -4,13 +4,18 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.timekeeper.leadership.Leadership;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
-/** Keeps the {@link ClusterView}, and tells the follower what it saw. */
+/**
+ * Keeps the {@link ClusterView}. While we lead it also tells the follower what it saw: with each
+ * term the pods are watched anew, from where the follower's last term came to, whoever led it.
+ */
 @Component
 public class ClusterWatch implements SmartLifecycle {
 
@@ -20,10 +25,12 @@ public class ClusterWatch implements SmartLifecycle {
     private final ClusterView view;
     private final PodFollower follower;
     private final List<PodOnlooker> onlookers;
+    private final Leadership leadership;
     private final PodReader reader;
 
     private @Nullable NodeWatch nodes;
     private @Nullable PodWatch pods;
+    private @Nullable Relay relay;
 
     ClusterWatch(
             KubernetesClient client,
@@ -31,46 +38,65 @@ public class ClusterWatch implements SmartLifecycle {
             ClusterProperties properties,
             ClusterView view,
             PodFollower follower,
-            List<PodOnlooker> onlookers) {
+            List<PodOnlooker> onlookers,
+            Leadership leadership) {
         this.client = client;
         this.grammars = grammars;
         this.properties = properties;
         this.view = view;
         this.follower = follower;
         this.onlookers = List.copyOf(onlookers);
+        this.leadership = leadership;
         this.reader = new PodReader(grammars::reads);
+        leadership.listen(this::watch, this::watch);
     }
 
     @Override
-    public void start() {
-        NodeWatch nodeWatch = new NodeWatch(client, grammars, view);
-        nodeWatch.start();
-        PodWatch podWatch =
+    public synchronized void start() {
+        nodes = new NodeWatch(client, grammars, view);
+        nodes.start();
+        watch();
+    }
+
+    private synchronized void watch() {
+        if (nodes == null) {
+            return;
+        }
+        stopPods();
+        Relay toWhom = new Relay(nodes, leadership.leads());
+        relay = toWhom;
+        pods =
                 new PodWatch(
                         client,
                         this::read,
-                        new Relay(nodeWatch),
+                        toWhom,
                         properties.watchRetry(),
-                        follower.position().orElse(null));
-        podWatch.start();
-        nodes = nodeWatch;
-        pods = podWatch;
+                        toWhom.telling ? follower::position : Optional::empty);
+        pods.start();
     }
 
-    @Override
-    public void stop() {
+    private void stopPods() {
         if (pods != null) {
             pods.close();
         }
+        if (relay != null) {
+            relay.close();
+        }
+        pods = null;
+        relay = null;
+    }
+
+    @Override
+    public synchronized void stop() {
+        stopPods();
         if (nodes != null) {
             nodes.close();
         }
-        pods = null;
         nodes = null;
     }
 
     @Override
-    public boolean isRunning() {
+    public synchronized boolean isRunning() {
         return pods != null;
     }
 
@@ -80,38 +106,59 @@ public class ClusterWatch implements SmartLifecycle {
     }
 
     /** The view first, so that whoever is told finds there what he was told. */
-    private final class Relay implements PodFeed {
+    private final class Relay implements PodFeed, AutoCloseable {
 
         private final NodeWatch nodeWatch;
+        private final boolean telling;
+        private boolean closed;
 
-        Relay(NodeWatch nodeWatch) {
+        /**
+         * @param telling whether the follower hears of it, too
+         */
+        Relay(NodeWatch nodeWatch, boolean telling) {
             this.nodeWatch = nodeWatch;
+            this.telling = telling;
+        }
+
+        /** From now on another one relays; what a watch that ends still says is not passed on. */
+        @Override
+        public synchronized void close() {
+            closed = true;
         }
 
         @Override
         public void listed(List<PodFacts> present, String position, boolean resuming) {
             nodeWatch.awaitSynced();
             present.forEach(this::learnNode);
-            view.replacePods(present);
-            follower.listed(present, position, resuming);
+            relay(
+                    () -> view.replacePods(present),
+                    () -> follower.listed(present, position, resuming));
         }
 
         @Override
         public void changed(PodFacts pod, String position) {
             learnNode(pod);
-            view.put(pod);
-            follower.changed(pod, position);
+            relay(() -> view.put(pod), () -> follower.changed(pod, position));
         }
 
         @Override
         public void removed(PodFacts pod, String position) {
-            view.remove(pod);
-            follower.removed(pod, position);
+            relay(() -> view.remove(pod), () -> follower.removed(pod, position));
         }
 
         @Override
         public void passed(String position) {
-            follower.passed(position);
+            relay(() -> {}, () -> follower.passed(position));
+        }
+
+        private synchronized void relay(Runnable shows, Runnable tells) {
+            if (closed) {
+                return;
+            }
+            shows.run();
+            if (telling) {
+                tells.run();
+            }
         }
 
         private void learnNode(PodFacts pod) {

@@ -7,7 +7,10 @@ import java.util.Optional;
 /** A feed's reader that remembers how far it came, so that it can go on there after a restart. */
 public interface PodFollower extends PodFeed {
 
-    /** How far it came; empty if it begins. */
+    /**
+     * How far it came; empty if it begins. A feed begins there: what an earlier one told and that
+     * was not taken in yet is forgotten, for it comes again.
+     */
     Optional<String> position();
 
     /**

@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
 import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.timekeeper.leadership.Leadership;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import java.time.Clock;
 import java.time.Duration;
@@ -34,6 +35,7 @@ class PodSweep {
     private final ClusterView view;
     private final PodFollower follower;
     private final SweepProperties properties;
+    private final Leadership leadership;
     private final Clock clock;
     private Instant next = Instant.MIN;
 
@@ -43,6 +45,7 @@ class PodSweep {
             ClusterView view,
             PodFollower follower,
             SweepProperties properties,
+            Leadership leadership,
             Clock clock) {
         this.client = client;
         this.grammars = grammars;
@@ -50,6 +53,7 @@ class PodSweep {
         this.view = view;
         this.follower = follower;
         this.properties = properties;
+        this.leadership = leadership;
         this.clock = clock;
     }
 
@@ -57,7 +61,10 @@ class PodSweep {
     @Scheduled(initialDelayString = "PT10S", fixedDelayString = "PT10S")
     void check() {
         Instant now = clock.instant();
-        if (properties.every().isZero() || !view.listed() || now.isBefore(next)) {
+        if (properties.every().isZero()
+                || !leadership.leads()
+                || !view.listed()
+                || now.isBefore(next)) {
             return;
         }
         try {

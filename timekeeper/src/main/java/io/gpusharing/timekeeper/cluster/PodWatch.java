@@ -16,12 +16,14 @@ import io.gpusharing.timekeeper.metering.PodFacts;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
 
 /**
  * Lists and watches the metered pods and tells a {@link PodFeed}. It goes on for ever: an API
@@ -36,22 +38,24 @@ final class PodWatch implements AutoCloseable {
     private final Function<Pod, PodFacts> reader;
     private final PodFeed feed;
     private final Duration retry;
+    private final Supplier<Optional<String>> stored;
     private final Thread thread;
 
     /**
-     * @param position where to go on; null to begin anew
+     * @param stored where to go on, asked once it begins; empty to begin anew
      */
     PodWatch(
             KubernetesClient client,
             Function<Pod, PodFacts> reader,
             PodFeed feed,
             Duration retry,
-            @Nullable String position) {
+            Supplier<Optional<String>> stored) {
         this.client = client;
         this.reader = reader;
         this.feed = feed;
         this.retry = retry;
-        this.thread = Thread.ofVirtual().name("pod-watch").unstarted(() -> run(position));
+        this.stored = stored;
+        this.thread = Thread.ofVirtual().name("pod-watch").unstarted(this::run);
     }
 
     void start() {
@@ -63,18 +67,23 @@ final class PodWatch implements AutoCloseable {
         thread.interrupt();
     }
 
-    private void run(@Nullable String stored) {
-        String position = stored;
+    private void run() {
         boolean told = false;
+        boolean begun = false;
+        String position = null;
         while (!Thread.currentThread().isInterrupted()) {
             try {
+                if (!begun) {
+                    position = stored.get().orElse(null);
+                    begun = true;
+                }
                 String listed = list(position != null);
                 follow(position != null ? position : listed);
                 position = null;
                 told = false;
             } catch (InterruptedException e) {
                 return;
-            } catch (KubernetesClientException e) {
+            } catch (KubernetesClientException | DataAccessException e) {
                 if (!told) {
                     log.atWarn().setCause(e).log("cannot list pods, asking again");
                     told = true;

@@ -9,6 +9,7 @@ import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.PodOnlooker;
 import io.gpusharing.timekeeper.injection.Injection.Off;
 import io.gpusharing.timekeeper.injection.Injection.On;
+import io.gpusharing.timekeeper.leadership.Leadership;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
@@ -23,7 +24,8 @@ import org.springframework.stereotype.Component;
 
 /**
  * Keeps breaker and switch in step: what the breaker decides is published, and what an
- * administrator writes into the switch holds.
+ * administrator writes into the switch holds. Every replica counts; only the leader publishes, and
+ * goes on with what was published before.
  */
 @Component
 @EnableConfigurationProperties(InjectionProperties.class)
@@ -36,6 +38,7 @@ class InjectionKeeper implements PodOnlooker {
     private final String namespace;
     private final InjectionSwitch published;
     private final PullBreaker breaker;
+    private final Leadership leadership;
     private final Clock clock;
     private Injection last = new On(Instant.EPOCH);
     private boolean restored;
@@ -46,11 +49,13 @@ class InjectionKeeper implements PodOnlooker {
             ClusterProperties cluster,
             InjectionProperties properties,
             MeterRegistry registry,
+            Leadership leadership,
             Clock clock) {
         this.client = client;
         this.namespace = cluster.namespace();
         this.published = new InjectionSwitch(client, namespace);
         this.breaker = new PullBreaker(properties.stopAfterPods());
+        this.leadership = leadership;
         this.clock = clock;
         Gauge.builder(
                         "gpusharing.injection.stopped",
@@ -68,6 +73,10 @@ class InjectionKeeper implements PodOnlooker {
     /** One look at both. Nothing is asked for while all is well. */
     @Scheduled(initialDelayString = "PT0S", fixedDelayString = "PT5S")
     void step() {
+        if (!leadership.leads()) {
+            restored = false;
+            return;
+        }
         try {
             if (!restored) {
                 published.read().ifPresent(this::restore);

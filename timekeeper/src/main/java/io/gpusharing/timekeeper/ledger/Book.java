@@ -43,6 +43,9 @@ class Book {
     /** What is reported later about a pod that has ended changes no charge any more. */
     private static final Duration LATE_REPORTS = Duration.ofHours(2);
 
+    /** What people correct does not show in the state that the leader writes with its news. */
+    private static final Duration READ_ANEW = Duration.ofSeconds(30);
+
     private final Ledger ledger;
     private final Tariffs tariffs;
     private final ClusterView view;
@@ -58,6 +61,14 @@ class Book {
     private final Map<UUID, Instant> awaited = new HashMap<>();
 
     private Ledger.@Nullable State state;
+
+    /** Whether another replica keeps the ledger, and we only look at it. */
+    private boolean looking;
+
+    /** Whether the pods have not been listed yet since we took over. */
+    private boolean unlisted;
+
+    private Instant readAnew = Instant.MIN;
     private @Nullable Instant awaitedUntil;
     private @Nullable CatchUp catchUp;
     private Instant hourPosted = Instant.MIN;
@@ -122,6 +133,9 @@ class Book {
 
     /** When time alone brings a posting. */
     @Nullable Instant nextDue() {
+        if (unlisted) {
+            return null;
+        }
         Instant closing = clock.instant().minus(properties.hourCloses());
         Instant closes = earlier(Entry.hourAfter(closing), nextMark(closing));
         Instant caughtUp = catchUp == null ? null : catchUp.over();
@@ -159,11 +173,51 @@ class Book {
         postDue();
     }
 
-    private void restore() {
-        if (state != null) {
-            return;
-        }
+    /**
+     * Does what is to be done between two postings, taking it away, and shows what the rows come to
+     * that another replica writes.
+     */
+    void look(Deque<News> tasks) {
         Ledger.State read = ledger.open(now());
+        boolean asked = !tasks.isEmpty();
+        while (!tasks.isEmpty()) {
+            if (tasks.getFirst() instanceof Task(Runnable work)) {
+                work.run();
+            }
+            tasks.removeFirst();
+        }
+        Instant now = clock.instant();
+        if (asked || !looking || !read.equals(state) || !now.isBefore(readAnew)) {
+            load(read);
+            readAnew = now.plus(READ_ANEW);
+        }
+        looking = true;
+        tariffs.looked(now);
+    }
+
+    /**
+     * A term begins after one of somebody else's: what we know is old, and what happened meanwhile
+     * is still to be told.
+     */
+    void takeOver() {
+        looking = false;
+        unlisted = true;
+        state = null;
+        awaited.clear();
+        awaitedUntil = null;
+        catchUp = null;
+        hourPosted = Instant.MIN;
+        settled = Instant.MIN;
+        swept = null;
+    }
+
+    private void restore() {
+        if (state == null) {
+            load(ledger.open(now()));
+        }
+    }
+
+    private void load(Ledger.State read) {
         stays.clear();
         ledger.openStays().forEach(stay -> stays.put(stay.uid(), stay));
         seen = read.seenUntil() == null ? read.meteringStart() : read.seenUntil();
@@ -185,6 +239,7 @@ class Book {
                         draft = relieved(draft);
                     }
                     missing(draft, listed);
+                    unlisted = false;
                     // While resuming, the news up to here are still to come.
                     position = listed.resuming() ? position : listed.position();
                     at = listed.at();
@@ -379,6 +434,9 @@ class Book {
     }
 
     private void postDue() {
+        if (unlisted) {
+            return;
+        }
         Instant now = clock.instant();
         Draft draft = draft();
         Instant hour = now.minus(properties.hourCloses()).truncatedTo(ChronoUnit.HOURS);

@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.ledger;
 
 import io.gpusharing.timekeeper.cluster.PodFollower;
+import io.gpusharing.timekeeper.leadership.Leadership;
 import io.gpusharing.timekeeper.ledger.News.Changed;
 import io.gpusharing.timekeeper.ledger.News.Listed;
 import io.gpusharing.timekeeper.ledger.News.Passed;
@@ -26,9 +27,11 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
 /**
- * The one thread that keeps the ledger. It takes the news as they come, posts what they mean, and
- * posts what time alone brings: full hours, and cuts of budgets. A posting that fails is drawn up
- * again from the rows until it succeeds, so nothing is lost while the database is away.
+ * The one thread that keeps the ledger while we lead. It takes the news as they come, posts what
+ * they mean, and posts what time alone brings: full hours, and cuts of budgets. A posting that
+ * fails is drawn up again from the rows until it succeeds, so nothing is lost while the database is
+ * away. While another replica leads it looks at the rows now and then, so that questions are
+ * answered here, too.
  */
 @Component
 public class Bookkeeper implements PodFollower, SmartLifecycle {
@@ -37,10 +40,14 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
     private static final int BATCH = 500;
     private static final Duration LONGEST_NAP = Duration.ofSeconds(10);
 
+    /** So old may be what a replica shows that does not lead. */
+    private static final Duration LOOK = Duration.ofSeconds(5);
+
     private final Ledger ledger;
     private final Book book;
     private final LedgerMetrics metrics;
     private final LedgerProperties properties;
+    private final Leadership leadership;
     private final Clock clock;
     private final LinkedBlockingDeque<News> news = new LinkedBlockingDeque<>();
 
@@ -50,6 +57,7 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
     private final CountDownLatch ready = new CountDownLatch(1);
     private final Thread thread = Thread.ofPlatform().name("bookkeeper").unstarted(this::run);
     private final Outage outage;
+    private long term;
     private volatile boolean running;
 
     /** When the oldest of the news in hand was told; null while nothing waits for its commit. */
@@ -63,11 +71,13 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
             Book book,
             LedgerMetrics metrics,
             LedgerProperties properties,
+            Leadership leadership,
             Clock clock) {
         this.ledger = ledger;
         this.book = book;
         this.metrics = metrics;
         this.properties = properties;
+        this.leadership = leadership;
         this.clock = clock;
         this.outage = new Outage(log, "bookkeeper", clock);
         metrics.unposted(() -> since(oldest));
@@ -84,6 +94,7 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
 
     @Override
     public Optional<String> position() {
+        news.removeIf(Bookkeeper::isOfPods);
         return Optional.ofNullable(ledger.open(book.now()).position());
     }
 
@@ -134,6 +145,7 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
     @Override
     public void start() {
         running = true;
+        term = leadership.term();
         thread.start();
     }
 
@@ -163,7 +175,13 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
         try {
             ready.await();
             while (running) {
-                keep(take());
+                Deque<News> batch = take();
+                if (leadership.leads()) {
+                    beginTerm();
+                    keep(batch);
+                } else {
+                    look(batch);
+                }
             }
         } catch (InterruptedException e) {
             log.debug("told to stop");
@@ -171,9 +189,7 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
     }
 
     private Deque<News> take() throws InterruptedException {
-        Instant due = book.nextDue();
-        Duration wait = due == null ? LONGEST_NAP : Duration.between(clock.instant(), due);
-        Duration nap = wait.compareTo(LONGEST_NAP) < 0 ? wait : LONGEST_NAP;
+        Duration nap = leadership.leads() ? nap() : LOOK;
         // Rounded up, lest it wakes too early; a nap of nothing still takes what is there.
         News first = news.poll(Math.max(0, nap.toMillis() + 1), TimeUnit.MILLISECONDS);
         var batch = new ArrayDeque<News>();
@@ -182,6 +198,40 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
             news.drainTo(batch, BATCH - 1);
         }
         return batch;
+    }
+
+    private Duration nap() {
+        Instant due = book.nextDue();
+        Duration wait = due == null ? LONGEST_NAP : Duration.between(clock.instant(), due);
+        return wait.compareTo(LONGEST_NAP) < 0 ? wait : LONGEST_NAP;
+    }
+
+    private static boolean isOfPods(News news) {
+        return !(news instanceof Task);
+    }
+
+    private void beginTerm() {
+        if (leadership.term() != term) {
+            term = leadership.term();
+            book.takeOver();
+        }
+    }
+
+    /** What is told of pods is left to the leader, who is told the same. */
+    private void look(Deque<News> batch) throws InterruptedException {
+        batch.removeIf(Bookkeeper::isOfPods);
+        oldest = null;
+        stuckSince = null;
+        while (true) {
+            try {
+                book.look(batch);
+                outage.over();
+                return;
+            } catch (RuntimeException e) {
+                outage.failed(e);
+                TimeUnit.NANOSECONDS.sleep(properties.databaseRetry().toNanos());
+            }
+        }
     }
 
     private void keep(Deque<News> batch) throws InterruptedException {
@@ -203,6 +253,10 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
                 boolean away = Outage.isBehind(e);
                 stuckSince = away ? null : stuckSince == null ? clock.instant() : stuckSince;
                 TimeUnit.NANOSECONDS.sleep(properties.databaseRetry().toNanos());
+            }
+            if (!leadership.leads()) {
+                look(batch);
+                return;
             }
         }
     }

@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.ledger;
 
+import io.gpusharing.timekeeper.leadership.Leadership;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
@@ -20,6 +21,7 @@ class LedgerMetrics {
 
     private final MeterRegistry registry;
     private final Verification verification;
+    private final Leadership leadership;
     private final Timer commits;
 
     /** Not a number until the first verification has ended. */
@@ -28,10 +30,12 @@ class LedgerMetrics {
     private volatile double verifiedAt = Double.NaN;
     private final Clock clock;
 
-    LedgerMetrics(MeterRegistry registry, Verification verification, Clock clock) {
+    LedgerMetrics(
+            MeterRegistry registry, Verification verification, Leadership leadership, Clock clock) {
         this.clock = clock;
         this.registry = registry;
         this.verification = verification;
+        this.leadership = leadership;
         this.commits =
                 Timer.builder("gpusharing.ledger.news")
                         .description("From the news of a pod to its commit")
@@ -64,6 +68,9 @@ class LedgerMetrics {
 
     @Scheduled(initialDelayString = "PT5M", fixedDelayString = "PT1H")
     void verify() {
+        if (!leadership.leads()) {
+            return;
+        }
         try {
             Verification.Report report = verification.run();
             differences = report.differences().size();

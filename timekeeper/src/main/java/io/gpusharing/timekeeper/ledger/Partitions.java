@@ -1,6 +1,8 @@
 package io.gpusharing.timekeeper.ledger;
 
+import io.gpusharing.timekeeper.leadership.Leadership;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.Period;
 import java.time.YearMonth;
@@ -23,19 +25,31 @@ class Partitions {
 
     private static final Logger log = LoggerFactory.getLogger(Partitions.class);
     private static final int AHEAD = 3;
+    private static final Duration EVERY = Duration.ofHours(6);
     private static final String PREFIX = "charge_m";
 
     private final JdbcClient jdbc;
     private final LedgerProperties properties;
+    private final Leadership leadership;
     private final Clock clock;
+    private Instant next = Instant.MIN;
 
-    Partitions(JdbcClient jdbc, LedgerProperties properties, Clock clock) {
+    Partitions(JdbcClient jdbc, LedgerProperties properties, Leadership leadership, Clock clock) {
         this.jdbc = jdbc;
         this.properties = properties;
+        this.leadership = leadership;
         this.clock = clock;
     }
 
-    @Scheduled(initialDelayString = "PT0S", fixedDelayString = "PT6H")
+    @Scheduled(initialDelayString = "PT0S", fixedDelayString = "PT10S")
+    void check() {
+        Instant now = clock.instant();
+        if (leadership.leads() && !now.isBefore(next)) {
+            next = now.plus(EVERY);
+            tend();
+        }
+    }
+
     void tend() {
         YearMonth month = YearMonth.from(clock.instant().atOffset(ZoneOffset.UTC));
         try {

@@ -35,6 +35,12 @@ public interface Tariffs {
      */
     void unmeasured(Map<String, Integer> stays);
 
+    /**
+     * Another replica keeps the ledger: what its rows come to is shown, and nothing is written or
+     * concluded.
+     */
+    void looked(Instant now);
+
     /** All that was due by now is posted. */
     void upToDate(Instant now);
 }

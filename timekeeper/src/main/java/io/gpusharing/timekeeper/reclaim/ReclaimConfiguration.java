@@ -5,6 +5,7 @@ import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterView;
+import io.gpusharing.timekeeper.leadership.Leadership;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import org.springframework.context.annotation.Bean;
@@ -32,6 +33,7 @@ class ReclaimConfiguration {
             ReclaimProperties properties,
             ClusterProperties cluster,
             MeterRegistry registry,
+            Leadership leadership,
             Clock clock) {
         var translation = new PodTranslation(grammars, properties.gangLabel());
         return new Reclaimer(
@@ -42,6 +44,7 @@ class ReclaimConfiguration {
                 new Evictions(client, properties.maxGrace()),
                 properties,
                 new ReclaimMetrics(registry),
+                leadership,
                 clock);
     }
 }

@@ -6,6 +6,7 @@ import io.gpusharing.timekeeper.alarm.Alarm;
 import io.gpusharing.timekeeper.budget.BudgetState;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.cluster.ClusterView;
+import io.gpusharing.timekeeper.leadership.Leadership;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import io.gpusharing.timekeeper.metering.PodFacts.Placement;
 import io.gpusharing.timekeeper.reclaim.Decision.Evict;
@@ -23,7 +24,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Looks for waiting pods again and again, and makes room where the planner says so. As long as
- * nobody waits, or nobody could be evicted, it asks the API server nothing.
+ * nobody waits, or nobody could be evicted, it asks the API server nothing. Only the leader evicts.
  */
 class Reclaimer extends Alarm {
 
@@ -47,8 +48,9 @@ class Reclaimer extends Alarm {
             Evictions evictions,
             ReclaimProperties properties,
             ReclaimMetrics metrics,
+            Leadership leadership,
             Clock clock) {
-        super("reclaim", clock);
+        super("reclaim", leadership, clock);
         this.view = view;
         this.budgets = budgets;
         this.scenes = scenes;
@@ -62,7 +64,9 @@ class Reclaimer extends Alarm {
     @Override
     protected Instant work(Instant now) {
         settle(now);
-        makeRoom(now);
+        if (budgets.settled()) {
+            makeRoom(now);
+        }
         return now.plus(properties.check());
     }
 
@@ -79,6 +83,9 @@ class Reclaimer extends Alarm {
         List<Decision> decisions = planner.plan(reading.scene(), reading.nodePods());
         metrics.looked(decisions);
         for (Decision decision : decisions) {
+            if (!leads()) {
+                return;
+            }
             switch (decision) {
                 case Evict evict -> carryOut(evict, reading.scene(), planner, now);
                 case Leave leave -> explain(leave);

@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.usage;
 
 import io.gpusharing.timekeeper.alarm.Alarm;
+import io.gpusharing.timekeeper.leadership.Leadership;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -13,8 +14,8 @@ final class ReportRetention extends Alarm {
     private final ReportBook book;
     private final Duration remember;
 
-    ReportRetention(ReportBook book, Duration remember, Clock clock) {
-        super("report-retention", clock);
+    ReportRetention(ReportBook book, Duration remember, Leadership leadership, Clock clock) {
+        super("report-retention", leadership, clock);
         this.book = book;
         this.remember = remember;
     }

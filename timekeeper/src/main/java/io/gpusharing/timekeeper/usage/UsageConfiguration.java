@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.usage;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.leadership.Leadership;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
@@ -54,8 +55,9 @@ class UsageConfiguration {
     }
 
     @Bean
-    ReportRetention reportRetention(ReportBook book, UsageProperties properties, Clock clock) {
-        return new ReportRetention(book, properties.remember(), clock);
+    ReportRetention reportRetention(
+            ReportBook book, UsageProperties properties, Leadership leadership, Clock clock) {
+        return new ReportRetention(book, properties.remember(), leadership, clock);
     }
 
     @Bean

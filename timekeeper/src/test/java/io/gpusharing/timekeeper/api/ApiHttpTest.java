@@ -14,6 +14,7 @@ import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
+import io.gpusharing.timekeeper.leadership.Leadership;
 import io.gpusharing.timekeeper.ledger.Bookkeeper;
 import io.gpusharing.timekeeper.ledger.Measurements;
 import io.gpusharing.timekeeper.ledger.Verification;
@@ -111,6 +112,11 @@ class ApiHttpTest {
         @Bean
         Clock clock() {
             return CLOCK;
+        }
+
+        @Bean
+        Leadership leadership() {
+            return Leadership.alone();
         }
 
         @Bean

@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
+import io.gpusharing.timekeeper.leadership.Leadership;
 import io.gpusharing.timekeeper.ledger.PodStay;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import io.gpusharing.timekeeper.testing.Pods;
@@ -57,7 +58,12 @@ class AnnouncerTest {
         budgets.restored(List.of(running("a")));
         budgets.upToDate(clock.instant());
         return new Announcer(
-                api.client(), budgets, announcements, ClusterViews.withPod(pod.facts()), clock);
+                api.client(),
+                budgets,
+                announcements,
+                ClusterViews.withPod(pod.facts()),
+                Leadership.alone(),
+                clock);
     }
 
     private static PodStay running(String budget) {

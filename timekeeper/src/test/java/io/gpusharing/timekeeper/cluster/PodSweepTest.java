@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.timekeeper.leadership.Leadership;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import io.gpusharing.timekeeper.testing.SteppingClock;
@@ -76,6 +77,7 @@ class PodSweepTest {
                         view,
                         found,
                         new SweepProperties(Duration.ofMinutes(15)),
+                        Leadership.alone(),
                         clock);
     }
 

@@ -4,28 +4,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.gpusharing.budget.PeriodRule.Unit;
-import io.gpusharing.request.RequestGrammars;
-import io.gpusharing.request.VcudaGrammar;
 import io.gpusharing.timekeeper.budget.BudgetState;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
-import io.gpusharing.timekeeper.cluster.ClusterViews;
-import io.gpusharing.timekeeper.metering.Weights;
+import io.gpusharing.timekeeper.leadership.Leadership;
+import io.gpusharing.timekeeper.leadership.Terms;
 import io.gpusharing.timekeeper.testing.Pods;
 import io.gpusharing.timekeeper.testing.SteppingClock;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.Period;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.health.contributor.Status;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /** What a timekeeper does that starts on a cluster where pods came and went while it was away. */
 class BookkeeperTest {
@@ -33,44 +28,24 @@ class BookkeeperTest {
     private static final Instant START = Instant.parse("2026-03-02T10:00:00Z");
     private static final ClusterProperties CLUSTER =
             new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1));
-    private static final LedgerProperties PROPERTIES =
-            new LedgerProperties(
-                    Duration.ofSeconds(30),
-                    Duration.ofSeconds(1),
-                    Duration.ofSeconds(10),
-                    Period.ZERO,
-                    Duration.ofMinutes(10),
-                    10);
-
     private final SteppingClock clock = new SteppingClock(START.plusSeconds(60));
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final TestDatabase database = TestDatabase.create();
     private final Budgets budgets = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
-    private final Ledger ledger =
-            new Ledger(database.jdbc(), new TransactionTemplate(database.transactions()), CLUSTER);
-    private final Bookkeeper bookkeeper = bookkeeper();
+    private final Ledger ledger = Bookkeepers.ledger(database);
+    private final Bookkeeper bookkeeper = bookkeeper(Leadership.alone());
 
     private final Pods cameAndWent = Pods.waiting("team", 100, 60).boundAt(START.plusSeconds(10));
 
-    private Bookkeeper bookkeeper() {
-        var book =
-                new Book(
-                        ledger,
-                        budgets,
-                        ClusterViews.withNode(),
-                        new RequestGrammars(List.of(new VcudaGrammar())),
-                        new ModelWeights(Weights.EQUAL, new SimpleMeterRegistry()),
-                        new Settlement(ledger, pods -> Map.of(), budgets, PROPERTIES),
-                        PROPERTIES,
-                        clock);
-        var verification = new Verification(database.jdbc(), CLUSTER, PROPERTIES, clock);
-        var metrics = new LedgerMetrics(registry, verification, clock);
-        return new Bookkeeper(ledger, book, metrics, PROPERTIES, clock);
+    private Bookkeeper bookkeeper(Leadership leadership) {
+        return Bookkeepers.on(database, budgets, registry, leadership, clock);
     }
 
     @AfterEach
     void stop() {
-        bookkeeper.stop();
+        if (bookkeeper.isRunning()) {
+            bookkeeper.stop();
+        }
     }
 
     @Test
@@ -160,12 +135,68 @@ class BookkeeperTest {
         assertThat(registry.get("gpusharing.ledger.unposted").gauge().value()).isZero();
     }
 
+    @Test
+    void whoDoesNotLeadPostsNothingOfWhatItIsToldAndAllOfItOnceItDoes() {
+        ledger.open(START);
+        var terms = new Terms();
+        var follower = bookkeeper(terms.leadership());
+        try {
+            follower.start();
+            follower.changed(cameAndWent.facts(), "1");
+            budgetsAreKnown(follower);
+            await().atMost(Duration.ofSeconds(10)).until(() -> !budgets.states().isEmpty());
+            assertThat(ledger.openStays()).isEmpty();
+
+            terms.begin();
+            assertThat(follower.position()).as("where its own feed begins").isEmpty();
+            follower.listed(List.of(cameAndWent.facts()), "2", false);
+
+            await().atMost(Duration.ofSeconds(10)).until(() -> ledger.openStays().size() == 1);
+        } finally {
+            follower.stop();
+        }
+    }
+
+    @Test
+    void whoLosesTheLeaseWhileTheDatabaseIsAwayLeavesThePostingToTheNext() {
+        ledger.open(START);
+        var terms = new Terms();
+        var keeper = bookkeeper(terms.leadership());
+        var broken = new AtomicBoolean(true);
+        var done = new AtomicBoolean();
+        try {
+            terms.begin();
+            keeper.start();
+            keeper.between(() -> {
+                if (broken.get()) {
+                    throw new IllegalStateException("as if the database were away");
+                }
+                done.set(true);
+            });
+            budgetsAreKnown(keeper);
+            keeper.listed(List.of(cameAndWent.facts()), "2", false);
+
+            terms.end();
+            broken.set(false);
+
+            await().atMost(Duration.ofSeconds(10)).until(() -> !budgets.states().isEmpty());
+            assertThat(done).as("what has to be done between two postings is done here").isTrue();
+            assertThat(ledger.openStays()).isEmpty();
+        } finally {
+            keeper.stop();
+        }
+    }
+
     /** Forty seconds of a GPU. */
     private void budgetsAreKnown() {
+        budgetsAreKnown(bookkeeper);
+    }
+
+    private void budgetsAreKnown(Bookkeeper told) {
         var budget =
                 TestBudgets.budget("team", START, "0.6666", Unit.Month, "UTC", "0", 25, "team");
-        bookkeeper.between(() -> TestBudgets.exist(budgets, List.of(budget)));
-        bookkeeper.begin();
+        told.between(() -> TestBudgets.exist(budgets, List.of(budget)));
+        told.begin();
     }
 
     private long charged(String budget) {

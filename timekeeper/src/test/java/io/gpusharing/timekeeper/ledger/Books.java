@@ -64,16 +64,20 @@ public final class Books {
                 new ConcurrentHashMap<>(),
                 List.of(budgets),
                 "Unlimited");
+        restart();
     }
 
     /** The same, where namespaces that no budget names get one by default. */
     public static Books withDefault(String unnamed, Instant start) {
-        return new Books(
-                TestDatabase.create(),
-                new SteppingClock(start),
-                new ConcurrentHashMap<>(),
-                List.of(),
-                unnamed);
+        var books =
+                new Books(
+                        TestDatabase.create(),
+                        new SteppingClock(start),
+                        new ConcurrentHashMap<>(),
+                        List.of(),
+                        unnamed);
+        books.restart();
+        return books;
     }
 
     private Books(
@@ -89,17 +93,58 @@ public final class Books {
         this.written = written;
         this.budgets = accounts();
         this.book = book();
-        restart();
     }
 
     /** A second timekeeper on the same database, by mistake. */
     public Books twin() {
-        return new Books(database, clock, present, written, unnamed);
+        var twin = new Books(database, clock, present, written, unnamed);
+        twin.restart();
+        return twin;
+    }
+
+    /** A second replica, which does not lead. */
+    public Books follower() {
+        var follower = new Books(database, clock, present, written, unnamed);
+        follower.book.look(
+                new ArrayDeque<>(
+                        List.of(
+                                new News.Task(
+                                        () -> TestBudgets.exist(follower.budgets, written)))));
+        return follower;
+    }
+
+    /** A replica that does not lead looks at what the leader has written. */
+    public void look() {
+        book.look(new ArrayDeque<>());
+    }
+
+    /** Its term begins: pods are told from where the last leader came to. */
+    public void takeOver() {
+        book.takeOver();
+        pass(Duration.ZERO);
+    }
+
+    /** The pods there are now; what happened since the last leader's position is told next. */
+    public void listed() {
+        version += 1_000;
+        keep(
+                new News.Listed(
+                        present.values().stream().map(Pods::facts).toList(),
+                        Integer.toString(version),
+                        true,
+                        clock.instant()));
+    }
+
+    /** Whether conclusions may be drawn from what is shown. */
+    public boolean settled() {
+        return budgets.settled();
     }
 
     /** The same cluster, on a backup of the database that was made earlier. */
     public Books on(TestDatabase backup) {
-        return new Books(backup, clock, present, written, unnamed);
+        var restored = new Books(backup, clock, present, written, unnamed);
+        restored.restart();
+        return restored;
     }
 
     /** The process is killed and starts again; pods that are gone now are never told of again. */

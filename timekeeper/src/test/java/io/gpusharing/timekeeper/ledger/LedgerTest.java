@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.leadership.Leadership;
 import io.gpusharing.timekeeper.ledger.Posting.Correction;
 import io.gpusharing.timekeeper.ledger.Posting.Move;
 import io.gpusharing.timekeeper.ledger.Verification.Difference;
@@ -163,6 +164,7 @@ class LedgerTest {
                                 java.time.Period.ofMonths(1),
                                 Duration.ofMinutes(10),
                                 10),
+                        Leadership.alone(),
                         clock);
 
         partitions.tend();
