@@ -14,7 +14,10 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
-/** Follows the {@code GpuBudget} objects. Nothing is posted before they are known. */
+/**
+ * Follows the {@code GpuBudget} objects. Nothing is posted before they are known, and with them the
+ * quotas that they may refer to.
+ */
 @Component
 class BudgetWatch implements SmartLifecycle, ResourceEventHandler<GpuBudget> {
 
@@ -23,14 +26,17 @@ class BudgetWatch implements SmartLifecycle, ResourceEventHandler<GpuBudget> {
     private final SharedIndexInformer<GpuBudget> informer;
     private final Budgets budgets;
     private final Bookkeeper bookkeeper;
+    private final QuotaWatch quotas;
     private final Map<String, Budget> present = new ConcurrentHashMap<>();
     private volatile boolean synced;
     private volatile boolean running;
 
-    BudgetWatch(KubernetesClient client, Budgets budgets, Bookkeeper bookkeeper) {
+    BudgetWatch(
+            KubernetesClient client, Budgets budgets, Bookkeeper bookkeeper, QuotaWatch quotas) {
         this.informer = client.resources(GpuBudget.class).runnableInformer(0);
         this.budgets = budgets;
         this.bookkeeper = bookkeeper;
+        this.quotas = quotas;
     }
 
     @Override
@@ -39,7 +45,7 @@ class BudgetWatch implements SmartLifecycle, ResourceEventHandler<GpuBudget> {
         informer.addEventHandler(this);
         // For ever: neither the API server nor the CRD has to be there yet.
         informer.exceptionHandler((started, problem) -> complain(problem));
-        informer.start().thenRun(this::begin);
+        informer.start().runAfterBoth(quotas.known(), this::begin);
     }
 
     private boolean complain(Throwable problem) {
@@ -48,6 +54,9 @@ class BudgetWatch implements SmartLifecycle, ResourceEventHandler<GpuBudget> {
     }
 
     private void begin() {
+        informer.getStore()
+                .list()
+                .forEach(it -> present.putIfAbsent(it.getMetadata().getName(), Budget.of(it)));
         synced = true;
         tell();
         bookkeeper.begin();

@@ -11,8 +11,12 @@ import io.gpusharing.timekeeper.ledger.Bookkeeper;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
@@ -23,12 +27,14 @@ import org.springframework.stereotype.Component;
 @Component
 class QuotaWatch implements SmartLifecycle, ResourceEventHandler<ResourceQuota> {
 
+    private static final Logger log = LoggerFactory.getLogger(QuotaWatch.class);
     private static final String REQUESTS = "requests.";
 
     private final SharedIndexInformer<ResourceQuota> informer;
     private final Budgets budgets;
     private final Bookkeeper bookkeeper;
     private final Map<String, Reference> present = new ConcurrentHashMap<>();
+    private final CompletableFuture<Void> known = new CompletableFuture<>();
     private volatile boolean running;
 
     QuotaWatch(KubernetesClient client, Budgets budgets, Bookkeeper bookkeeper) {
@@ -43,8 +49,27 @@ class QuotaWatch implements SmartLifecycle, ResourceEventHandler<ResourceQuota> 
     public void start() {
         running = true;
         informer.addEventHandler(this);
-        informer.exceptionHandler((started, problem) -> true);
-        informer.start();
+        informer.exceptionHandler((started, problem) -> complain(problem));
+        informer.start().thenRun(this::begin);
+    }
+
+    private static boolean complain(Throwable problem) {
+        log.atWarn().setCause(problem).log("cannot read resourcequotas, asking again");
+        return true;
+    }
+
+    private void begin() {
+        informer.getStore().list().forEach(this::onAdd);
+        tell();
+        known.complete(null);
+    }
+
+    /**
+     * When all quotas have been told. Who posts before would charge by whole GPUs what is charged
+     * by a quota.
+     */
+    CompletionStage<Void> known() {
+        return known;
     }
 
     @Override

@@ -20,7 +20,7 @@ import java.util.regex.Pattern;
 
 /**
  * An API server that remembers what was asked of it. It creates whatever it is given, each name
- * once, and refuses what it was told to refuse.
+ * once, and refuses what it was told to refuse. Watches end as soon as they have begun.
  */
 public final class FakeApiServer implements AutoCloseable {
 
@@ -96,7 +96,8 @@ public final class FakeApiServer implements AutoCloseable {
                         .map(Map.Entry::getValue)
                         .findFirst()
                         .orElseGet(() -> method.equals("POST") ? create(path, body) : 200);
-        String text = code < 300 ? text(method, path, body) : status(code);
+        boolean watch = query != null && query.contains("watch=true");
+        String text = code >= 300 ? status(code) : watch ? "" : text(method, path, body);
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         exchange.getResponseHeaders().add("Content-Type", "application/json");
         exchange.sendResponseHeaders(code, bytes.length);
