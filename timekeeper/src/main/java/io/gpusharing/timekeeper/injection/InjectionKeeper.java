@@ -85,8 +85,8 @@ class InjectionKeeper implements PodOnlooker {
             Injection wanted = breaker.injection();
             if (!wanted.equals(last)) {
                 published.write(wanted);
-                tell(wanted);
                 last = wanted;
+                tell(wanted);
             } else if (wanted instanceof Off) {
                 obey(published.read());
             }
@@ -134,6 +134,15 @@ class InjectionKeeper implements PodOnlooker {
     }
 
     private void event(String type, String reason, String message) {
+        try {
+            create(type, reason, message);
+        } catch (KubernetesClientException e) {
+            // What counts is published; the log and the gauge say it too.
+            log.atWarn().setCause(e).addKeyValue("reason", reason).log("cannot write an Event");
+        }
+    }
+
+    private void create(String type, String reason, String message) {
         String now = clock.instant().truncatedTo(ChronoUnit.SECONDS).toString();
         client.resource(
                         new EventBuilder()

@@ -17,6 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * An API server that remembers what was asked of it. It creates whatever it is given, each name
@@ -33,6 +34,7 @@ public final class FakeApiServer implements AutoCloseable {
     public final List<Asked> requests = new CopyOnWriteArrayList<>();
     private final Map<String, Integer> refused = new ConcurrentHashMap<>();
     private final Map<String, String> answers = new ConcurrentHashMap<>();
+    private final Map<String, String> kept = new ConcurrentHashMap<>();
     private final Set<String> created = ConcurrentHashMap.newKeySet();
     private final HttpServer server;
     private final KubernetesClient client;
@@ -72,6 +74,21 @@ public final class FakeApiServer implements AutoCloseable {
         answers.put(end, json);
     }
 
+    /**
+     * A GET of a path that ends so is answered with this from now on, until somebody creates or
+     * replaces the object there.
+     *
+     * @param json empty if there is no such object
+     */
+    public void keep(String end, String json) {
+        kept.put(end, json);
+    }
+
+    /** What stands at a path that ends so and is kept; empty if nothing does. */
+    public String kept(String end) {
+        return kept.getOrDefault(end, "");
+    }
+
     /** What was created at paths that end so, and was not refused. */
     public long created(String end) {
         return created.stream()
@@ -95,7 +112,7 @@ public final class FakeApiServer implements AutoCloseable {
                         .filter(it -> path.endsWith(it.getKey()))
                         .map(Map.Entry::getValue)
                         .findFirst()
-                        .orElseGet(() -> method.equals("POST") ? create(path, body) : 200);
+                        .orElseGet(() -> code(method, path, body));
         boolean watch = query != null && query.contains("watch=true");
         String text = code >= 300 ? status(code) : watch ? "" : text(method, path, body);
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
@@ -103,6 +120,25 @@ public final class FakeApiServer implements AutoCloseable {
         exchange.sendResponseHeaders(code, bytes.length);
         exchange.getResponseBody().write(bytes);
         exchange.close();
+    }
+
+    private int code(String method, String path, String body) {
+        for (String end : List.copyOf(kept.keySet())) {
+            String name = "\"name\":\"" + end.substring(end.lastIndexOf('/') + 1) + "\"";
+            if (path.endsWith(end)) {
+                if (method.equals("PUT")) {
+                    kept.put(end, body);
+                }
+                return kept(end).isEmpty() ? 404 : 200;
+            }
+            if (method.equals("POST")
+                    && (path + "/").endsWith(end.substring(0, end.lastIndexOf('/') + 1))
+                    && body.contains(name)) {
+                kept.put(end, body);
+                return 201;
+            }
+        }
+        return method.equals("POST") ? create(path, body) : 200;
     }
 
     /** A name is taken once; evictions have none of their own. */
@@ -117,7 +153,8 @@ public final class FakeApiServer implements AutoCloseable {
 
     private String text(String method, String path, String body) {
         return method.equals("GET")
-                ? answers.entrySet().stream()
+                ? Stream.of(kept, answers)
+                        .flatMap(all -> all.entrySet().stream())
                         .filter(it -> path.endsWith(it.getKey()))
                         .map(Map.Entry::getValue)
                         .findFirst()
