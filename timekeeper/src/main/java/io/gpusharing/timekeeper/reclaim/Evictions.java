@@ -1,5 +1,7 @@
 package io.gpusharing.timekeeper.reclaim;
 
+import static java.util.Objects.requireNonNull;
+
 import io.fabric8.kubernetes.api.model.DeleteOptions;
 import io.fabric8.kubernetes.api.model.DeleteOptionsBuilder;
 import io.fabric8.kubernetes.api.model.EventBuilder;
@@ -115,7 +117,9 @@ class Evictions {
                     case Evicted -> "Evicted";
                     case Deleted ->
                             "Deleted, although that was refused since %s (%s),"
-                                    .formatted(victim.refusedSince(), answer.detail());
+                                    .formatted(
+                                            seconds(requireNonNull(victim.refusedSince())),
+                                            answer.detail());
                     case Refused, Spared, Gone -> "";
                 };
         if (!done.isEmpty()) {
@@ -183,7 +187,7 @@ class Evictions {
     }
 
     private static Answer refused(KubernetesClientException e) {
-        String message = String.valueOf(e.getMessage());
+        String message = said(e);
         return switch (e.getCode()) {
             // 409: the precondition failed, the pod of that name is another one.
             case HttpURLConnection.HTTP_NOT_FOUND, HttpURLConnection.HTTP_CONFLICT ->
@@ -201,8 +205,18 @@ class Evictions {
         };
     }
 
+    private static String seconds(Instant instant) {
+        return instant.truncatedTo(ChronoUnit.SECONDS).toString();
+    }
+
+    /** The API server's own words, without those of the client around them. */
+    private static String said(KubernetesClientException e) {
+        String own = e.getStatus() == null ? null : e.getStatus().getMessage();
+        return String.valueOf(own == null ? e.getMessage() : own);
+    }
+
     private void tell(PodRef pod, String type, String reason, String message, Instant now) {
-        String second = now.truncatedTo(ChronoUnit.SECONDS).toString();
+        String second = seconds(now);
         var event =
                 new EventBuilder()
                         .withNewMetadata()
