@@ -15,6 +15,7 @@ import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
 import io.gpusharing.timekeeper.leadership.Leadership;
+import io.gpusharing.timekeeper.leadership.Terms;
 import io.gpusharing.timekeeper.ledger.Bookkeeper;
 import io.gpusharing.timekeeper.ledger.Measurements;
 import io.gpusharing.timekeeper.ledger.Verification;
@@ -79,6 +80,8 @@ class ApiHttpTest {
     /** As {@link #ENDED}, of another budget: it is corrected. */
     private static final Pods CORRECTED = Pods.waiting("team-c", 50, 15).boundAt(TEN);
 
+    private static final Terms TERMS = new Terms();
+
     /** Holds a whole GPU since 12:00:00. */
     private static final Pods RUNNING =
             Pods.waiting("team-a", 100, 0).boundAt(TEN.plus(Duration.ofHours(2)));
@@ -116,7 +119,7 @@ class ApiHttpTest {
 
         @Bean
         Leadership leadership() {
-            return Leadership.alone();
+            return TERMS.leadership();
         }
 
         @Bean
@@ -159,6 +162,7 @@ class ApiHttpTest {
     @BeforeAll
     static void start() throws Exception {
         api = new FakeApiServer();
+        TERMS.begin();
         context =
                 (ServletWebServerApplicationContext)
                         new SpringApplicationBuilder(Application.class)
@@ -409,6 +413,25 @@ class ApiHttpTest {
                 "ETag");
         assertThat(get("admin", "/api/v1/pods/" + CORRECTED.uid()).headers().firstValue("ETag"))
                 .contains("\"2\"");
+    }
+
+    @Test
+    void whoDoesNotLeadAnswersQuestionsAndSaysWhereCorrectionsAreTaken() throws Exception {
+        String order =
+                "{\"pod\": \"%s\", \"from\": \"%s\", \"to\": \"%s\", \"rate\": 0, \"reason\": \"why\"}"
+                        .formatted(ENDED.uid(), TEN, TEN.plusSeconds(60));
+        TERMS.end();
+        try {
+            isProblem(
+                    post("admin", "/api/v1/budgets/a/corrections", "elsewhere", order),
+                    503,
+                    "lease gpusharing-timekeeper");
+            assertThat(json("/api/v1/budgets/a/balance").path("used").asLong()).isPositive();
+            assertThat(json("/api/v1/budgets/a").path("name").asString()).isEqualTo("a");
+        } finally {
+            TERMS.begin();
+            context.getBean(Bookkeeper.class).listed(List.of(RUNNING.facts()), "5", false);
+        }
     }
 
     @Test

@@ -149,6 +149,7 @@ class AnnouncerTest {
                         waking,
                         announcements,
                         ClusterViews.withPod(pod.facts()),
+                        Leadership.alone(),
                         clock);
         at(81);
         assertThat(onTheBudget()).isZero();
