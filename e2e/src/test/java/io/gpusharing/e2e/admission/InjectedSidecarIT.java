@@ -104,6 +104,17 @@ class InjectedSidecarIT {
     }
 
     @Test
+    void itGetsNoTokenOfThePodsServiceAccountWhichTheOthersGet() {
+        ObjectNode pod = api.create(PLAIN, Pods.halfAGpu("with-token")).orFail();
+
+        String token = "\"name\":\"kube-api-access-";
+        assertThat(pod.at("/spec/containers/0/volumeMounts").toString()).contains(token);
+        assertThat(Pods.sidecar(pod).path("volumeMounts").toString())
+                .contains("/var/run/secrets/kubernetes.io/serviceaccount")
+                .doesNotContain(token);
+    }
+
+    @Test
     void inAPodOfRootItRunsAsSomebodyElse() {
         ObjectNode pod = api.create(PLAIN, wild("stable-diffusion-webui")).orFail();
 

@@ -35,6 +35,7 @@ public final class Sidecar {
     private static final String STATE_VOLUME = "gpusharing-state";
     private static final String TOKEN_PATH = "/var/run/secrets/gpusharing.io";
     private static final String STATE_PATH = "/var/run/gpusharing";
+    private static final String API_TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
     private static final int TOKEN_SECONDS = 3600;
 
     private static final JsonMapper MAPPER = JsonMapper.shared();
@@ -255,6 +256,13 @@ public final class Sidecar {
                 .put("mountPath", TOKEN_PATH)
                 .put("readOnly", true);
         mounts.addObject().put("name", STATE_VOLUME + form.suffix()).put("mountPath", STATE_PATH);
+        // Where something is mounted already, the API server mounts no token: that of the pod's
+        // service account speaks for the tenant, and a meter has no use for it.
+        mounts.addObject()
+                .put("name", STATE_VOLUME + form.suffix())
+                .put("mountPath", API_TOKEN_PATH)
+                .put("subPath", "no-token")
+                .put("readOnly", true);
         return new SerializedString(container.toString());
     }
 
