@@ -14,7 +14,9 @@ class ClusterConfiguration {
 
     @Bean(destroyMethod = "close")
     KubernetesClient kubernetesClient() {
-        return new KubernetesClientBuilder().build();
+        return new KubernetesClientBuilder()
+                .withKubernetesSerialization(LeanObjects.serialization())
+                .build();
     }
 
     @Bean

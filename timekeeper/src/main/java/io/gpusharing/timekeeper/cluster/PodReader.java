@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.cluster;
 
+import com.github.benmanes.caffeine.cache.Interner;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerStateTerminated;
 import io.fabric8.kubernetes.api.model.ContainerStatus;
@@ -34,6 +35,11 @@ public final class PodReader {
 
     private final Predicate<String> gpuResource;
 
+    /** Thousands of pods ask for the same in the same namespaces. */
+    private final Interner<PodRequest> requests = Interner.newWeakInterner();
+
+    private final Interner<String> names = Interner.newWeakInterner();
+
     /**
      * @param gpuResource which extended resources are GPUs
      */
@@ -46,10 +52,10 @@ public final class PodReader {
         ObjectMeta meta = pod.getMetadata();
         return new PodFacts(
                 UUID.fromString(meta.getUid()),
-                meta.getNamespace(),
+                names.intern(meta.getNamespace()),
                 meta.getName(),
                 owner(meta),
-                request(pod.getSpec()),
+                requests.intern(request(pod.getSpec())),
                 annotations(meta),
                 placement(pod),
                 lifecycle(pod));
@@ -106,28 +112,32 @@ public final class PodReader {
         return amounts;
     }
 
-    private static Map<String, String> annotations(ObjectMeta meta) {
+    private Map<String, String> annotations(ObjectMeta meta) {
         var kept = new HashMap<String, String>();
         Objects.requireNonNullElse(meta.getAnnotations(), Map.<String, String>of())
                 .forEach((key, value) -> {
                     if (key.startsWith(Names.PREFIX)
                             || key.startsWith("tencent.com/")
                             || key.startsWith("hami.io/")) {
-                        kept.put(key, value);
+                        kept.put(names.intern(key), value);
                     }
                 });
         return kept;
     }
 
-    private static Placement placement(Pod pod) {
+    private Placement placement(Pod pod) {
         PodSpec spec = pod.getSpec();
         return new Placement(
-                spec.getNodeName(),
+                shared(spec.getNodeName()),
                 pod.getStatus() == null ? null : pod.getStatus().getNominatedNodeName(),
-                spec.getPriorityClassName(),
+                shared(spec.getPriorityClassName()),
                 spec.getPriority() == null ? 0 : spec.getPriority(),
                 !spec.getSchedulingGates().isEmpty(),
                 unschedulableSince(pod.getStatus()));
+    }
+
+    private @Nullable String shared(@Nullable String name) {
+        return name == null ? null : names.intern(name);
     }
 
     private static @Nullable Instant unschedulableSince(@Nullable PodStatus status) {

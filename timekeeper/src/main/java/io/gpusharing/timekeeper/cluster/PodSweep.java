@@ -1,7 +1,5 @@
 package io.gpusharing.timekeeper.cluster;
 
-import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
-import io.fabric8.kubernetes.api.model.PodList;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
@@ -26,7 +24,6 @@ import org.springframework.stereotype.Component;
 class PodSweep {
 
     private static final Logger log = LoggerFactory.getLogger(PodSweep.class);
-    private static final long PAGE = 500;
     private static final Duration RETRY = Duration.ofMinutes(1);
 
     private final KubernetesClient client;
@@ -81,24 +78,16 @@ class PodSweep {
 
     private List<PodFacts> sweep() {
         var found = new ArrayList<PodFacts>();
-        String next = null;
-        do {
-            PodList page =
-                    client.pods()
-                            .inAnyNamespace()
-                            .withoutLabel(Names.METERED_LABEL, "true")
-                            .list(
-                                    new ListOptionsBuilder()
-                                            .withLimit(PAGE)
-                                            .withContinue(next)
-                                            .build());
-            page.getItems().stream()
-                    .filter(pod -> pod.getSpec().getNodeName() != null)
-                    .map(reader::read)
-                    .filter(pod -> grammars.grammarOf(pod.request()).isPresent())
-                    .forEach(found::add);
-            next = page.getMetadata().getContinue();
-        } while (next != null && !next.isEmpty());
+        PodPages.forEach(
+                client.pods().inAnyNamespace().withoutLabel(Names.METERED_LABEL, "true"),
+                pod -> {
+                    if (pod.getSpec().getNodeName() != null) {
+                        PodFacts facts = reader.read(pod);
+                        if (grammars.grammarOf(facts.request()).isPresent()) {
+                            found.add(facts);
+                        }
+                    }
+                });
         return found;
     }
 }

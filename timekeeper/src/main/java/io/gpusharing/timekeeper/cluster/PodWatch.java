@@ -32,7 +32,6 @@ import org.springframework.dao.DataAccessException;
 final class PodWatch implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(PodWatch.class);
-    private static final long PAGE = 500;
 
     private final KubernetesClient client;
     private final Function<Pod, PodFacts> reader;
@@ -101,20 +100,7 @@ final class PodWatch implements AutoCloseable {
 
     private String list(boolean resuming) {
         var pods = new ArrayList<PodFacts>();
-        String next = null;
-        String position;
-        do {
-            PodList page =
-                    metered()
-                            .list(
-                                    new ListOptionsBuilder()
-                                            .withLimit(PAGE)
-                                            .withContinue(next)
-                                            .build());
-            page.getItems().forEach(pod -> pods.add(reader.apply(pod)));
-            next = page.getMetadata().getContinue();
-            position = page.getMetadata().getResourceVersion();
-        } while (next != null && !next.isEmpty());
+        String position = PodPages.forEach(metered(), pod -> pods.add(reader.apply(pod)));
         feed.listed(List.copyOf(pods), position, resuming);
         return position;
     }

@@ -17,8 +17,10 @@ import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.GpuBudget;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterView;
+import io.gpusharing.timekeeper.cluster.PodPages;
 import java.net.HttpURLConnection;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -70,12 +72,6 @@ final class SceneReader {
      * @throws KubernetesClientException if the API server cannot be asked
      */
     Reading read(Instant now, List<PastEviction> past, List<Refusal> refusals) {
-        List<Pod> metered =
-                client.pods()
-                        .inAnyNamespace()
-                        .withLabel(Names.METERED_LABEL, "true")
-                        .list()
-                        .getItems();
         List<Node> nodes = client.nodes().list().getItems();
         Map<String, Map<String, String>> namespaces =
                 client.namespaces().list().getItems().stream()
@@ -88,15 +84,24 @@ final class SceneReader {
                                 namespace -> namespaces.getOrDefault(namespace, Map.of()),
                                 guarding(pod, guards),
                                 facts(pod));
+        var waiters = new ArrayList<Waiter>();
+        var holders = new ArrayList<Holder>();
+        PodPages.forEach(
+                client.pods().inAnyNamespace().withLabel(Names.METERED_LABEL, "true"),
+                pod -> {
+                    if (PodTranslation.waits(pod)) {
+                        waiters.add(translation.waiter(pod));
+                    }
+                    if (PodTranslation.holds(pod)) {
+                        holders.add(holder.apply(pod));
+                    }
+                });
         Scene scene =
                 new Scene(
                         now,
-                        metered.stream()
-                                .filter(PodTranslation::waits)
-                                .map(translation::waiter)
-                                .toList(),
+                        List.copyOf(waiters),
                         nodes.stream().map(translation::node).toList(),
-                        metered.stream().filter(PodTranslation::holds).map(holder).toList(),
+                        List.copyOf(holders),
                         budgets(namespaces.keySet(), now),
                         allowed(guards),
                         past,

@@ -112,7 +112,7 @@ class PodSweepTest {
                 .satisfies(it ->
                         assertThat(it.query())
                                 .contains("labelSelector=gpusharing.io/metered!=true")
-                                .contains("limit=500"));
+                                .contains("limit=250"));
         assertThat(found.sweeps.getFirst()).extracting(PodFacts::name).containsExactly("old");
     }
 

@@ -1,0 +1,57 @@
+package io.gpusharing.timekeeper.cluster;
+
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ManagedFieldsEntry;
+import io.fabric8.kubernetes.api.model.NodeStatus;
+
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Objects without what nobody here reads. It is the larger half of a pod, and is passed over by the
+ * parser instead of becoming ten thousand maps and lists that live for a moment.
+ *
+ * <p>What is left out is not written either: this client neither makes nor changes pods and nodes.
+ */
+final class LeanObjects {
+
+    private LeanObjects() {}
+
+    static KubernetesSerialization serialization() {
+        return new KubernetesSerialization(
+                JsonMapper.builder()
+                        .addMixIn(ManagedFieldsEntry.class, Managed.class)
+                        .addMixIn(PodSpec.class, Spec.class)
+                        .addMixIn(Container.class, OfContainer.class)
+                        .addMixIn(NodeStatus.class, OfNode.class)
+                        .build(),
+                true);
+    }
+
+    /** When a status was written is read, not what. */
+    @JsonIgnoreProperties("fieldsV1")
+    private interface Managed {}
+
+    @JsonIgnoreProperties({"volumes", "ephemeralContainers", "securityContext", "dnsConfig"})
+    private interface Spec {}
+
+    @JsonIgnoreProperties({
+        "args",
+        "command",
+        "env",
+        "envFrom",
+        "lifecycle",
+        "livenessProbe",
+        "readinessProbe",
+        "securityContext",
+        "startupProbe",
+        "volumeDevices",
+        "volumeMounts"
+    })
+    private interface OfContainer {}
+
+    @JsonIgnoreProperties({"images", "volumesAttached", "volumesInUse"})
+    private interface OfNode {}
+}

@@ -1,0 +1,52 @@
+package io.gpusharing.timekeeper.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import org.junit.jupiter.api.Test;
+
+class LeanObjectsTest {
+
+    private static final String POD =
+            """
+            {"apiVersion":"v1","kind":"Pod",
+             "metadata":{"name":"a","namespace":"team-a","uid":"00000000-0000-4000-8000-000000000001","resourceVersion":"7",
+              "creationTimestamp":"2026-03-01T10:00:00Z","annotations":{"gpusharing.io/standing":"InBudget"},
+              "managedFields":[{"manager":"kubelet","operation":"Update","fieldsV1":{"f:status":{}}}]},
+             "spec":{"nodeName":"node-1","priorityClassName":"gpu-in-budget","priority":0,
+              "tolerations":[{"operator":"Exists"}],
+              "affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"host"}]}},
+              "volumes":[{"name":"data","emptyDir":{}}],
+              "containers":[{"name":"cuda","image":"cuda:1","command":["train"],"env":[{"name":"A","value":"1"}],
+               "ports":[{"hostPort":80,"containerPort":80}],"volumeMounts":[{"name":"data","mountPath":"/data"}],
+               "resources":{"limits":{"tencent.com/vcuda-core":"50","tencent.com/vcuda-memory":"15"}}}]},
+             "status":{"phase":"Running",
+              "conditions":[{"type":"PodScheduled","status":"True","lastTransitionTime":"2026-03-01T10:00:05Z"}]}}
+            """;
+
+    private final Pod lean = LeanObjects.serialization().unmarshal(POD, Pod.class);
+
+    @Test
+    void whatIsChargedIsReadAsIfNothingWereLeftOut() {
+        Pod whole = new KubernetesSerialization().unmarshal(POD, Pod.class);
+        PodReader reader = new PodReader(name -> name.startsWith("tencent.com/"));
+
+        assertThat(reader.read(lean)).isEqualTo(reader.read(whole));
+    }
+
+    @Test
+    void whatReclaimJudgesIsStillThere() {
+        assertThat(lean.getSpec().getTolerations()).hasSize(1);
+        assertThat(lean.getSpec().getAffinity().getPodAntiAffinity()).isNotNull();
+        assertThat(lean.getSpec().getContainers().getFirst().getPorts()).hasSize(1);
+    }
+
+    @Test
+    void whatNobodyReadsTakesNoMemory() {
+        assertThat(lean.getMetadata().getManagedFields()).isEmpty();
+        assertThat(lean.getSpec().getVolumes()).isEmpty();
+        assertThat(lean.getSpec().getContainers().getFirst().getEnv()).isEmpty();
+        assertThat(lean.getSpec().getContainers().getFirst().getVolumeMounts()).isEmpty();
+    }
+}
