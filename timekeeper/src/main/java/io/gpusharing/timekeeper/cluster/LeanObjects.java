@@ -4,7 +4,6 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ManagedFieldsEntry;
 import io.fabric8.kubernetes.api.model.NodeStatus;
-
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import tools.jackson.databind.json.JsonMapper;
