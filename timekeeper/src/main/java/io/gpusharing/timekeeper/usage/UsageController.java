@@ -9,9 +9,10 @@ import io.gpusharing.timekeeper.usage.Outcome.Refused;
 import io.gpusharing.timekeeper.usage.Outcome.Unavailable;
 import io.gpusharing.timekeeper.usage.ReportReader.MalformedReportException;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.time.Clock;
-import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
@@ -20,10 +21,16 @@ import org.springframework.http.ResponseEntity;
 import org.springframework.util.unit.DataSize;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
+import tools.jackson.databind.json.JsonMapper;
 
 /** {@code POST /api/v1/usage}: takes reports, and answers when they are durable. */
 @RestController
 class UsageController {
+
+    private static final JsonMapper JSON = new JsonMapper();
+
+    /** What a report that is taken is answered. */
+    private record Taken(String result, String mode, String ca) {}
 
     private final ReportReader reader = new ReportReader();
     private final Doorkeeper doorkeeper;
@@ -56,12 +63,14 @@ class UsageController {
         this.bodies = new Bodies(properties.maxReportsInMemory(), properties.maxReading(), clock);
     }
 
+    /** Null where the answer is written already, as it is for every report that is taken. */
     @PostMapping(UsageSecurity.PATH)
-    ResponseEntity<?> report(ReporterAuthentication who, HttpServletRequest request)
+    @Nullable ResponseEntity<?> report(
+            ReporterAuthentication who, HttpServletRequest request, HttpServletResponse response)
             throws IOException {
         Outcome outcome = take(who.getPrincipal(), request);
         metrics.count(outcome);
-        return answer(outcome);
+        return answer(outcome, response);
     }
 
     private Outcome take(Reporter reporter, HttpServletRequest request) throws IOException {
@@ -113,26 +122,26 @@ class UsageController {
         };
     }
 
-    private ResponseEntity<?> answer(Outcome outcome) {
+    private @Nullable ResponseEntity<?> answer(Outcome outcome, HttpServletResponse response)
+            throws IOException {
         return switch (outcome) {
-            case Accepted accepted -> taken("Accepted", accepted.heartbeatIsEnough());
-            case Duplicate duplicate -> taken("Duplicate", duplicate.heartbeatIsEnough());
+            case Accepted accepted -> taken("Accepted", accepted.heartbeatIsEnough(), response);
+            case Duplicate duplicate -> taken("Duplicate", duplicate.heartbeatIsEnough(), response);
             case Refused refused -> problem(refused.refusal().status(), refused.detail());
             case Unavailable unavailable -> problem(503, unavailable.detail());
         };
     }
 
-    private ResponseEntity<?> taken(String result, boolean heartbeat) {
-        return ResponseEntity.ok()
-                .contentType(MediaType.APPLICATION_JSON)
-                .body(
-                        Map.of(
-                                "result",
-                                result,
-                                "mode",
-                                heartbeat ? "Heartbeat" : "Full",
-                                "ca",
-                                authority.pem()));
+    /** With its length and not flushed: head and body leave as one record. */
+    private @Nullable ResponseEntity<?> taken(
+            String result, boolean heartbeat, HttpServletResponse response) throws IOException {
+        byte[] body =
+                JSON.writeValueAsBytes(
+                        new Taken(result, heartbeat ? "Heartbeat" : "Full", authority.pem()));
+        response.setContentType(MediaType.APPLICATION_JSON_VALUE);
+        response.setContentLength(body.length);
+        response.getOutputStream().write(body);
+        return null;
     }
 
     private ResponseEntity<?> problem(int status, String detail) {

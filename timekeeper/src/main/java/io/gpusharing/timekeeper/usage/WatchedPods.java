@@ -1,5 +1,7 @@
 package io.gpusharing.timekeeper.usage;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
 import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.NodeFacts;
@@ -19,6 +21,9 @@ class WatchedPods implements Pods {
 
     private final ClusterView view;
     private final RequestGrammars grammars;
+
+    /** By identity: pods that ask for the same share one request. */
+    private final Cache<PodRequest, Integer> known = Caffeine.newBuilder().weakKeys().build();
 
     WatchedPods(ClusterView view, RequestGrammars grammars) {
         this.view = view;
@@ -41,7 +46,7 @@ class WatchedPods implements Pods {
                 pod.uid(),
                 pod.placement().node(),
                 scheduled == null ? pod.lifecycle().created() : scheduled,
-                gpus(pod.request()),
+                known.get(pod.request(), this::gpus),
                 pod.lifecycle().terminal());
     }
 
