@@ -18,6 +18,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
@@ -39,6 +40,8 @@ final class FakeApiServer implements AutoCloseable {
     private static final Pattern NAMED =
             Pattern.compile(
                     "(?:/api/v1|/apis/[^/]+/[^/]+)(?:/namespaces/[^/]+)?/[a-z]+/(?<name>[^/]+)(?:/status)?");
+
+    private static final int OTHERS = 40_000;
 
     private final HttpServer server;
     private final Map<String, String> objects = new ConcurrentHashMap<>();
@@ -144,7 +147,13 @@ final class FakeApiServer implements AutoCloseable {
 
     private void get(HttpExchange exchange, String path, String query) throws IOException {
         switch (path) {
-            case "/api/v1/pods" -> page(exchange, query);
+            case "/api/v1/pods" -> {
+                if (query.contains("!=")) {
+                    others(exchange, query);
+                } else {
+                    page(exchange, query);
+                }
+            }
             case "/api/v1/nodes" ->
                     items(
                             exchange,
@@ -179,26 +188,48 @@ final class FakeApiServer implements AutoCloseable {
         }
     }
 
+    /** The pods that ask for no GPU, so many that they are the larger part of a cluster. */
+    private void others(HttpExchange exchange, String query) throws IOException {
+        Span span = Span.of(query, OTHERS);
+        String items =
+                IntStream.range(span.from(), span.to())
+                        .mapToObj(MeteredPod::without)
+                        .collect(Collectors.joining(","));
+        lists.incrementAndGet();
+        write(exchange, 200, span.list(listedVersion, items));
+    }
+
     private void page(HttpExchange exchange, String query) throws IOException {
         List<String> all = pods;
-        int from = 0;
-        int limit = all.size();
-        for (String parameter : query.split("&", -1)) {
-            String[] pair = parameter.split("=", 2);
-            if (pair[0].equals("continue") && pair.length == 2 && !pair[1].isEmpty()) {
-                from = Integer.parseInt(pair[1]);
-            } else if (pair[0].equals("limit") && pair.length == 2) {
-                limit = Integer.parseInt(pair[1]);
-            }
-        }
-        int to = Math.min(all.size(), from + limit);
-        String next = to < all.size() ? String.valueOf(to) : "";
+        Span span = Span.of(query, all.size());
         lists.incrementAndGet();
         write(
                 exchange,
                 200,
-                "{\"apiVersion\":\"v1\",\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"%d\",\"continue\":\"%s\"},\"items\":[%s]}"
-                        .formatted(listedVersion, next, String.join(",", all.subList(from, to))));
+                span.list(listedVersion, String.join(",", all.subList(span.from(), span.to()))));
+    }
+
+    /** What a page holds of all there is. */
+    private record Span(int from, int to, int all) {
+
+        static Span of(String query, int all) {
+            int from = 0;
+            int limit = all;
+            for (String parameter : query.split("&", -1)) {
+                String[] pair = parameter.split("=", 2);
+                if (pair[0].equals("continue") && pair.length == 2 && !pair[1].isEmpty()) {
+                    from = Integer.parseInt(pair[1]);
+                } else if (pair[0].equals("limit") && pair.length == 2) {
+                    limit = Integer.parseInt(pair[1]);
+                }
+            }
+            return new Span(from, Math.min(all, from + limit), all);
+        }
+
+        String list(long version, String items) {
+            return "{\"apiVersion\":\"v1\",\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"%d\",\"continue\":\"%s\"},\"items\":[%s]}"
+                    .formatted(version, to < all ? String.valueOf(to) : "", items);
+        }
     }
 
     private static void items(HttpExchange exchange, String api, String kind, List<String> items)
@@ -227,8 +258,17 @@ final class FakeApiServer implements AutoCloseable {
                                                             .getBytes(StandardCharsets.UTF_8))));
             object.remove("stringData");
         }
+        // Whoever asks is somebody, and may.
+        if (path.endsWith("/tokenreviews")) {
+            object.putObject("status")
+                    .put("authenticated", true)
+                    .putObject("user")
+                    .put("username", "somebody");
+        } else if (path.endsWith("/subjectaccessreviews")) {
+            object.putObject("status").put("allowed", true);
+        }
         String stored = JSON.writeValueAsString(object);
-        if (!path.endsWith("/events")) {
+        if (!path.endsWith("/events") && !path.endsWith("reviews")) {
             objects.put(path + "/" + name, stored);
         }
         write(exchange, 201, stored);

@@ -69,6 +69,15 @@ record MeteredPod(int number, UUID uid, Instant created) {
         return text.toString();
     }
 
+    /** A running pod that asks for no GPU and carries no label of ours. */
+    static String without(int number) {
+        Instant now = Instant.EPOCH;
+        return of(1_000_000 + number, now)
+                .json(500, now, true, null)
+                .replace("tencent.com/vcuda", "example.com/licence")
+                .replace("gpusharing.io/metered", "example.com/tier");
+    }
+
     private static String containers(boolean runs, @Nullable Instant finished) {
         if (!runs) {
             return "";

@@ -12,13 +12,16 @@ import java.security.cert.CertificateFactory;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.YearMonth;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import javax.net.ssl.SSLContext;
@@ -27,7 +30,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The measurements of {@code benchmarks/timekeeper}: arguments are {@code image folder result parts
- * seconds}, where parts are of {@code churn}, {@code hour}, {@code reports}, {@code agents}.
+ * seconds}, where parts are of {@code churn}, {@code hour}, {@code reports}, {@code agents}, {@code
+ * statement}.
  */
 public final class TimekeeperBenchmark {
 
@@ -58,7 +62,7 @@ public final class TimekeeperBenchmark {
         benchmark.results.put("processors", Runtime.getRuntime().availableProcessors());
         benchmark.results.put("java", Runtime.version().toString());
         benchmark.results.put("timekeeperOptions", options(Path.of(arguments[0])));
-        for (String part : List.of("churn", "hour", "reports", "agents")) {
+        for (String part : List.of("churn", "hour", "reports", "agents", "statement")) {
             if (parts.contains(part)) {
                 benchmark.measure(part);
                 Files.writeString(
@@ -85,7 +89,8 @@ public final class TimekeeperBenchmark {
                         case "churn" -> churn(cluster, dir);
                         case "hour" -> hour(cluster, dir);
                         case "reports" -> reports(cluster, dir);
-                        default -> agents(cluster, dir);
+                        case "agents" -> agents(cluster, dir);
+                        default -> statement(cluster);
                     };
             results.put(part, result);
             System.out.println(part + ": " + result);
@@ -238,6 +243,92 @@ public final class TimekeeperBenchmark {
             result.put("durability", durability(subject));
             return result;
         }
+    }
+
+    /** The same questions of the same team in a ledger of a million rows and in one of twenty. */
+    private Map<String, Object> statement(FakeApiServer cluster) throws Exception {
+        var result = new LinkedHashMap<String, Object>();
+        result.put("small", ofLedger(cluster, new OldLedger(11, 10)));
+        result.put("large", ofLedger(cluster, new OldLedger(202, 10)));
+        return result;
+    }
+
+    private Map<String, Object> ofLedger(FakeApiServer cluster, OldLedger ledger) throws Exception {
+        Path kept = Path.of(System.getProperty("ledgers", folder.toString()));
+        Path dir = Files.createDirectories(kept.resolve("ledger-" + ledger.teams()));
+        try (Subject subject = start(cluster, dir, Map.of())) {
+            subject.awaitReady();
+            await(subject, "select count(*) from budget_terms", MeteredPod.TEAMS);
+            ledger.make(subject);
+            var result = new LinkedHashMap<String, Object>();
+            result.put("rowsOfCharge", subject.number("select count(*) from charge"));
+            result.put(
+                    "databaseMiB",
+                    mebibytes(subject.number("select pg_database_size(current_database())")));
+            if (!Boolean.getBoolean("onlyLedgers")) {
+                var questions = new Questions(trusting(cluster), subject.port());
+                ask(questions, "team-0", 100, new LinkedHashMap<>());
+                long scans = wholeReads(subject);
+                ask(questions, "team-0", 300, result);
+                if (ledger.teams() > 100) {
+                    var ofLarge = new LinkedHashMap<String, Object>();
+                    ask(questions, OldLedger.LARGE, 50, ofLarge);
+                    result.put("teamOf" + OldLedger.LARGE_PODS + "Pods", ofLarge);
+                }
+                result.put("sequentialScansOfMonths", wholeReads(subject) - scans);
+                result.put("durability", durability(subject));
+            }
+            return result;
+        }
+    }
+
+    /** How often PostgreSQL has read a whole month of charges. */
+    private static long wholeReads(Subject subject) throws SQLException, InterruptedException {
+        // Sessions tell what they did at most once a second.
+        Thread.sleep(2_000);
+        return subject.number(
+                "select sum(seq_scan) from pg_stat_user_tables where relname like 'charge\\_m%'");
+    }
+
+    private static void ask(Questions questions, String team, int times, Map<String, Object> result)
+            throws Exception {
+        var random = new Random(1);
+        var balance = new Latencies();
+        var now = new Latencies();
+        var first = new Latencies();
+        var whole = new Latencies();
+        long lines = 0;
+        String path = "/api/v1/budgets/" + team;
+        for (int i = 0; i < times; i++) {
+            YearMonth month = OldLedger.first().plusMonths(random.nextInt(OldLedger.MONTHS));
+            Instant from = OldLedger.begin(month);
+            Instant to = OldLedger.begin(month.plusMonths(1));
+            long span = Duration.between(from, to).toSeconds();
+            Instant at = from.plusSeconds(random.nextLong(span));
+            time(balance, () -> questions.ask(path + "/balance?at=" + at));
+            time(now, () -> questions.ask(path + "/balance"));
+            String asked = path + "/statement?limit=1000&from=" + from + "&to=" + to;
+            time(first, () -> questions.ask(asked));
+            if (i % 10 == 0) {
+                long start = System.nanoTime();
+                for (String next = asked; !next.isEmpty(); lines++) {
+                    next = questions.ask(next).next();
+                }
+                whole.add(System.nanoTime() - start);
+            }
+        }
+        result.put("questionsOfEachKind", times);
+        result.put("balanceThenMillis", balance.milliseconds());
+        result.put("balanceNowMillis", now.milliseconds());
+        result.put("statementOfAMonthMillis", first.milliseconds());
+        result.put("allPagesOfAMonthMillis", whole.milliseconds());
+        result.put("pagesOfAMonth", Math.round(lines / (double) whole.count()));
+    }
+
+    private static void time(Latencies latencies, Callable<?> question) throws Exception {
+        long start = System.nanoTime();
+        question.call();
+        latencies.add(System.nanoTime() - start);
     }
 
     private Subject start(FakeApiServer cluster, Path dir, Map<String, String> settings) {
