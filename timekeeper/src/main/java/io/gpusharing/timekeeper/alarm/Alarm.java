@@ -30,6 +30,7 @@ public abstract class Alarm implements SmartLifecycle {
     private volatile @Nullable Thread thread;
     private boolean listening;
     private long term;
+    private boolean working;
 
     /**
      * Work that each replica does for itself.
@@ -62,6 +63,9 @@ public abstract class Alarm implements SmartLifecycle {
     /** Others have worked since we did: what we remember of our work is old. */
     protected void takeOver() {}
 
+    /** Others work from now on: what we show of our work is over. */
+    protected void handOver() {}
+
     /** Whether to go on: between any two steps that others can see. */
     protected final boolean leads() {
         return leadership.leads();
@@ -83,7 +87,7 @@ public abstract class Alarm implements SmartLifecycle {
     @Override
     public void start() {
         if (!listening) {
-            leadership.listen(this::ring, () -> {});
+            leadership.listen(this::ring, this::ring);
             listening = true;
         }
         Thread fresh = Thread.ofVirtual().name(name).unstarted(this::run);
@@ -130,7 +134,15 @@ public abstract class Alarm implements SmartLifecycle {
                 : wait.compareTo(LONGEST_NAP) < 0 ? wait : LONGEST_NAP;
     }
 
-    private @Nullable Instant workOfThisTerm() {
+    private @Nullable Instant workIfWeLead() {
+        if (!leads()) {
+            if (working) {
+                handOver();
+            }
+            working = false;
+            return null;
+        }
+        working = true;
         if (leadership.term() != term) {
             term = leadership.term();
             takeOver();
@@ -140,7 +152,7 @@ public abstract class Alarm implements SmartLifecycle {
 
     private @Nullable Instant workSafely() {
         try {
-            Instant next = leads() ? workOfThisTerm() : null;
+            Instant next = workIfWeLead();
             outage.over();
             return next;
         } catch (RuntimeException e) {

@@ -70,6 +70,12 @@ class Reclaimer extends Alarm {
         return now.plus(properties.check());
     }
 
+    @Override
+    protected void handOver() {
+        told.clear();
+        metrics.looked(List.of());
+    }
+
     private void makeRoom(Instant now) {
         if (!somebodyWaits(now) || !somebodyCouldGo(now)) {
             told.clear();
