@@ -21,7 +21,7 @@ final class LeanObjects {
     static KubernetesSerialization serialization() {
         return new KubernetesSerialization(
                 JsonMapper.builder()
-                        .addMixIn(ManagedFieldsEntry.class, Managed.class)
+                        .addMixIn(ManagedFieldsEntry.class, OfManager.class)
                         .addMixIn(PodSpec.class, Spec.class)
                         .addMixIn(Container.class, OfContainer.class)
                         .addMixIn(NodeStatus.class, OfNode.class)
@@ -29,9 +29,9 @@ final class LeanObjects {
                 true);
     }
 
-    /** When a status was written is read, not what. */
+    /** Who wrote a status and when is read; which fields it were is not. */
     @JsonIgnoreProperties("fieldsV1")
-    private interface Managed {}
+    private interface OfManager {}
 
     @JsonIgnoreProperties({"volumes", "ephemeralContainers", "securityContext", "dnsConfig"})
     private interface Spec {}
