@@ -66,19 +66,6 @@ public record Pods(
         return new Pods(uid, namespace, core, memory, at, false, null, true, null, null, at);
     }
 
-    /** None of its containers runs, and it has not ended: an image is pulled, for instance. */
-    public Pods notRunning() {
-        return new Pods(
-                uid, namespace, core, memory, scheduled, false, null, false, disrupted, removal,
-                written);
-    }
-
-    /** A container has ended and will be started again. */
-    public Pods crashedAt(Instant at) {
-        return new Pods(
-                uid, namespace, core, memory, scheduled, false, at, false, disrupted, removal, at);
-    }
-
     public Pods finishedAt(Instant at) {
         return new Pods(
                 uid, namespace, core, memory, scheduled, true, at, false, disrupted, removal, at);

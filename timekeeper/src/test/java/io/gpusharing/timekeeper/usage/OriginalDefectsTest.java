@@ -11,10 +11,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.request.VcudaGrammar;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
-import io.gpusharing.timekeeper.testing.Pods;
+import io.gpusharing.timekeeper.cluster.PodReader;
 import io.gpusharing.timekeeper.testing.SteppingClock;
 import io.gpusharing.timekeeper.usage.Doorkeeper.Entry.Admitted;
 import io.gpusharing.timekeeper.usage.Doorkeeper.Entry.Rejected;
@@ -97,37 +99,77 @@ class OriginalDefectsTest {
     /** A pod whose containers had no status yet was an error, of which the sidecar died. */
     @Test
     void defect33_aPodWithoutContainerStatusesWasAnError() {
-        assertThat(reportOf(Pods.waiting("team-a", 50, 15))).isEqualTo(new Accepted(false));
+        assertThat(reportOf("{}")).isEqualTo(new Accepted(false));
+        assertThat(reportOf("{phase: Pending}")).isEqualTo(new Accepted(false));
+        assertThat(reportOf("{phase: Pending, containerStatuses: [{name: cuda}]}"))
+                .isEqualTo(new Accepted(false));
     }
 
     /** While an image was pulled the meter was told to end, and the pod then ran unmetered. */
     @Test
     void defect34_aContainerThatStillWaitedEndedTheMeter() {
-        Pods pulling = Pods.waiting("team-a", 50, 15).boundAt(NOON).notRunning();
-
-        assertThat(reportOf(pulling)).isEqualTo(new Accepted(false));
+        assertThat(
+                        reportOf(
+                                """
+                                {phase: Pending, containerStatuses: [
+                                  {name: cuda, state: {waiting: {reason: ContainerCreating}}}]}
+                                """))
+                .isEqualTo(new Accepted(false));
     }
 
     /** So did a container between two of its restarts. */
     @Test
     void defect35_aContainerInBackOffEndedTheMeter() {
-        Pods crashing =
-                Pods.waiting("team-a", 50, 15).boundAt(NOON).crashedAt(NOON.plusSeconds(20));
-
-        assertThat(reportOf(crashing)).isEqualTo(new Accepted(false));
+        for (String state :
+                List.of(
+                        "{waiting: {reason: CrashLoopBackOff}}",
+                        "{terminated: {exitCode: 1, finishedAt: '2026-03-02T12:00:20Z'}}")) {
+            assertThat(
+                            reportOf(
+                                    """
+                                    {phase: Running, containerStatuses: [{name: cuda, state: %s}]}
+                                    """
+                                            .formatted(state)))
+                    .isEqualTo(new Accepted(false));
+        }
     }
 
-    /** What becomes of the report of a pod's sidecar a minute after it was bound. */
-    private Outcome reportOf(Pods told) {
+    /**
+     * What becomes of the report of a pod's sidecar a minute after the pod was made.
+     *
+     * @param status what the API server tells of the pod
+     */
+    private Outcome reportOf(String status) {
+        UUID uid = UUID.randomUUID();
+        var grammars = new RequestGrammars(List.of(new VcudaGrammar()));
+        Pod told =
+                Serialization.unmarshal(
+                        """
+                        apiVersion: v1
+                        kind: Pod
+                        metadata:
+                          name: train
+                          namespace: team-a
+                          uid: %s
+                          creationTimestamp: "%s"
+                        spec:
+                          nodeName: gpu-1
+                          containers:
+                          - name: cuda
+                            resources:
+                              limits: {tencent.com/vcuda-core: "50", tencent.com/vcuda-memory: "15"}
+                        status: %s
+                        """
+                                .formatted(uid, NOON, status.strip().replace("\n", " ")),
+                        Pod.class);
         var watched =
                 new WatchedPods(
-                        ClusterViews.withPod(told.facts()),
-                        new RequestGrammars(List.of(new VcudaGrammar())));
+                        ClusterViews.withPod(new PodReader(grammars::reads).read(told)), grammars);
         Doorkeeper.Entry entry =
                 doorkeeper()
                         .judge(
-                                sidecarOf(told.uid()),
-                                sidecar(run, 1, told.uid(), use(10, 30)),
+                                sidecarOf(uid),
+                                sidecar(run, 1, uid, use(10, 30)),
                                 watched::find,
                                 true,
                                 NOON.plusSeconds(60));
