@@ -31,8 +31,11 @@ public final class FakeApiServer implements AutoCloseable {
     private static final Pattern NAME =
             Pattern.compile("\"metadata\":\\{[^}]*\"name\":\"([^\"]+)\"");
 
+    private static final Map<String, Integer> NOTHING = Map.of();
+
     public final List<Asked> requests = new CopyOnWriteArrayList<>();
     private final Map<String, Integer> refused = new ConcurrentHashMap<>();
+    private final Map<String, Integer> refusedInEarnest = new ConcurrentHashMap<>();
     private final Map<String, String> answers = new ConcurrentHashMap<>();
     private final Map<String, String> kept = new ConcurrentHashMap<>();
     private final Set<String> created = ConcurrentHashMap.newKeySet();
@@ -62,6 +65,11 @@ public final class FakeApiServer implements AutoCloseable {
     /** Every path that ends so is answered with this status. */
     public void refuse(String end, int code) {
         refused.put(end, code);
+    }
+
+    /** The same, but a dry run is let through. */
+    public void refuseInEarnest(String end, int code) {
+        refusedInEarnest.put(end, code);
     }
 
     /** Nothing that ends so is refused any more. */
@@ -108,7 +116,8 @@ public final class FakeApiServer implements AutoCloseable {
         String method = exchange.getRequestMethod();
         requests.add(new Asked(method, path, query == null ? "" : query, body));
         int code =
-                refused.entrySet().stream()
+                Stream.of(refused, body.contains("\"dryRun\"") ? NOTHING : refusedInEarnest)
+                        .flatMap(it -> it.entrySet().stream())
                         .filter(it -> path.endsWith(it.getKey()))
                         .map(Map.Entry::getValue)
                         .findFirst()
