@@ -52,6 +52,28 @@ class OriginalDeploymentDefectsTest {
     private final List<JsonNode> manifests = manifests();
 
     @Test
+    void defect12_beingInBudgetOutrankedThePodsOfOtherTeams() {
+        JsonNode inBudget = priorityClass("gpu-in-budget");
+        JsonNode overBudget = priorityClass("gpu-over-budget");
+
+        // As much as a pod without a class, so that it preempts none of those.
+        assertThat(inBudget.path("value").asInt(1)).isZero();
+        assertThat(overBudget.path("value").asInt()).isNegative();
+        assertThat(overBudget.path("preemptionPolicy").asString()).isEqualTo("Never");
+        assertThat(kinds("PriorityClass"))
+                .noneMatch(it -> it.path("globalDefault").asBoolean(true));
+    }
+
+    @Test
+    void defect25_aVersionWasDeclaredThatWasNotAnswered() {
+        assertThat(all())
+                .isNotEmpty()
+                .allSatisfy(webhook ->
+                        assertThat(texts(webhook.path("admissionReviewVersions")))
+                                .containsExactly("v1"));
+    }
+
+    @Test
     void defect51_theAuthoritysKeyAndOneTlsSecretForAllInstallationsWereCommitted()
             throws IOException {
         assertThat(kinds("Secret")).isEmpty();
@@ -94,21 +116,20 @@ class OriginalDeploymentDefectsTest {
             for (String kind : List.of("Mutating", "Validating")) {
                 api.put(path(kind), kinds(kind + "WebhookConfiguration").getFirst().toString());
             }
-            String bundle =
-                    Pem.of(
-                            CertificateAuthority.create("test", NOW, Duration.ofDays(1))
-                                    .certificate());
-            new CaBundles(client, "gpusharing-webhook").write(bundle);
+            for (String authority : List.of("first", "renewed")) {
+                String bundle =
+                        Pem.of(
+                                CertificateAuthority.create(authority, NOW, Duration.ofDays(1))
+                                        .certificate());
+                new CaBundles(client, "gpusharing-webhook").write(bundle);
 
-            for (String kind : List.of("Mutating", "Validating")) {
-                JsonNode configuration = Objects.requireNonNull(api.get(path(kind)));
-                assertThat(
-                                configuration
-                                        .path("webhooks")
-                                        .valueStream()
-                                        .map(it -> it.at("/clientConfig/caBundle").asString("")))
-                        .isNotEmpty()
-                        .containsOnly(Base64.getEncoder().encodeToString(bundle.getBytes(UTF_8)));
+                for (String kind : List.of("Mutating", "Validating")) {
+                    assertThat(bundles(Objects.requireNonNull(api.get(path(kind)))))
+                            .as(authority)
+                            .isNotEmpty()
+                            .containsOnly(
+                                    Base64.getEncoder().encodeToString(bundle.getBytes(UTF_8)));
+                }
             }
         }
     }
@@ -116,7 +137,8 @@ class OriginalDeploymentDefectsTest {
     @Test
     void defect54_kubeSystemWasExcludedByALabelThatNobodySets() {
         for (JsonNode webhook : all()) {
-            if (webhook.at("/rules/0/scope").asString().equals("Namespaced")) {
+            // Grants lie in no namespace; where nothing is said, a rule is of both.
+            if (!webhook.at("/rules/0/scope").asString("*").equals("Cluster")) {
                 JsonNode expression = webhook.at("/namespaceSelector/matchExpressions/0");
                 // The control plane sets this one on every namespace, and nobody can change it.
                 assertThat(expression.path("key").asString())
@@ -165,6 +187,11 @@ class OriginalDeploymentDefectsTest {
         assertThat(conditions(webhooks("ValidatingWebhookConfiguration").getFirst()))
                 .contains("asks-for-gpus-anew");
         JsonNode container = webhookDeployment().at("/spec/template/spec/containers/0");
+        for (String resource : variable(container, "GPUSHARING_RESOURCES").split(",", -1)) {
+            assertThat(all().stream().filter(it -> !it.path("matchConditions").isMissingNode()))
+                    .isNotEmpty()
+                    .allMatch(it -> it.path("matchConditions").toString().contains(resource));
+        }
         for (String probe : List.of("startupProbe", "livenessProbe", "readinessProbe")) {
             assertThat(container.path(probe).path("periodSeconds").asInt(0)).as(probe).isPositive();
         }
@@ -172,14 +199,29 @@ class OriginalDeploymentDefectsTest {
 
     @Test
     void defect60_theWebhookMightCreateAndDeleteEveryJobOfTheCluster() {
-        List<JsonNode> rules =
+        List<String> bound =
+                Stream.of("ClusterRoleBinding", "RoleBinding")
+                        .flatMap(kind -> kinds(kind).stream())
+                        .filter(binding ->
+                                binding.path("subjects")
+                                        .valueStream()
+                                        .anyMatch(it ->
+                                                it.path("name")
+                                                        .asString()
+                                                        .equals("gpusharing-webhook")))
+                        .map(binding -> binding.at("/roleRef/name").asString())
+                        .toList();
+        List<JsonNode> roles =
                 Stream.of("ClusterRole", "Role")
                         .flatMap(kind -> kinds(kind).stream())
-                        .filter(role ->
-                                role.at("/metadata/name").asString().equals("gpusharing-webhook"))
-                        .flatMap(role -> role.path("rules").valueStream())
+                        .filter(role -> bound.contains(role.at("/metadata/name").asString()))
                         .toList();
+        List<JsonNode> rules =
+                roles.stream().flatMap(role -> role.path("rules").valueStream()).toList();
 
+        // None that the cluster has by itself, which may be any.
+        assertThat(roles.stream().map(role -> role.at("/metadata/name").asString()))
+                .containsAll(bound);
         assertThat(rules).isNotEmpty();
         for (JsonNode rule : rules) {
             List<String> resources = texts(rule.path("resources"));
@@ -208,6 +250,31 @@ class OriginalDeploymentDefectsTest {
                 .filter(it -> it.at("/metadata/name").asString().equals("gpusharing-webhook"))
                 .findFirst()
                 .orElseThrow();
+    }
+
+    private JsonNode priorityClass(String name) {
+        return kinds("PriorityClass").stream()
+                .filter(it -> it.at("/metadata/name").asString().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static String variable(JsonNode container, String name) {
+        return container
+                .path("env")
+                .valueStream()
+                .filter(it -> it.path("name").asString().equals(name))
+                .map(it -> it.path("value").asString())
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static List<String> bundles(JsonNode configuration) {
+        return configuration
+                .path("webhooks")
+                .valueStream()
+                .map(it -> it.at("/clientConfig/caBundle").asString(""))
+                .toList();
     }
 
     private List<JsonNode> kinds(String kind) {
