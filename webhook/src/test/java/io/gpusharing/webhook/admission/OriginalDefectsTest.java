@@ -6,8 +6,17 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.tngtech.archunit.core.domain.Dependency;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.webhook.review.MalformedReviewException;
+import java.util.ArrayDeque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -165,17 +174,21 @@ class OriginalDefectsTest {
 
     @Test
     void defect13_aContainerOfOurNameSuppressedTheInjection() {
-        ObjectNode pod = halfAGpu();
-        ((ObjectNode) pod.at("/spec"))
-                .withArray("containers")
-                .addObject()
-                .put("name", "gpusharing-sidecar")
-                .put("image", "mine");
+        for (String list : List.of("containers", "initContainers")) {
+            ObjectNode pod = halfAGpu();
+            ((ObjectNode) pod.at("/spec"))
+                    .withArray(list)
+                    .addObject()
+                    .put("name", "gpusharing-sidecar")
+                    .put("image", "mine")
+                    .put("restartPolicy", "Always");
 
-        Answered answer = installation.create(pod);
+            Answered answer = installation.create(pod);
 
-        assertThat(answer.initContainers()).containsExactly("gpusharing-sidecar-2");
-        assertThat(answer.annotation("gpusharing.io/sidecar")).isEqualTo("gpusharing-sidecar-2");
+            assertThat(answer.initContainers()).as(list).startsWith("gpusharing-sidecar-2");
+            assertThat(answer.annotation("gpusharing.io/sidecar"))
+                    .isEqualTo("gpusharing-sidecar-2");
+        }
     }
 
     @Test
@@ -216,8 +229,18 @@ class OriginalDefectsTest {
     void defect17_whatAPodCostsTravelledThroughItsOwnEnvironment() {
         JsonNode injected = installation.create(halfAGpu()).patched().at("/spec/initContainers/0");
 
+        // Whom it meters and where it tells it; the timekeeper finds what that costs by itself.
         assertThat(injected.path("env").valueStream().map(it -> it.path("name").asString()))
-                .noneMatch(name -> name.contains("FACTOR") || name.contains("SHARE"));
+                .containsExactlyInAnyOrder(
+                        "GPUSHARING_CA",
+                        "GPUSHARING_NAMESPACE",
+                        "GPUSHARING_NODE",
+                        "GPUSHARING_POD",
+                        "GPUSHARING_POD_UID",
+                        "GPUSHARING_REQUEST",
+                        "GPUSHARING_STATE_DIR",
+                        "GPUSHARING_TIMEKEEPER_URL",
+                        "GPUSHARING_TOKEN_FILE");
     }
 
     @Test
@@ -227,6 +250,13 @@ class OriginalDefectsTest {
 
         assertThat(answer.annotation("gpusharing.io/request"))
                 .isEqualTo("cuda/tencent.com/vcuda-core=50,cuda/tencent.com/vcuda-memory=15");
+        assertThat(answer.patched().at("/metadata/annotations").propertyNames())
+                .containsExactlyInAnyOrder(
+                        "gpusharing.io/request",
+                        "gpusharing.io/sidecar",
+                        "gpusharing.io/standing",
+                        "gpusharing.io/standing-as-of",
+                        "tencent.com/vcuda-core-limit");
     }
 
     @Test
@@ -234,13 +264,26 @@ class OriginalDefectsTest {
         assertThat(installation.create(asking(100, 1)).annotation("tencent.com/vcuda-core-limit"))
                 .isEmpty();
         assertThat(installation.create(asking(100, 1)).allowed()).isTrue();
+
+        // How long the budget lasts is told by the GPU, whatever memory is named beside it.
+        installation.budget("30", OnExhausted.LowerPriority);
+        assertThat(installation.create(asking(100, 200)).warnings())
+                .isNotEmpty()
+                .isEqualTo(installation.create(asking(100, 1)).warnings());
     }
 
     @Test
     void defects20And21_admissionAskedTheTimekeeperWhileTheUserWaited() {
-        // The decision is a function of values that lie in memory; nothing in it can wait.
-        assertThat(PodAdmission.class.getDeclaredConstructors()[0].getParameterTypes())
-                .noneMatch(type -> type.getName().matches(".*(Client|Http|Url).*"));
+        // The decision is a function of values that lie in memory: nothing that it is made of,
+        // however deep, can ask anybody, and so nothing in it can wait or misread an answer.
+        assertThat(
+                        reachedFrom(PodAdmission.class, TemplateAdmission.class).stream()
+                                .flatMap(each -> each.getDirectDependenciesFromSelf().stream())
+                                .map(it -> it.getTargetClass().getName()))
+                .isNotEmpty()
+                .noneMatch(name ->
+                        name.matches(
+                                "(java\\.net|java\\.nio\\.channels|io\\.fabric8|org\\.springframework\\.web)\\..*"));
     }
 
     @Test
@@ -295,6 +338,29 @@ class OriginalDefectsTest {
         assertThatThrownBy(() -> installation.answer(Question.Mutate, old))
                 .isInstanceOf(MalformedReviewException.class)
                 .hasMessageContaining("v1beta1");
+    }
+
+    /** What of ours these are made of, however deep. */
+    private static Set<JavaClass> reachedFrom(Class<?>... roots) {
+        JavaClasses ours =
+                new ClassFileImporter()
+                        .withImportOption(new DoNotIncludeTests())
+                        .importPackages("io.gpusharing");
+        var next = new ArrayDeque<JavaClass>();
+        for (Class<?> root : roots) {
+            next.add(ours.get(root));
+        }
+        var reached = new HashSet<JavaClass>();
+        while (!next.isEmpty()) {
+            JavaClass each = next.remove();
+            if (reached.add(each)) {
+                each.getDirectDependenciesFromSelf().stream()
+                        .map(Dependency::getTargetClass)
+                        .filter(target -> target.getPackageName().startsWith("io.gpusharing"))
+                        .forEach(next::add);
+            }
+        }
+        return reached;
     }
 
     private static ObjectNode asking(int core, int memory) {
