@@ -40,6 +40,5 @@ prerequisites:
 
 # The jars, without tests; only when a source is newer.
 .run/built: $(shell find pom.xml {common,webhook,timekeeper,sidecar,e2e}/{pom.xml,src} -type f 2>/dev/null)
-	@mkdir -p .run
 	@tools/package
 	@touch $@
