@@ -5,13 +5,29 @@ import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /** {@code /metrics}, {@code /livez} and {@code /readyz} of the node agent, plain HTTP. */
 public final class MetricsServer implements AutoCloseable {
 
+    private static final int THREADS = 4;
+
+    static {
+        // Anybody in the cluster may connect. Who stops in the middle of a request, or does not
+        // read
+        // the answer, is left after so many seconds; by default the server would wait for ever.
+        System.setProperty("sun.net.httpserver.maxReqTime", "2");
+        System.setProperty("sun.net.httpserver.maxRspTime", "5");
+        System.setProperty("jdk.httpserver.maxConnections", "64");
+    }
+
     private final HttpServer server;
+    private final ExecutorService threads =
+            Executors.newFixedThreadPool(
+                    THREADS, Thread.ofPlatform().name("metrics-", 0).daemon().factory());
 
     /**
      * Listens on all addresses.
@@ -23,6 +39,9 @@ public final class MetricsServer implements AutoCloseable {
     public MetricsServer(int port, Supplier<String> page, BooleanSupplier ready)
             throws IOException {
         server = HttpServer.create(new InetSocketAddress(port), 16);
+        // By default one thread reads all requests, and one slow client keeps kubelet's probes
+        // waiting.
+        server.setExecutor(threads);
         server.createContext(
                 "/metrics",
                 exchange ->
@@ -60,5 +79,6 @@ public final class MetricsServer implements AutoCloseable {
     @Override
     public void close() {
         server.stop(0);
+        threads.shutdownNow();
     }
 }
