@@ -59,7 +59,7 @@ public final class GpuEvents {
             return Round.WAITED;
         }
         if (!answer.ok()) {
-            nvml = null;
+            close(current);
             return Round.UNAVAILABLE;
         }
         if (current.eventType() == XID_CRITICAL_ERROR) {
@@ -76,7 +76,11 @@ public final class GpuEvents {
             return null;
         }
         Nvml fresh = new Nvml(symbols);
-        if (!fresh.init().ok() || !fresh.eventSetCreate().ok()) {
+        if (!fresh.init().ok()) {
+            return null;
+        }
+        if (!fresh.eventSetCreate().ok()) {
+            close(fresh);
             return null;
         }
         set = fresh.handle();
@@ -91,6 +95,15 @@ public final class GpuEvents {
         }
         nvml = fresh;
         return fresh;
+    }
+
+    /**
+     * NVML counts how often it was initialised, and closes with the last shutdown only: one that is
+     * forgotten here would keep the meter, in the same process, from ever opening it anew.
+     */
+    private void close(Nvml opened) {
+        opened.shutdown();
+        nvml = null;
     }
 
     /** Critical errors so far. Safe from any thread. */

@@ -3,6 +3,7 @@ package io.gpusharing.sidecar.meter;
 import io.gpusharing.sidecar.json.Json;
 import io.gpusharing.sidecar.meter.Allocations.Grant;
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -97,7 +98,7 @@ public final class KubeletFiles {
                 }
             }
             names = Map.copyOf(found);
-        } catch (IOException e) {
+        } catch (IOException | DirectoryIteratorException e) {
             names = Map.of();
         }
     }

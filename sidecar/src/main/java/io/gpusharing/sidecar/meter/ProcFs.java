@@ -2,6 +2,7 @@ package io.gpusharing.sidecar.meter;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -66,7 +67,7 @@ public final class ProcFs {
             for (Path process : processes) {
                 read(process.getFileName() + "/cgroup").ifPresent(cgroups::add);
             }
-        } catch (IOException e) {
+        } catch (IOException | DirectoryIteratorException e) {
             return false;
         }
         return cgroups.size() > 1;

@@ -18,7 +18,10 @@ class GpuEventsTest {
     private int changes;
 
     private GpuEvents events(String... lines) {
-        FakeNvml fake = new FakeNvml(Scenario.parse(String.join("\n", lines)), time);
+        return events(new FakeNvml(Scenario.parse(String.join("\n", lines)), time));
+    }
+
+    private GpuEvents events(FakeNvml fake) {
         return new GpuEvents(() -> new NvmlLibrary.Found(fake, "fake"), () -> changes++);
     }
 
@@ -80,5 +83,19 @@ class GpuEventsTest {
             })
     void case46_whereEventsCannotBeWaitedForTheCallerIsToldToPause(String fault) {
         assertThat(events("device GPU-1", fault).round()).isEqualTo(GpuEvents.Round.UNAVAILABLE);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @ValueSource(strings = {"fail nvmlEventSetCreate 3", "fail nvmlEventSetWait_v2 999"})
+    void whereEventsCannotBeWaitedForNvmlIsLetGoOf(String fault) {
+        FakeNvml fake = new FakeNvml(Scenario.parse("device GPU-1\n" + fault), time);
+        GpuEvents events = events(fake);
+
+        for (int i = 0; i < 3; i++) {
+            events.round();
+        }
+
+        assertThat(fake.calls("nvmlInit_v2")).isEqualTo(3);
+        assertThat(fake.calls("nvmlShutdown")).isEqualTo(3);
     }
 }
