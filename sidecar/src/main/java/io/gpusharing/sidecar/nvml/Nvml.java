@@ -3,40 +3,23 @@ package io.gpusharing.sidecar.nvml;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static java.util.Objects.requireNonNull;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
-import java.lang.invoke.MethodHandle;
-import java.util.EnumMap;
-import java.util.Map;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * NVML, for one thread. A symbol that the library lacks answers {@link
- * NvmlReturn#FUNCTION_NOT_FOUND}; nothing is called that is not there. All buffers are allocated
- * once, so a call allocates nothing.
+ * What a meter asks NVML, for one thread. A function that the library lacks answers {@link
+ * NvmlReturn#FUNCTION_NOT_FOUND}. All buffers are allocated once, so a question allocates nothing.
  */
 public final class Nvml {
 
     private static final int ROWS = 1024;
     private static final int MOST_ROWS = 16 * ROWS;
     private static final int SAMPLE_TYPE_GPU_UTILIZATION = 1;
-    private static final int UUID_BYTES = 96;
+    private static final int TEXT_BYTES = 96;
     private static final int ATTEMPTS = 4;
-
-    /**
-     * All calls are made in one shape, because each costs the process a tenth of a megabyte. The
-     * System V and AArch64 conventions pass at least six integers and pointers in registers, and a
-     * function reads only those that it declares, of an {@code unsigned int} the lower half.
-     */
-    private static final FunctionDescriptor SHAPE =
-            FunctionDescriptor.of(
-                    JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
 
     private static final long PID = offset("pid");
     private static final long TIME = offset("timeStamp");
@@ -48,97 +31,45 @@ public final class Nvml {
     private static final long ROW_BYTES = NvmlLayouts.PROCESS_UTILIZATION.byteSize();
     private static final long INFO_BYTES = NvmlLayouts.PROCESS_UTILIZATION_INFO.byteSize();
 
-    private final Map<NvmlCall, Bound> calls = new EnumMap<>(NvmlCall.class);
+    private final NvmlFunctions functions;
     private final Arena arena = Arena.ofAuto();
     private final MemorySegment out = arena.allocate(256, 8);
     private MemorySegment rows = arena.allocate(ROW_BYTES * ROWS, 8);
-    private volatile @Nullable NvmlCall inside;
-
-    /** One call as this library serves it: {@code handle} is null where it does not. */
-    private record Bound(
-            NvmlCall call,
-            @Nullable MethodHandle handle,
-            long entryBytes,
-            Map<NvmlReturn, AtomicLong> failures) {
-
-        NvmlReturn noted(int code) {
-            NvmlReturn answer = NvmlReturn.of(code);
-            if (answer != NvmlReturn.SUCCESS) {
-                requireNonNull(failures.get(answer)).incrementAndGet();
-            }
-            return answer;
-        }
-
-        NvmlReturn absent() {
-            return noted(NvmlReturn.FUNCTION_NOT_FOUND.code());
-        }
-
-        IllegalStateException broken(Throwable cause) {
-            return new IllegalStateException("The binding of " + call + " is wrong", cause);
-        }
-    }
 
     /** Binds what the library has. */
     public Nvml(SymbolLookup symbols) {
-        for (NvmlCall call : NvmlCall.values()) {
-            calls.put(call, bind(call, symbols));
-        }
-    }
-
-    @SuppressWarnings("restricted") // Binding native functions is what this class is for.
-    private static Bound bind(NvmlCall call, SymbolLookup symbols) {
-        Map<NvmlReturn, AtomicLong> failures = new EnumMap<>(NvmlReturn.class);
-        for (NvmlReturn answer : NvmlReturn.values()) {
-            failures.put(answer, new AtomicLong());
-        }
-        for (String symbol : call.symbols()) {
-            var address = symbols.find(symbol);
-            if (address.isPresent()) {
-                boolean suffixed = symbol.endsWith("_v2") || symbol.endsWith("_v3");
-                return new Bound(
-                        call,
-                        Linker.nativeLinker().downcallHandle(address.get(), SHAPE),
-                        (suffixed ? NvmlLayouts.PROCESS_INFO_V2 : NvmlLayouts.PROCESS_INFO_V1)
-                                .byteSize(),
-                        failures);
-            }
-        }
-        return new Bound(call, null, 0, failures);
-    }
-
-    private Bound bound(NvmlCall call) {
-        return requireNonNull(calls.get(call));
+        functions = new NvmlFunctions(symbols);
     }
 
     /** The call that is running right now, seen from another thread; null between calls. */
     public @Nullable NvmlCall inside() {
-        return inside;
+        return functions.inside();
     }
 
     /** How often a call was answered so, since this object was made. Safe from any thread. */
     public long failures(NvmlCall call, NvmlReturn code) {
-        return requireNonNull(bound(call).failures().get(code)).get();
+        return functions.failures(call, code);
     }
 
     /** {@code nvmlInit_v2}: does not touch a GPU yet. */
     public NvmlReturn init() {
-        return call(NvmlCall.INIT);
+        return functions.call(NvmlCall.INIT);
     }
 
     /** {@code nvmlShutdown}. */
     public NvmlReturn shutdown() {
-        return call(NvmlCall.SHUTDOWN);
+        return functions.call(NvmlCall.SHUTDOWN);
     }
 
     /** The driver's version as text; empty where it does not tell. */
     public String driverVersion() {
         out.fill((byte) 0);
-        return call(NvmlCall.DRIVER_VERSION, out.address(), 80).ok() ? text(80) : "";
+        return functions.call(NvmlCall.DRIVER_VERSION, out.address(), 80).ok() ? text(80) : "";
     }
 
     /** How many devices there are; {@link #result()} has the number. */
     public NvmlReturn deviceCount() {
-        return call(NvmlCall.DEVICE_COUNT, out.address());
+        return functions.call(NvmlCall.DEVICE_COUNT, out.address());
     }
 
     /** The 32-bit number that the last successful query told. */
@@ -153,7 +84,7 @@ public final class Nvml {
 
     /** Opens a device; {@link #handle()} has it. */
     public NvmlReturn deviceByIndex(int index) {
-        return call(NvmlCall.DEVICE_BY_INDEX, index, out.address());
+        return functions.call(NvmlCall.DEVICE_BY_INDEX, index, out.address());
     }
 
     /** The device's UUID, or null where it does not tell. */
@@ -166,14 +97,9 @@ public final class Nvml {
         return textOf(NvmlCall.NAME, device);
     }
 
-    /** Busy percent of the last sample period; {@link #result()} has it. */
-    public NvmlReturn utilizationRates(long device) {
-        return call(NvmlCall.UTILIZATION_RATES, device, out.address());
-    }
-
-    /** Bytes of memory in use; {@link #memoryUsed()} and {@link #memoryTotal()} have them. */
+    /** How much of the device's memory is in use; {@link #memoryUsed()} has it. */
     public NvmlReturn memoryInfo(long device) {
-        return call(NvmlCall.MEMORY_INFO, device, out.address());
+        return functions.call(NvmlCall.MEMORY_INFO, device, out.address());
     }
 
     /** Bytes in use as the last {@link #memoryInfo} told. */
@@ -181,24 +107,19 @@ public final class Nvml {
         return out.get(JAVA_LONG, 16);
     }
 
-    /** Bytes the device has as the last {@link #memoryInfo} told. */
-    public long memoryTotal() {
-        return out.get(JAVA_LONG, 0);
-    }
-
     /** Whether MIG is on now: {@link #result()} is 1. */
     public NvmlReturn migMode(long device) {
-        return call(NvmlCall.MIG_MODE, device, out.address(), out.address() + 8);
+        return functions.call(NvmlCall.MIG_MODE, device, out.address(), out.address() + 8);
     }
 
     /** How many MIG devices there can be; {@link #result()} has the number. */
     public NvmlReturn migMaxCount(long device) {
-        return call(NvmlCall.MIG_MAX_COUNT, device, out.address());
+        return functions.call(NvmlCall.MIG_MAX_COUNT, device, out.address());
     }
 
     /** Opens a MIG device; indices have holes, answered {@link NvmlReturn#NOT_FOUND}. */
     public NvmlReturn migByIndex(long device, int index) {
-        return call(NvmlCall.MIG_BY_INDEX, device, index, out.address());
+        return functions.call(NvmlCall.MIG_BY_INDEX, device, index, out.address());
     }
 
     /**
@@ -217,12 +138,12 @@ public final class Nvml {
     }
 
     private NvmlReturn list(NvmlCall call, long device, ProcessList list) {
-        long bytes = bound(call).entryBytes();
+        long bytes = functions.processEntryBytes(call);
         NvmlReturn answer = NvmlReturn.INSUFFICIENT_SIZE;
         for (int i = 0; i < ATTEMPTS && answer == NvmlReturn.INSUFFICIENT_SIZE; i++) {
             int capacity = bytes == 0 ? 0 : (int) Math.min(MOST_ROWS, rows.byteSize() / bytes);
             out.set(JAVA_INT, 0, capacity);
-            answer = call(call, device, out.address(), rows.address());
+            answer = functions.call(call, device, out.address(), rows.address());
             if (answer == NvmlReturn.INSUFFICIENT_SIZE) {
                 grow(Integer.toUnsignedLong(out.get(JAVA_INT, 0)) * 2 + 5);
             } else if (answer.ok()) {
@@ -260,7 +181,7 @@ public final class Nvml {
         for (int i = 0; i < ATTEMPTS && answer == NvmlReturn.INSUFFICIENT_SIZE; i++) {
             int capacity = (int) (rows.byteSize() / ROW_BYTES);
             out.set(JAVA_INT, 0, capacity);
-            answer = call(call, device, rows.address(), out.address(), lastSeen);
+            answer = functions.call(call, device, rows.address(), out.address(), lastSeen);
             if (answer == NvmlReturn.INSUFFICIENT_SIZE) {
                 grow(Math.max(capacity * 2L, Integer.toUnsignedLong(result())));
             } else if (answer.ok()) {
@@ -287,7 +208,7 @@ public final class Nvml {
             out.set(JAVA_INT, 4, capacity);
             out.set(JAVA_LONG, 8, lastSeen);
             out.set(JAVA_LONG, 16, rows.address());
-            answer = call(call, device, out.address());
+            answer = functions.call(call, device, out.address());
             if (answer == NvmlReturn.INSUFFICIENT_SIZE) {
                 grow(Math.max(capacity * 2L, unsigned(out.get(JAVA_INT, 4))));
             } else if (answer.ok()) {
@@ -316,7 +237,7 @@ public final class Nvml {
         out.set(JAVA_INT, 0, 0);
         out.set(JAVA_INT, 8, capacity);
         NvmlReturn answer =
-                call(
+                functions.call(
                         NvmlCall.SAMPLES,
                         device,
                         SAMPLE_TYPE_GPU_UTILIZATION,
@@ -336,12 +257,12 @@ public final class Nvml {
 
     /** Makes a set of events; {@link #handle()} has it. */
     public NvmlReturn eventSetCreate() {
-        return call(NvmlCall.EVENT_SET_CREATE, out.address());
+        return functions.call(NvmlCall.EVENT_SET_CREATE, out.address());
     }
 
     /** Adds a device's events to a set. */
     public NvmlReturn registerEvents(long device, long types, long set) {
-        return call(NvmlCall.REGISTER_EVENTS, device, types, set);
+        return functions.call(NvmlCall.REGISTER_EVENTS, device, types, set);
     }
 
     /**
@@ -351,7 +272,7 @@ public final class Nvml {
      * @return {@link NvmlReturn#TIMEOUT} when nothing happened
      */
     public NvmlReturn waitForEvent(long set, int timeoutMillis) {
-        return call(NvmlCall.EVENT_SET_WAIT, set, out.address(), timeoutMillis);
+        return functions.call(NvmlCall.EVENT_SET_WAIT, set, out.address(), timeoutMillis);
     }
 
     /** The type bit of the last event. */
@@ -364,45 +285,11 @@ public final class Nvml {
         return out.get(JAVA_LONG, 16);
     }
 
-    private NvmlReturn call(NvmlCall call) {
-        return call(call, 0, 0, 0, 0, 0, 0);
-    }
-
-    private NvmlReturn call(NvmlCall call, long a) {
-        return call(call, a, 0, 0, 0, 0, 0);
-    }
-
-    private NvmlReturn call(NvmlCall call, long a, long b) {
-        return call(call, a, b, 0, 0, 0, 0);
-    }
-
-    private NvmlReturn call(NvmlCall call, long a, long b, long c) {
-        return call(call, a, b, c, 0, 0, 0);
-    }
-
-    private NvmlReturn call(NvmlCall call, long a, long b, long c, long d) {
-        return call(call, a, b, c, d, 0, 0);
-    }
-
-    private NvmlReturn call(NvmlCall call, long a, long b, long c, long d, long e, long f) {
-        Bound bound = bound(call);
-        MethodHandle handle = bound.handle();
-        if (handle == null) {
-            return bound.absent();
-        }
-        inside = call;
-        try {
-            return bound.noted((int) handle.invokeExact(a, b, c, d, e, f));
-        } catch (Throwable broken) {
-            throw bound.broken(broken);
-        } finally {
-            inside = null;
-        }
-    }
-
     private @Nullable String textOf(NvmlCall call, long device) {
         out.fill((byte) 0);
-        return call(call, device, out.address(), UUID_BYTES).ok() ? text(UUID_BYTES) : null;
+        return functions.call(call, device, out.address(), TEXT_BYTES).ok()
+                ? text(TEXT_BYTES)
+                : null;
     }
 
     /** Reads up to the NUL or the buffer's end, whichever comes first; what is no ASCII is '?'. */

@@ -25,7 +25,6 @@ public enum NvmlCall {
     DEVICE_BY_INDEX(args(JAVA_INT, JAVA_LONG), "nvmlDeviceGetHandleByIndex_v2"),
     UUID(args(JAVA_LONG, JAVA_LONG, JAVA_INT), "nvmlDeviceGetUUID"),
     NAME(args(JAVA_LONG, JAVA_LONG, JAVA_INT), "nvmlDeviceGetName"),
-    UTILIZATION_RATES(args(JAVA_LONG, JAVA_LONG), "nvmlDeviceGetUtilizationRates"),
     SAMPLES(
             args(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG),
             "nvmlDeviceGetSamples"),

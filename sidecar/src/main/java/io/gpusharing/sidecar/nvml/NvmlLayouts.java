@@ -16,10 +16,6 @@ import java.lang.foreign.StructLayout;
  */
 public final class NvmlLayouts {
 
-    /** {@code nvmlUtilization_t}: percents of the last sample period. */
-    public static final StructLayout UTILIZATION =
-            structLayout(JAVA_INT.withName("gpu"), JAVA_INT.withName("memory"));
-
     /** {@code nvmlMemory_t}, in bytes; {@code used} includes what the driver reserves. */
     public static final StructLayout MEMORY =
             structLayout(

@@ -77,7 +77,6 @@ public final class FakeNvml implements SymbolLookup {
         export(NvmlCall.DEVICE_BY_INDEX, "byIndex", "nvmlDeviceGetHandleByIndex_v2");
         export(NvmlCall.UUID, "uuid", "nvmlDeviceGetUUID");
         export(NvmlCall.NAME, "name", "nvmlDeviceGetName");
-        export(NvmlCall.UTILIZATION_RATES, "rates", "nvmlDeviceGetUtilizationRates");
         export(NvmlCall.SAMPLES, "samples", "nvmlDeviceGetSamples");
         export(NvmlCall.MEMORY_INFO, "memory", "nvmlDeviceGetMemoryInfo");
         export(NvmlCall.PROCESS_UTILIZATION, "utilization", "nvmlDeviceGetProcessUtilization");
@@ -294,14 +293,6 @@ public final class FakeNvml implements SymbolLookup {
     int name(long device, long text, int length) {
         int code = enter("nvmlDeviceGetName", device);
         return code != 0 ? code : write(scenario.devices.get(index(device)).name(), text, length);
-    }
-
-    int rates(long device, long rates) {
-        int code = enter("nvmlDeviceGetUtilizationRates", device);
-        if (code == 0) {
-            ALL.set(JAVA_INT, rates, (int) ring(deviceRings, device).percentOf(0));
-        }
-        return code;
     }
 
     int memory(long device, long memory) {

@@ -106,7 +106,6 @@ class FaultsTest {
                 "nvmlDeviceGetHandleByIndex_v2",
                 "nvmlDeviceGetUUID",
                 "nvmlDeviceGetName",
-                "nvmlDeviceGetUtilizationRates",
                 "nvmlDeviceGetSamples",
                 "nvmlDeviceGetMemoryInfo",
                 "nvmlDeviceGetComputeRunningProcesses",

@@ -13,7 +13,6 @@ class NvmlLayoutsTest {
 
     private static final Map<String, StructLayout> STRUCTS =
             Map.of(
-                    "nvmlUtilization_t", NvmlLayouts.UTILIZATION,
                     "nvmlMemory_t", NvmlLayouts.MEMORY,
                     "nvmlProcessInfo_v1_t", NvmlLayouts.PROCESS_INFO_V1,
                     "nvmlProcessInfo_v2_t", NvmlLayouts.PROCESS_INFO_V2,
@@ -25,7 +24,6 @@ class NvmlLayoutsTest {
 
     @ParameterizedTest(name = "{0} has {1} bytes")
     @CsvSource({
-        "nvmlUtilization_t,8",
         "nvmlMemory_t,24",
         "nvmlProcessInfo_v1_t,16",
         "nvmlProcessInfo_v2_t,24",
@@ -41,7 +39,6 @@ class NvmlLayoutsTest {
 
     @ParameterizedTest(name = "{0}.{1} is at {2}")
     @CsvSource({
-        "nvmlUtilization_t,memory,4",
         "nvmlMemory_t,free,8",
         "nvmlMemory_t,used,16",
         "nvmlProcessInfo_v1_t,usedGpuMemory,8",
