@@ -1,11 +1,9 @@
 package io.gpusharing.sidecar;
 
-import io.gpusharing.sidecar.meter.Basis;
 import io.gpusharing.sidecar.meter.GpuEvents;
 import io.gpusharing.sidecar.meter.KubeletFiles;
 import io.gpusharing.sidecar.meter.Memory;
 import io.gpusharing.sidecar.meter.Meter;
-import io.gpusharing.sidecar.meter.MeterEvents;
 import io.gpusharing.sidecar.meter.NvmlSource;
 import io.gpusharing.sidecar.meter.ProcFs;
 import io.gpusharing.sidecar.meter.TimeSource;
@@ -13,7 +11,6 @@ import io.gpusharing.sidecar.meter.Viewpoint;
 import io.gpusharing.sidecar.metrics.AgentMetrics;
 import io.gpusharing.sidecar.metrics.MetricsServer;
 import io.gpusharing.sidecar.report.Answer;
-import io.gpusharing.sidecar.report.ReportEvents;
 import io.gpusharing.sidecar.report.ReportSchedule;
 import io.gpusharing.sidecar.report.Reporter;
 import io.gpusharing.sidecar.report.StateFile;
@@ -22,7 +19,6 @@ import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -79,7 +75,8 @@ final class MeterProcess {
         String bootId = proc.bootId();
         StateFile.State state = earlier(stateFile, bootId);
         Memory memory = state == null ? null : state.memory();
-        this.meter = new Meter(source, view, time, bootId, memory, new LoggedMeter());
+        LoggedEvents events = new LoggedEvents(log);
+        this.meter = new Meter(source, view, time, bootId, memory, events);
         this.reporter =
                 new Reporter(
                         kind,
@@ -89,7 +86,7 @@ final class MeterProcess {
                         meter::remember,
                         timekeeper(stateFile),
                         stateFile,
-                        new LoggedReports());
+                        events);
         this.nvmlThread = Thread.ofPlatform().name("nvml").daemon().unstarted(this::tickForever);
     }
 
@@ -239,72 +236,6 @@ final class MeterProcess {
                     answer instanceof Answer.Taken ? "taken" : "not taken");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        }
-    }
-
-    private final class LoggedMeter implements MeterEvents {
-
-        @Override
-        public void libraryOpened(String place) {
-            log.event("nvml library opened", "place", place);
-        }
-
-        @Override
-        public void libraryMissing(List<String> places) {
-            log.event("nvml library not found", "tried", String.join(", ", places));
-        }
-
-        @Override
-        public void initialised(String driverVersion) {
-            log.event("nvml initialised", "driver", driverVersion);
-        }
-
-        @Override
-        public void closed(String reason) {
-            log.event("nvml unusable", "reason", reason);
-        }
-
-        @Override
-        public void basisChanged(String uuid, Basis basis, String reason) {
-            log.event("basis changed", "gpu", uuid, "basis", basis.wire(), "reason", reason);
-        }
-
-        @Override
-        public void clockJumped(long micros) {
-            log.event("wall clock was set", "byMicros", micros);
-        }
-
-        @Override
-        public void leaving(String reason) {
-            log.event("this container cannot meter any more", "reason", reason);
-        }
-    }
-
-    private final class LoggedReports implements ReportEvents {
-
-        @Override
-        public void delivering(long sequence) {
-            log.event("timekeeper takes reports", "sequence", sequence);
-        }
-
-        @Override
-        public void notDelivered(String reason) {
-            log.event("report not taken, the next one will tell all", "reason", reason);
-        }
-
-        @Override
-        public void modeChanged(Answer.Mode mode) {
-            log.event("timekeeper changed the mode", "mode", mode);
-        }
-
-        @Override
-        public void authorityChanged() {
-            log.event("another reporting CA is trusted from now on");
-        }
-
-        @Override
-        public void stateNotSaved(String reason) {
-            log.event("state cannot be kept over a restart", "reason", reason);
         }
     }
 }

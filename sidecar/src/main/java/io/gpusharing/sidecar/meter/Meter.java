@@ -2,17 +2,14 @@ package io.gpusharing.sidecar.meter;
 
 import static java.util.Objects.requireNonNullElse;
 
-import io.gpusharing.sidecar.nvml.DriverVersion;
 import io.gpusharing.sidecar.nvml.Nvml;
 import io.gpusharing.sidecar.nvml.NvmlCall;
-import io.gpusharing.sidecar.nvml.NvmlLibrary;
 import io.gpusharing.sidecar.nvml.NvmlReturn;
 import io.gpusharing.sidecar.nvml.Remedy;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,10 +24,9 @@ public final class Meter {
     private static final long RING = DeviceReading.RING_MICROS;
     private static final long DISCOVER_EVERY_MICROS = 60_000_000;
     private static final long LOST_DISCOVER_MICROS = 30_000_000;
-    private static final long REOPEN_EVERY_MICROS = 60_000_000;
     private static final long WALL_JUMP_MICROS = 2_000_000;
 
-    private final NvmlSource source;
+    private final NvmlAccess access;
     private final Viewpoint view;
     private final TimeSource time;
     private final String bootId;
@@ -40,14 +36,8 @@ public final class Meter {
     private final DeviceMeter unseen;
     private final long startedMicros;
 
-    private volatile @Nullable Nvml nvml;
-    private volatile @Nullable String leave;
     private volatile boolean devicesChanged;
-    private Optional<DriverVersion> driver = Optional.empty();
-    private boolean open;
-    private String closedBecause = "";
     private boolean reinitialised;
-    private long openAt = Long.MIN_VALUE;
     private long discoverAt;
     private long wallOffset;
 
@@ -62,7 +52,7 @@ public final class Meter {
             String bootId,
             @Nullable Memory memory,
             MeterEvents events) {
-        this.source = source;
+        this.access = new NvmlAccess(source, events);
         this.view = view;
         this.time = time;
         this.bootId = bootId;
@@ -81,18 +71,18 @@ public final class Meter {
 
     /** Why the process should report and leave, or null: only a new container can mend it. */
     public @Nullable String wantsToLeave() {
-        return leave;
+        return access.wantsToLeave();
     }
 
     /** The call into the driver that runs right now, or null. */
     public @Nullable NvmlCall inside() {
-        Nvml current = nvml;
-        return current == null ? null : current.inside();
+        Nvml nvml = access.nvml();
+        return nvml == null ? null : nvml.inside();
     }
 
     /** NVML's binding, for its failure counters; null before it was opened. */
     public @Nullable Nvml nvml() {
-        return nvml;
+        return access.nvml();
     }
 
     /** Lets the next tick search for devices. Safe from any thread. */
@@ -105,33 +95,33 @@ public final class Meter {
         long now = time.monotonicMicros();
         long wall = time.wallMicros();
         noteWallJump(now, wall);
-        if (!open && now >= openAt) {
+        if (access.isDue(now)) {
             open(now, wall);
         }
-        Nvml current = nvml;
-        if (open && current != null) {
+        Nvml nvml = access.usable();
+        if (nvml != null) {
             if (now >= discoverAt || devicesChanged) {
                 devicesChanged = false;
-                discover(current, now, wall);
+                discover(nvml, now, wall);
             }
-            Remedy remedy = read(current, now, wall);
+            Remedy remedy = read(nvml, now, wall);
             if (remedy == Remedy.REINITIALISE && !reinitialised) {
                 reinitialised = true;
                 open(now, wall);
-                remedy = open ? read(current, now, wall) : Remedy.NONE;
+                remedy = access.usable() == null ? Remedy.NONE : read(nvml, now, wall);
             }
             reinitialised = remedy == Remedy.REINITIALISE;
-            act(remedy, current, now);
+            act(remedy, now);
         }
         count(wall, now);
     }
 
-    private Remedy read(Nvml current, long now, long wall) {
+    private Remedy read(Nvml nvml, long now, long wall) {
         Remedy gravest = Remedy.NONE;
         int visible = visible();
         for (int i = 0; i < devices.size(); i++) {
             DeviceMeter device = devices.get(i);
-            Remedy remedy = device.read(current, driver, visible, now, wall);
+            Remedy remedy = device.read(nvml, access.driver(), visible, now, wall);
             if (remedy == Remedy.DEVICE_GONE) {
                 device.unreachable(Refusal.of("the device", device.reading.rowsAnswer));
                 discoverAt = Math.min(discoverAt, now + LOST_DISCOVER_MICROS);
@@ -141,13 +131,14 @@ public final class Meter {
         return gravest;
     }
 
-    private void act(Remedy remedy, Nvml current, long now) {
+    private void act(Remedy remedy, long now) {
         switch (remedy) {
-            case LEAVE -> leave("NVML belongs to another driver than the kernel runs");
+            case LEAVE -> access.leave("NVML belongs to another driver than the kernel runs");
             case ACCESS_DOUBTFUL, REINITIALISE -> {
                 // Access may have been revoked (a systemd reload does that to some containers).
-                current.shutdown();
-                close("NVML answers errors only; access to the GPU may have been revoked", now);
+                String reason = "NVML answers errors only; access to the GPU may have been revoked";
+                access.close(reason, now);
+                unreachable(reason);
             }
             default -> {}
         }
@@ -194,63 +185,26 @@ public final class Meter {
     }
 
     private void open(long now, long wall) {
-        Nvml current = nvml;
-        if (current == null) {
-            switch (source.open()) {
-                case NvmlLibrary.Missing(String reason, List<String> tried) -> {
-                    if (!reason.equals(closedBecause)) {
-                        events.libraryMissing(tried);
-                    }
-                    close(reason, now);
-                    return;
-                }
-                case NvmlLibrary.Found(var symbols, String place) -> {
-                    current = new Nvml(symbols);
-                    nvml = current;
-                    events.libraryOpened(place);
-                }
-            }
+        String refusal = access.tryToOpen(now);
+        Nvml nvml = access.usable();
+        if (nvml != null) {
+            discover(nvml, now, wall);
+        } else {
+            unreachable(refusal);
         }
-        NvmlReturn answer = current.init();
-        if (!answer.ok()) {
-            if (answer.remedy() == Remedy.LEAVE) {
-                leave("nvmlInit_v2 answered " + answer);
-            }
-            close("nvmlInit_v2 answered " + answer, now);
-            return;
-        }
-        String version = current.driverVersion();
-        driver = DriverVersion.parse(version);
-        open = true;
-        closedBecause = "";
-        events.initialised(version);
-        discover(current, now, wall);
     }
 
-    private void close(String reason, long now) {
-        open = false;
-        openAt = now + REOPEN_EVERY_MICROS;
+    private void unreachable(String reason) {
         unseen.unreachable(reason);
         for (DeviceMeter device : devices) {
             device.unreachable(reason);
         }
-        if (!reason.equals(closedBecause)) {
-            closedBecause = reason;
-            events.closed(reason);
-        }
     }
 
-    private void leave(String reason) {
-        if (leave == null) {
-            leave = reason;
-            events.leaving(reason);
-        }
-    }
-
-    private void discover(Nvml current, long now, long wall) {
+    private void discover(Nvml nvml, long now, long wall) {
         discoverAt = now + DISCOVER_EVERY_MICROS;
-        NvmlReturn answer = current.deviceCount();
-        int count = answer.ok() ? current.result() : 0;
+        NvmlReturn answer = nvml.deviceCount();
+        int count = answer.ok() ? nvml.result() : 0;
         if (count == 0) {
             unseen.unreachable(
                     answer.ok()
@@ -260,9 +214,9 @@ public final class Meter {
         String gone = "NVML does not list the device any more";
         List<String> found = new ArrayList<>();
         for (int index = 0; index < count; index++) {
-            answer = current.deviceByIndex(index);
+            answer = nvml.deviceByIndex(index);
             if (answer.ok()) {
-                found(current, current.handle(), now, wall, found);
+                found(nvml, nvml.handle(), now, wall, found);
             } else {
                 gone = Refusal.of("the handle of a device", answer);
                 unseen.unreachable(gone);
@@ -278,13 +232,13 @@ public final class Meter {
         }
     }
 
-    private void found(Nvml current, long handle, long now, long wall, List<String> found) {
-        if (current.migMode(handle).ok() && current.result() == 1) {
-            int most = current.migMaxCount(handle).ok() ? current.result() : 0;
+    private void found(Nvml nvml, long handle, long now, long wall, List<String> found) {
+        if (nvml.migMode(handle).ok() && nvml.result() == 1) {
+            int most = nvml.migMaxCount(handle).ok() ? nvml.result() : 0;
             for (int index = 0; index < most; index++) {
                 // Indices have holes, and an instance may go while we look.
-                if (current.migByIndex(handle, index).ok()) {
-                    String uuid = current.uuid(current.handle());
+                if (nvml.migByIndex(handle, index).ok()) {
+                    String uuid = nvml.uuid(nvml.handle());
                     if (uuid != null) {
                         found.add(uuid);
                         at(uuid, now, wall)
@@ -296,13 +250,13 @@ public final class Meter {
             }
             return;
         }
-        String uuid = current.uuid(handle);
+        String uuid = nvml.uuid(handle);
         if (uuid != null && !uuid.isEmpty()) {
             found.add(uuid);
             DeviceMeter device = at(uuid, now, wall);
             device.reachable(handle);
             if (device.name.isEmpty()) {
-                device.name = requireNonNullElse(current.name(handle), "");
+                device.name = requireNonNullElse(nvml.name(handle), "");
             }
         }
     }
@@ -332,21 +286,22 @@ public final class Meter {
             long now = time.monotonicMicros();
             Map<String, List<DeviceUse>> pods = new LinkedHashMap<>();
             List<Usage.Unattributed> unattributed = new ArrayList<>();
-            boolean anyUsed = devices.stream().anyMatch(DeviceMeter::everUsed);
+            boolean anyUsed = devices.stream().anyMatch(device -> device.tallies.everUsed());
             for (DeviceMeter device : devices.isEmpty() ? List.of(unseen) : devices) {
                 String stalled = stalled(device, now);
-                device.settleStalled(now);
+                device.tallies.settleStalled(now);
                 // A sidecar may see every GPU of the node; those its pod never touched are not its
                 // own. Until one was touched nobody can tell.
-                if (view.resident() == null || !anyUsed || device.everUsed()) {
-                    for (Tally tally : device.tallies()) {
+                if (view.resident() == null || !anyUsed || device.tallies.everUsed()) {
+                    for (Tally tally : device.tallies.all()) {
                         pods.computeIfAbsent(tally.podUid, uid -> new ArrayList<>())
                                 .add(device.use(tally, stalled));
                     }
                 }
                 if (view.countsUnattributed()) {
                     unattributed.add(
-                            new Usage.Unattributed(device.uuid, device.unattributedMicros()));
+                            new Usage.Unattributed(
+                                    device.uuid, device.tallies.unattributedMicros()));
                 }
             }
             List<PodUse> uses = new ArrayList<>();
@@ -364,7 +319,7 @@ public final class Meter {
 
     private @Nullable String stalled(DeviceMeter device, long now) {
         NvmlCall call = inside();
-        return call != null && device.unsettledFor(now) > RING
+        return call != null && device.tallies.unsettledFor(now) > RING
                 ? call.symbols().getFirst() + " has not returned"
                 : null;
     }

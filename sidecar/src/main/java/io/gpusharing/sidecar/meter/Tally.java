@@ -47,6 +47,10 @@ final class Tally {
         this.podUid = podUid;
     }
 
+    boolean lives() {
+        return endedMicros == NEVER;
+    }
+
     void busy(Basis basis, long hundredthsOfMicros) {
         measuredBy = basis;
         busyHundredths += hundredthsOfMicros;

@@ -1,0 +1,139 @@
+package io.gpusharing.sidecar.meter;
+
+import io.gpusharing.sidecar.nvml.DriverVersion;
+import io.gpusharing.sidecar.nvml.NvmlReturn;
+import io.gpusharing.sidecar.nvml.Remedy;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Proves or refuses each rung of one device's ladder, tick by tick, from what was read of the
+ * device. Used by the NVML thread alone.
+ */
+final class SelfTests {
+
+    private static final long FAILING_FOR_MICROS = 60_000_000;
+    private static final int TICKS_WITHOUT_JOIN = 5;
+
+    private final Viewpoint view;
+    private final DeviceReading reading;
+    private final Ladder ladder;
+    private int unjoined;
+    private long checkedProcesses;
+    private long checkedDevice;
+    private long checkedFrom;
+    private long busyPercent;
+    private long failingSince = -1;
+
+    SelfTests(Viewpoint view, DeviceReading reading, Ladder ladder) {
+        this.view = view;
+        this.reading = reading;
+        this.ladder = ladder;
+    }
+
+    /** Judges {@link Basis#PROCESS}, after rows and list were read. */
+    void judgeProcess(Optional<DriverVersion> driver, @Nullable String sole, long now) {
+        String refusal = refusesProcess(driver, now);
+        if (refusal == null) {
+            ladder.proven(Basis.PROCESS, now);
+        } else {
+            ladder.refused(Basis.PROCESS, refusal);
+        }
+        if (neverJoined() && sole != null) {
+            ladder.refused(
+                    Basis.PROCESS, "busy processes of the pod are not among the listed ones");
+        }
+    }
+
+    private @Nullable String refusesProcess(Optional<DriverVersion> driver, long now) {
+        boolean silent = reading.rowsAnswer.remedy() == Remedy.NOTHING_NEW;
+        if (!reading.rowsAnswer.ok() && !silent) {
+            return Refusal.of("the process samples", reading.rowsAnswer);
+        }
+        if (!reading.listAnswer.ok()) {
+            return Refusal.of("the process list", reading.listAnswer);
+        }
+        if (reading.list.mpsClients > 0) {
+            return "MPS serves this GPU, and whose pid its samples carry is open";
+        }
+        String refusal = view.refusesProcess(driver, reading.everJoined);
+        if (refusal != null) {
+            return refusal;
+        }
+        return failingSince >= 0 && now - failingSince >= FAILING_FOR_MICROS
+                ? "for a minute the processes' samples made up less than half of the device's"
+                : null;
+    }
+
+    /**
+     * On a GPU of one pod alone every busy process is the pod's. If some are listed and the busy
+     * ones are never among them, samples and list name processes differently, whatever the driver's
+     * version promised.
+     */
+    private boolean neverJoined() {
+        if (reading.joined) {
+            unjoined = 0;
+        } else if (reading.rows.count > 0 && reading.list.count > 0) {
+            unjoined++;
+        }
+        return unjoined >= TICKS_WITHOUT_JOIN;
+    }
+
+    /**
+     * Judges the two rungs that take the device's own history, after it was read.
+     *
+     * @param sole the pod that has the GPU alone, or null
+     */
+    void judgeDevice(@Nullable String sole, long now) {
+        NvmlReturn answer = reading.samplesAnswer;
+        boolean answers = answer.ok() || answer.remedy() == Remedy.NOTHING_NEW;
+        if (sole == null) {
+            ladder.refused(Basis.DEVICE, "the GPU is not known to be one pod's alone");
+        } else if (!answers) {
+            ladder.refused(Basis.DEVICE, Refusal.of("the device's samples", answer));
+        } else {
+            ladder.proven(Basis.DEVICE, now);
+        }
+        String split = view.refusesSplit();
+        if (split != null) {
+            ladder.refused(Basis.DEVICE_SPLIT, split);
+        } else if (!answers) {
+            ladder.refused(Basis.DEVICE_SPLIT, Refusal.of("the device's samples", answer));
+        } else if (!reading.listAnswer.ok()) {
+            ladder.refused(Basis.DEVICE_SPLIT, Refusal.of("the process list", reading.listAnswer));
+        } else {
+            ladder.proven(Basis.DEVICE_SPLIT, now);
+        }
+    }
+
+    /**
+     * If the processes' samples make up less than half of the device's own for a minute,
+     * attribution is failing, for instance under MPS.
+     *
+     * @param processes busy hundredths of a microsecond over the processes
+     * @param device the same over the device; negative where its history was not read
+     * @param due whether what has come together is compared now
+     */
+    void compare(long processes, long device, boolean due, long now, long wall) {
+        checkedProcesses += processes;
+        checkedDevice += Math.max(0, device);
+        if (!due || device < 0) {
+            return;
+        }
+        long fivePercent = (wall - checkedFrom) * 5;
+        busyPercent = wall > checkedFrom ? checkedDevice / (wall - checkedFrom) : 0;
+        if (checkedDevice > fivePercent && checkedProcesses * 2 < checkedDevice) {
+            failingSince = failingSince < 0 ? now : failingSince;
+        } else {
+            failingSince = -1;
+        }
+        checkedProcesses = 0;
+        checkedDevice = 0;
+        checkedFrom = wall;
+    }
+
+    /** How busy the device was between the last two comparisons. */
+    long busyPercent() {
+        return busyPercent;
+    }
+}

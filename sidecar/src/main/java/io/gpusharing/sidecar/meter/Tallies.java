@@ -1,0 +1,233 @@
+package io.gpusharing.sidecar.meter;
+
+import io.gpusharing.sidecar.nvml.ProcessList;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The counters of all pods on one device, and of what is no pod's. Runs under the meter's lock.
+ *
+ * <p>Time is settled up to an instant: what lies before is covered or uncovered for good, what lies
+ * after may still be back-filled from the driver's ring, as long as that reaches.
+ */
+final class Tallies {
+
+    private static final long RING = DeviceReading.RING_MICROS;
+    private static final long PERCENT_TO_FULL = 100;
+    private static final long KEEP_ENDED_MICROS = 600_000_000;
+
+    private final String uuid;
+    private final Viewpoint view;
+    private final List<Tally> tallies = new ArrayList<>();
+    private final Map<String, Tally> byPod = new HashMap<>();
+    private long settledMicros;
+    private long unattributedHundredths;
+
+    /**
+     * @param sinceMicros when metering of this device begins, monotonic
+     */
+    Tallies(String uuid, Viewpoint view, long sinceMicros) {
+        this.uuid = uuid;
+        this.view = view;
+        this.settledMicros = sinceMicros;
+        String resident = view.resident();
+        if (resident != null) {
+            of(resident);
+        }
+    }
+
+    private Tally of(String podUid) {
+        Tally tally = byPod.get(podUid);
+        if (tally == null) {
+            tally = new Tally(podUid);
+            tally.isNew = !podUid.equals(view.resident());
+            byPod.put(podUid, tally);
+            tallies.add(tally);
+        }
+        return tally;
+    }
+
+    /**
+     * Takes the clean rows of a reading.
+     *
+     * @param counted whether they are the basis, and so counted for their owners
+     * @return busy hundredths of a microsecond over all of them
+     */
+    long takeRows(DeviceReading reading, boolean counted, long now) {
+        long total = 0;
+        long widest = 0;
+        for (int i = 0; i < reading.rows.count; i++) {
+            total += reading.rows.sm[i] * reading.window(i);
+            widest = Math.max(widest, reading.window(i));
+        }
+        // Percents are rounded per process, so their sum can pass the whole.
+        long limit = widest * PERCENT_TO_FULL;
+        for (int i = 0; counted && i < reading.rows.count; i++) {
+            long busy = reading.rows.sm[i] * reading.window(i);
+            if (total > limit) {
+                busy = (long) ((double) busy * limit / total);
+            }
+            Owner owner = reading.owners[i];
+            if (owner != null) {
+                Tally tally = of(owner.podUid());
+                tally.busy(Basis.PROCESS, busy);
+                tally.containerBusy(owner.containerId(), busy);
+                tally.lastPresentMicros = now;
+            } else {
+                nobodys(busy);
+            }
+        }
+        return Math.min(total, limit);
+    }
+
+    /** Busy time of the device is one pod's, all of it. */
+    void allOf(String podUid, long busyHundredths, long memoryUsed) {
+        Tally tally = of(podUid);
+        tally.busy(Basis.DEVICE, busyHundredths);
+        tally.memoryBytes = memoryUsed;
+    }
+
+    /** Busy time of the device is divided by weight among the pods that have a process on it. */
+    void split(long busyHundredths) {
+        long weights = 0;
+        for (int i = 0; i < tallies.size(); i++) {
+            Tally tally = tallies.get(i);
+            weights += tally.listed ? view.weight(tally.podUid, uuid) : 0;
+        }
+        long left = busyHundredths;
+        for (int i = 0; i < tallies.size() && weights > 0; i++) {
+            Tally tally = tallies.get(i);
+            if (tally.listed) {
+                long weight = view.weight(tally.podUid, uuid);
+                long part = left / weights * weight + left % weights * weight / weights;
+                tally.busy(Basis.DEVICE_SPLIT, part);
+                left -= part;
+                weights -= weight;
+            }
+        }
+        nobodys(left);
+    }
+
+    /** Busy time that is no pod's. */
+    void nobodys(long busyHundredths) {
+        unattributedHundredths += busyHundredths;
+    }
+
+    /** Who holds how much memory, and who is there at all, after each reading of the list. */
+    void notePresence(ProcessList list, long now) {
+        for (int i = 0; i < tallies.size(); i++) {
+            Tally tally = tallies.get(i);
+            tally.memoryBytes = 0;
+            tally.listed = false;
+        }
+        List<String> allocated = view.allocated(uuid);
+        for (int i = 0; i < allocated.size(); i++) {
+            of(allocated.get(i)).lastPresentMicros = now;
+        }
+        for (int i = 0; i < list.count; i++) {
+            Owner owner = view.owner(list.pid[i], list, now);
+            if (owner != null) {
+                Tally tally = of(owner.podUid());
+                tally.memoryBytes += Math.max(0, list.memory[i]);
+                tally.listed = true;
+                tally.lastPresentMicros = now;
+            }
+        }
+        for (int i = 0; i < tallies.size(); i++) {
+            Tally tally = tallies.get(i);
+            if (view.lives(tally.podUid, tally.lastPresentMicros, now)) {
+                tally.endedMicros = Tally.NEVER;
+            } else if (tally.lives()) {
+                tally.endedMicros = now;
+            }
+        }
+        forgetLongEnded(now);
+    }
+
+    /** Bounded memory: pods come and go on a node for months. */
+    private void forgetLongEnded(long now) {
+        for (int i = tallies.size() - 1; i >= 0; i--) {
+            Tally tally = tallies.get(i);
+            if (!tally.lives() && now - tally.endedMicros > KEEP_ENDED_MICROS) {
+                byPod.remove(tally.podUid);
+                tallies.remove(i);
+            }
+        }
+    }
+
+    /** Time up to now was measured, as far back as the ring reaches. */
+    void covered(long now) {
+        settle(now, RING);
+    }
+
+    /** Time up to now was not measured. */
+    void uncovered(long now) {
+        settle(now, 0);
+    }
+
+    private void settle(long now, long reach) {
+        long gap = now - settledMicros;
+        long covered = Math.min(gap, reach);
+        for (int i = 0; i < tallies.size(); i++) {
+            Tally tally = tallies.get(i);
+            if (tally.lives()) {
+                tally.covered(covered);
+                // A pod that was seen first just now may not have been there all along.
+                tally.uncovered(tally.isNew ? 0 : gap - covered);
+                tally.isNew = false;
+            }
+        }
+        settledMicros = now;
+    }
+
+    /** What the ring can no longer bring back is uncovered, also while a call hangs. */
+    void settleStalled(long now) {
+        if (unsettledFor(now) > RING) {
+            uncovered(now - RING);
+        }
+    }
+
+    /** How long ago anything was settled; more than the ring's length means that NVML hangs. */
+    long unsettledFor(long now) {
+        return now - settledMicros;
+    }
+
+    /** Whether a process of a pod was ever seen here. */
+    boolean everUsed() {
+        return tallies.stream().anyMatch(tally -> tally.lastPresentMicros != Tally.NEVER);
+    }
+
+    List<Tally> all() {
+        return tallies;
+    }
+
+    long unattributedMicros() {
+        return unattributedHundredths / PERCENT_TO_FULL;
+    }
+
+    /**
+     * @param rowsFrom the newest row that was counted, by the driver's clock
+     */
+    Memory.Device remember(long rowsFrom) {
+        return new Memory.Device(
+                uuid,
+                settledMicros,
+                rowsFrom,
+                unattributedHundredths,
+                tallies.stream().map(Tally::remember).toList());
+    }
+
+    void recall(Memory.Device memory) {
+        settledMicros = memory.settledMicros();
+        unattributedHundredths = memory.unattributedHundredths();
+        tallies.clear();
+        byPod.clear();
+        for (Memory.Pod pod : memory.pods()) {
+            Tally tally = of(pod.uid());
+            tally.isNew = false;
+            tally.recall(pod);
+        }
+    }
+}
