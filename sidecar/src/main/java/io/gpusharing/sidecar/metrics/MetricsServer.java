@@ -16,9 +16,8 @@ public final class MetricsServer implements AutoCloseable {
     private static final int THREADS = 4;
 
     static {
-        // Anybody in the cluster may connect. Who stops in the middle of a request, or does not
-        // read
-        // the answer, is left after so many seconds; by default the server would wait for ever.
+        // Anybody in the cluster may connect. A client that stops in the middle of a request, or
+        // does not read the answer, is dropped after so many seconds; the default is to wait.
         System.setProperty("sun.net.httpserver.maxReqTime", "2");
         System.setProperty("sun.net.httpserver.maxRspTime", "5");
         System.setProperty("jdk.httpserver.maxConnections", "64");
@@ -39,8 +38,7 @@ public final class MetricsServer implements AutoCloseable {
     public MetricsServer(int port, Supplier<String> page, BooleanSupplier ready)
             throws IOException {
         server = HttpServer.create(new InetSocketAddress(port), 16);
-        // By default one thread reads all requests, and one slow client keeps kubelet's probes
-        // waiting.
+        // The default is one thread, and then one slow client keeps kubelet's probes waiting.
         server.setExecutor(threads);
         server.createContext(
                 "/metrics",
