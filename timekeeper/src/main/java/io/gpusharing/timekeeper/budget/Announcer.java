@@ -1,23 +1,17 @@
 package io.gpusharing.timekeeper.budget;
 
-import io.fabric8.kubernetes.api.model.Event;
-import io.fabric8.kubernetes.api.model.EventBuilder;
-import io.fabric8.kubernetes.api.model.MicroTime;
 import io.fabric8.kubernetes.api.model.ObjectReference;
 import io.fabric8.kubernetes.api.model.ObjectReferenceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.timekeeper.alarm.Alarm;
 import io.gpusharing.timekeeper.cluster.ClusterView;
+import io.gpusharing.timekeeper.events.Events;
+import io.gpusharing.timekeeper.events.Events.Text;
 import io.gpusharing.timekeeper.leadership.Leadership;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import io.gpusharing.timekeeper.metering.Stay;
-import java.net.HttpURLConnection;
 import java.time.Clock;
 import java.time.Instant;
-import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
-import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.Locale;
@@ -38,12 +32,9 @@ import org.springframework.stereotype.Component;
 class Announcer extends Alarm {
 
     private static final Logger log = LoggerFactory.getLogger(Announcer.class);
-    private static final String COMPONENT = "gpusharing-timekeeper";
     private static final int MOST_PODS = 200;
-    private static final DateTimeFormatter MICROS =
-            DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'").withZone(ZoneOffset.UTC);
 
-    private final KubernetesClient client;
+    private final Events events;
     private final Budgets budgets;
     private final Announcements announcements;
     private final ClusterView view;
@@ -58,7 +49,7 @@ class Announcer extends Alarm {
             Leadership leadership,
             Clock clock) {
         super("announcer", leadership, clock);
-        this.client = client;
+        this.events = new Events(client);
         this.budgets = budgets;
         this.announcements = announcements;
         this.view = view;
@@ -85,8 +76,10 @@ class Announcer extends Alarm {
             // What was noted before a crash would find no budget, and be taken for told.
             return null;
         }
+        Map<String, BudgetState> states = budgets.states();
+        noted.removeIf(key -> isOver(key, states.get(key.budget())));
         Instant next = null;
-        for (BudgetState state : budgets.states().values()) {
+        for (BudgetState state : states.values()) {
             for (Announcement announcement : Announcement.of(state)) {
                 if (announcement.due().isAfter(now)) {
                     next = sooner(next, announcement.due());
@@ -103,6 +96,11 @@ class Announcer extends Alarm {
             untold = false;
         }
         return next;
+    }
+
+    /** Whether nobody will ask for it again: memory must not grow with the months. */
+    private static boolean isOver(Key key, @Nullable BudgetState present) {
+        return present == null || !present.period().start().equals(key.period());
     }
 
     private void tellAll(Instant now) {
@@ -125,17 +123,19 @@ class Announcer extends Alarm {
     }
 
     private void tell(Announcement what, BudgetState state) {
-        ObjectReference budget =
+        write(
+                what,
                 new ObjectReferenceBuilder()
                         .withApiVersion(GpuBudget.API_VERSION)
                         .withKind(GpuBudget.KIND)
                         .withName(what.budget())
                         .withUid(state.uid())
-                        .build();
-        create(event(what, what.budget(), "default", budget));
+                        .build());
         if (!what.kind().startsWith(Announcement.USED)) {
             // Tenants do not look where Events of cluster-scoped objects land.
-            runningPods(state).forEach(pod -> create(event(what, pod)));
+            runningPods(state)
+                    .map(pod -> Events.pod(pod.namespace(), pod.name(), pod.uid().toString()))
+                    .forEach(pod -> write(what, pod));
         }
     }
 
@@ -147,48 +147,18 @@ class Announcer extends Alarm {
                 .limit(MOST_PODS);
     }
 
-    private static Event event(Announcement what, PodFacts pod) {
-        ObjectReference reference =
-                new ObjectReferenceBuilder()
-                        .withApiVersion("v1")
-                        .withKind("Pod")
-                        .withNamespace(pod.namespace())
-                        .withName(pod.name())
-                        .withUid(pod.uid().toString())
-                        .build();
-        return event(what, pod.name(), pod.namespace(), reference);
-    }
-
-    private static Event event(
-            Announcement what, String name, String namespace, ObjectReference concerned) {
-        // Events count in seconds; the exact instant is beside it.
-        String second = what.due().truncatedTo(ChronoUnit.SECONDS).toString();
-        return new EventBuilder()
-                .withNewMetadata()
-                .withName(
-                        "%s.%s-%x-%x"
-                                .formatted(
-                                        name,
-                                        what.kind().toLowerCase(Locale.ROOT),
-                                        what.periodStart().getEpochSecond(),
-                                        what.granted().microGpuSeconds()))
-                .withNamespace(namespace)
-                .endMetadata()
-                .withInvolvedObject(concerned)
-                .withType("Warning")
-                .withReason(reason(what.kind()))
-                .withMessage(what.message())
-                .withAction("Charging")
-                .withFirstTimestamp(second)
-                .withLastTimestamp(second)
-                .withEventTime(new MicroTime(MICROS.format(what.due())))
-                .withCount(1)
-                .withNewSource()
-                .withComponent(COMPONENT)
-                .endSource()
-                .withReportingComponent(COMPONENT)
-                .withReportingInstance(COMPONENT)
-                .build();
+    private void write(Announcement what, ObjectReference about) {
+        String id =
+                "%s-%x-%x"
+                        .formatted(
+                                what.kind().toLowerCase(Locale.ROOT),
+                                what.periodStart().getEpochSecond(),
+                                what.granted().microGpuSeconds());
+        events.write(
+                about,
+                id,
+                new Text(Events.Type.Warning, reason(what.kind()), "Charging", what.message()),
+                what.due());
     }
 
     private static String reason(String kind) {
@@ -197,17 +167,5 @@ class Announcer extends Alarm {
             case Announcement.ENDS_SOON -> "BudgetEndsSoon";
             default -> "BudgetThreshold";
         };
-    }
-
-    /** A second one of the same name says the same and is refused. */
-    private void create(Event event) {
-        try {
-            client.resource(event).create();
-        } catch (KubernetesClientException e) {
-            boolean gone = e.getCode() == HttpURLConnection.HTTP_NOT_FOUND;
-            if (e.getCode() != HttpURLConnection.HTTP_CONFLICT && !gone) {
-                throw e;
-            }
-        }
     }
 }

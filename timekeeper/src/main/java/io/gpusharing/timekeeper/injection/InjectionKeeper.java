@@ -1,12 +1,14 @@
 package io.gpusharing.timekeeper.injection;
 
-import io.fabric8.kubernetes.api.model.EventBuilder;
+import io.fabric8.kubernetes.api.model.ObjectReferenceBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.PodOnlooker;
+import io.gpusharing.timekeeper.events.Events;
+import io.gpusharing.timekeeper.events.Events.Text;
 import io.gpusharing.timekeeper.injection.Injection.Off;
 import io.gpusharing.timekeeper.injection.Injection.On;
 import io.gpusharing.timekeeper.leadership.Leadership;
@@ -14,7 +16,6 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,9 +33,8 @@ import org.springframework.stereotype.Component;
 class InjectionKeeper implements PodOnlooker {
 
     private static final Logger log = LoggerFactory.getLogger(InjectionKeeper.class);
-    private static final String COMPONENT = "gpusharing-timekeeper";
 
-    private final KubernetesClient client;
+    private final Events events;
     private final String namespace;
     private final InjectionSwitch published;
     private final PullBreaker breaker;
@@ -51,7 +51,7 @@ class InjectionKeeper implements PodOnlooker {
             MeterRegistry registry,
             Leadership leadership,
             Clock clock) {
-        this.client = client;
+        this.events = new Events(client);
         this.namespace = cluster.namespace();
         this.published = new InjectionSwitch(client, namespace);
         this.breaker = new PullBreaker(properties.stopAfterPods());
@@ -121,53 +121,39 @@ class InjectionKeeper implements PodOnlooker {
                         .addKeyValue("pods", off.pods())
                         .log("pods get no metering container: its image cannot be pulled");
                 event(
-                        "Warning",
+                        Events.Type.Warning,
                         "InjectionStopped",
                         "%s cannot be pulled in %d pods; new pods get no metering container and are charged by allocation"
                                 .formatted(off.image(), off.pods()));
             }
             case On _ -> {
                 log.atInfo().log("pods get the metering container again");
-                event("Normal", "InjectionResumed", "new pods get the metering container again");
+                event(
+                        Events.Type.Normal,
+                        "InjectionResumed",
+                        "new pods get the metering container again");
             }
         }
     }
 
-    private void event(String type, String reason, String message) {
+    private void event(Events.Type type, String reason, String message) {
+        Instant now = clock.instant();
+        var about =
+                new ObjectReferenceBuilder()
+                        .withApiVersion("v1")
+                        .withKind("ConfigMap")
+                        .withNamespace(namespace)
+                        .withName(Names.INJECTION_SWITCH)
+                        .build();
         try {
-            create(type, reason, message);
+            events.write(
+                    about,
+                    "%x".formatted(now.toEpochMilli()),
+                    new Text(type, reason, "Inject", message),
+                    now);
         } catch (KubernetesClientException e) {
             // What counts is published; the log and the gauge say it too.
             log.atWarn().setCause(e).addKeyValue("reason", reason).log("cannot write an Event");
         }
-    }
-
-    private void create(String type, String reason, String message) {
-        String now = clock.instant().truncatedTo(ChronoUnit.SECONDS).toString();
-        client.resource(
-                        new EventBuilder()
-                                .withNewMetadata()
-                                .withGenerateName(Names.INJECTION_SWITCH + ".")
-                                .withNamespace(namespace)
-                                .endMetadata()
-                                .withNewInvolvedObject()
-                                .withApiVersion("v1")
-                                .withKind("ConfigMap")
-                                .withNamespace(namespace)
-                                .withName(Names.INJECTION_SWITCH)
-                                .endInvolvedObject()
-                                .withType(type)
-                                .withReason(reason)
-                                .withMessage(message)
-                                .withFirstTimestamp(now)
-                                .withLastTimestamp(now)
-                                .withCount(1)
-                                .withNewSource()
-                                .withComponent(COMPONENT)
-                                .endSource()
-                                .withReportingComponent(COMPONENT)
-                                .withReportingInstance(COMPONENT)
-                                .build())
-                .create();
     }
 }

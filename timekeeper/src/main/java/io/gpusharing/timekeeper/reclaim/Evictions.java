@@ -4,21 +4,19 @@ import static java.util.Objects.requireNonNull;
 
 import io.fabric8.kubernetes.api.model.DeleteOptions;
 import io.fabric8.kubernetes.api.model.DeleteOptionsBuilder;
-import io.fabric8.kubernetes.api.model.EventBuilder;
-import io.fabric8.kubernetes.api.model.MicroTime;
 import io.fabric8.kubernetes.api.model.policy.v1.Eviction;
 import io.fabric8.kubernetes.api.model.policy.v1.EvictionBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.RequestConfigBuilder;
+import io.gpusharing.timekeeper.events.Events;
+import io.gpusharing.timekeeper.events.Events.Text;
 import io.gpusharing.timekeeper.reclaim.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.Decision.Victim;
 import io.gpusharing.timekeeper.reclaim.Receipts.Result;
 import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.Map;
@@ -34,12 +32,10 @@ import org.slf4j.LoggerFactory;
 class Evictions {
 
     private static final Logger log = LoggerFactory.getLogger(Evictions.class);
-    private static final String COMPONENT = "gpusharing-timekeeper";
     private static final int TOO_MANY_REQUESTS = 429;
-    private static final DateTimeFormatter MICROS =
-            DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'").withZone(ZoneOffset.UTC);
 
     private final KubernetesClient client;
+    private final Events events;
     private final Duration maxGrace;
 
     Evictions(KubernetesClient client, Duration maxGrace) {
@@ -48,6 +44,7 @@ class Evictions {
         this.client =
                 client.newClient(new RequestConfigBuilder().withRequestRetryBackoffLimit(0).build())
                         .adapt(KubernetesClient.class);
+        this.events = new Events(this.client);
         this.maxGrace = maxGrace;
     }
 
@@ -77,7 +74,7 @@ class Evictions {
         if (gone > 0) {
             tell(
                     plan.waiter().pod(),
-                    "Normal",
+                    Events.Type.Normal,
                     "RoomMade",
                     "%d pod(s) of budgets that are used up were evicted from %s"
                             .formatted(gone, plan.node()),
@@ -125,7 +122,7 @@ class Evictions {
         if (!done.isEmpty()) {
             tell(
                     victim.pod(),
-                    "Warning",
+                    Events.Type.Warning,
                     "Reclaimed",
                     "%s to make room on %s for %s, which is in budget: %s"
                             .formatted(done, plan.node(), plan.waiter().pod(), victim.why()),
@@ -215,37 +212,13 @@ class Evictions {
         return String.valueOf(own == null ? e.getMessage() : own);
     }
 
-    private void tell(PodRef pod, String type, String reason, String message, Instant now) {
-        String second = seconds(now);
-        var event =
-                new EventBuilder()
-                        .withNewMetadata()
-                        .withName("%s.%x".formatted(pod.name(), now.toEpochMilli()))
-                        .withNamespace(pod.namespace())
-                        .endMetadata()
-                        .withNewInvolvedObject()
-                        .withApiVersion("v1")
-                        .withKind("Pod")
-                        .withNamespace(pod.namespace())
-                        .withName(pod.name())
-                        .withUid(pod.uid())
-                        .endInvolvedObject()
-                        .withType(type)
-                        .withReason(reason)
-                        .withMessage(message)
-                        .withAction("Reclaim")
-                        .withFirstTimestamp(second)
-                        .withLastTimestamp(second)
-                        .withEventTime(new MicroTime(MICROS.format(now)))
-                        .withCount(1)
-                        .withNewSource()
-                        .withComponent(COMPONENT)
-                        .endSource()
-                        .withReportingComponent(COMPONENT)
-                        .withReportingInstance(COMPONENT)
-                        .build();
+    private void tell(PodRef pod, Events.Type type, String reason, String message, Instant now) {
         try {
-            client.resource(event).create();
+            events.write(
+                    Events.pod(pod.namespace(), pod.name(), pod.uid()),
+                    "%x".formatted(now.toEpochMilli()),
+                    new Text(type, reason, "Reclaim", message),
+                    now);
         } catch (KubernetesClientException e) {
             // The receipt tells it, too.
             log.atWarn().addKeyValue("pod", pod).setCause(e).log("cannot tell of the eviction");

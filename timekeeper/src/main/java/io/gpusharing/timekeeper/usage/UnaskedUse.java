@@ -1,20 +1,17 @@
 package io.gpusharing.timekeeper.usage;
 
-import io.fabric8.kubernetes.api.model.Event;
-import io.fabric8.kubernetes.api.model.EventBuilder;
-import io.fabric8.kubernetes.api.model.MicroTime;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.Names;
+import io.gpusharing.timekeeper.events.Events;
+import io.gpusharing.timekeeper.events.Events.Text;
 import io.gpusharing.timekeeper.usage.UsageReport.DeviceUse;
 import io.gpusharing.timekeeper.usage.UsageReport.Meter;
 import io.gpusharing.timekeeper.usage.UsageReport.PodUse;
 import io.gpusharing.timekeeper.usage.UsageReport.Unasked;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
-import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -35,13 +32,10 @@ import org.slf4j.LoggerFactory;
 final class UnaskedUse {
 
     private static final Logger log = LoggerFactory.getLogger(UnaskedUse.class);
-    private static final String COMPONENT = "gpusharing-timekeeper";
-    private static final String METERED = "gpusharing.io/metered";
     private static final Duration AGAIN_AFTER = Duration.ofHours(1);
-    private static final DateTimeFormatter MICROS =
-            DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'").withZone(ZoneOffset.UTC);
 
     private final KubernetesClient client;
+    private final Events events;
     private final Executor background;
     private final Map<UUID, Instant> told = new ConcurrentHashMap<>();
 
@@ -50,6 +44,7 @@ final class UnaskedUse {
      */
     UnaskedUse(KubernetesClient client, Executor background) {
         this.client = client;
+        this.events = new Events(client);
         this.background = background;
     }
 
@@ -87,13 +82,16 @@ final class UnaskedUse {
                         .addKeyValue("node", node)
                         .addKeyValue("devices", devices)
                         .log("a GPU is used without a request");
-                client.resource(
-                                event(
-                                        unasked,
-                                        "It uses %s but asked for no GPU, so nobody is charged. Ask for a share, or set NVIDIA_VISIBLE_DEVICES=void in its containers."
-                                                .formatted(devices.isEmpty() ? "a GPU" : devices),
-                                        now))
-                        .create();
+                events.write(
+                        Events.pod(unasked.namespace(), unasked.pod(), unasked.uid().toString()),
+                        "%x".formatted(now.toEpochMilli()),
+                        new Text(
+                                Events.Type.Warning,
+                                "GpuUsedWithoutRequest",
+                                "Meter",
+                                "It uses %s but asked for no GPU, so nobody is charged. Ask for a share, or set NVIDIA_VISIBLE_DEVICES=void in its containers."
+                                        .formatted(devices.isEmpty() ? "a GPU" : devices)),
+                        now);
             }
         } catch (KubernetesClientException e) {
             // Said again with one of the next reports.
@@ -112,41 +110,11 @@ final class UnaskedUse {
 
     private static boolean asked(Pod pod) {
         Map<String, String> labels = pod.getMetadata().getLabels();
-        return (labels != null && "true".equals(labels.get(METERED)))
+        return (labels != null && "true".equals(labels.get(Names.METERED_LABEL)))
                 || !pod.getSpec().getResourceClaims().isEmpty();
     }
 
     private static boolean isOfTheNode(Pod pod) {
         return "system-node-critical".equals(pod.getSpec().getPriorityClassName());
-    }
-
-    private static Event event(Unasked pod, String message, Instant now) {
-        String second = now.truncatedTo(ChronoUnit.SECONDS).toString();
-        return new EventBuilder()
-                .withNewMetadata()
-                .withName("%s.%x".formatted(pod.pod(), now.toEpochMilli()))
-                .withNamespace(pod.namespace())
-                .endMetadata()
-                .withNewInvolvedObject()
-                .withApiVersion("v1")
-                .withKind("Pod")
-                .withNamespace(pod.namespace())
-                .withName(pod.pod())
-                .withUid(pod.uid().toString())
-                .endInvolvedObject()
-                .withType("Warning")
-                .withReason("GpuUsedWithoutRequest")
-                .withMessage(message)
-                .withAction("Meter")
-                .withFirstTimestamp(second)
-                .withLastTimestamp(second)
-                .withEventTime(new MicroTime(MICROS.format(now)))
-                .withCount(1)
-                .withNewSource()
-                .withComponent(COMPONENT)
-                .endSource()
-                .withReportingComponent(COMPONENT)
-                .withReportingInstance(COMPONENT)
-                .build();
     }
 }

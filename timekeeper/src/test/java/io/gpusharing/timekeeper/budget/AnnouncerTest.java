@@ -202,6 +202,17 @@ class AnnouncerTest {
     }
 
     @Test
+    void aNamespaceThatIsBeingDeletedDoesNotSilenceTheBudget() {
+        api.terminate("team-a");
+        at(90);
+        at(100);
+
+        assertThat(onThePod()).isZero();
+        assertThat(onTheBudget()).isEqualTo(4);
+        assertThat(announcements.untold()).isEmpty();
+    }
+
+    @Test
     void anEndThatComesIntoSightLaterThanAQuarterOfAnHourBeforeIsToldThen() {
         Budgets budgets = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
         TestBudgets.exist(budgets, List.of(TestBudgets.monthly("young", TEN, "5", "team-a")));

@@ -39,6 +39,7 @@ public final class FakeApiServer implements AutoCloseable {
     private final Map<String, String> answers = new ConcurrentHashMap<>();
     private final Map<String, String> kept = new ConcurrentHashMap<>();
     private final Set<String> created = ConcurrentHashMap.newKeySet();
+    private final Set<String> terminating = ConcurrentHashMap.newKeySet();
     private final HttpServer server;
     private final KubernetesClient client;
 
@@ -75,6 +76,11 @@ public final class FakeApiServer implements AutoCloseable {
     /** Nothing that ends so is refused any more. */
     public void allow(String end) {
         refused.remove(end);
+    }
+
+    /** A namespace is being deleted: nothing new is taken there. */
+    public void terminate(String namespace) {
+        terminating.add(namespace);
     }
 
     /** Every GET of a path that ends so is answered with this. */
@@ -123,7 +129,7 @@ public final class FakeApiServer implements AutoCloseable {
                         .findFirst()
                         .orElseGet(() -> code(method, path, body));
         boolean watch = query != null && query.contains("watch=true");
-        String text = code >= 300 ? status(code) : watch ? "" : text(method, path, body);
+        String text = code >= 300 ? status(code, path) : watch ? "" : text(method, path, body);
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         exchange.getResponseHeaders().add("Content-Type", "application/json");
         exchange.sendResponseHeaders(code, bytes.length);
@@ -146,6 +152,9 @@ public final class FakeApiServer implements AutoCloseable {
                 kept.put(end, body);
                 return 201;
             }
+        }
+        if (terminating.stream().anyMatch(it -> path.contains("/" + it + "/"))) {
+            return 403;
         }
         return method.equals("POST") ? create(path, body) : 200;
     }
@@ -171,9 +180,14 @@ public final class FakeApiServer implements AutoCloseable {
                 : body;
     }
 
-    private static String status(int code) {
-        return "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"code\":%d,\"message\":\"no\"}"
-                .formatted(code);
+    private String status(int code, String path) {
+        boolean ending = terminating.stream().anyMatch(it -> path.contains("/" + it + "/"));
+        return "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"code\":%d,\"message\":\"no\"%s}"
+                .formatted(
+                        code,
+                        ending
+                                ? ",\"details\":{\"causes\":[{\"reason\":\"NamespaceTerminating\"}]}"
+                                : "");
     }
 
     @Override
