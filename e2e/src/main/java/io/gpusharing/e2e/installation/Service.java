@@ -145,6 +145,11 @@ public final class Service {
 
     /** Whether it is the replica that keeps the ledger, by its own metric. */
     public boolean leads() {
+        return shows("gpusharing_leading 1");
+    }
+
+    /** Whether a line of its metrics begins so; false while it does not answer. */
+    public boolean shows(String metric) {
         try {
             var request =
                     HttpRequest.newBuilder(health().resolve("/metrics"))
@@ -152,7 +157,7 @@ public final class Service {
                             .build();
             return HTTP.send(request, HttpResponse.BodyHandlers.ofLines())
                     .body()
-                    .anyMatch(line -> line.startsWith("gpusharing_leading 1"));
+                    .anyMatch(line -> line.startsWith(metric));
         } catch (IOException e) {
             return false;
         } catch (InterruptedException e) {

@@ -348,7 +348,7 @@ public final class Story {
     }
 
     /** How many evictions the API server was asked for and agreed to. */
-    private long evictions() {
+    long evictions() {
         try (Stream<String> log = Files.lines(cluster.auditLog())) {
             return log.filter(line -> line.contains("\"subresource\":\"eviction\""))
                     .filter(line -> line.contains("\"code\":201"))

@@ -3,6 +3,8 @@ package io.gpusharing.e2e.story;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.Installation;
@@ -19,13 +21,14 @@ import org.junit.jupiter.api.TestMethodOrder;
 class StoryIT {
 
     private static TestCluster cluster;
+    private static Installation installation;
     private static Story story;
     private static Ledger ledger;
 
     @BeforeAll
     static void start() {
         cluster = TestCluster.start(Repository.root().resolve(".run/story"));
-        var installation = Installation.on(cluster, Story.PROPERTIES);
+        installation = Installation.on(cluster, Story.PROPERTIES);
         story = new Story(cluster, installation, Narrator.silent());
         ledger = new Ledger(cluster);
     }
@@ -79,8 +82,55 @@ class StoryIT {
         story.theTable();
     }
 
+    /** team-a is over budget and still holds half a GPU, so that somebody could be evicted. */
     @Test
     @Order(8)
+    void nobodyIsEvictedForWhoIsOverBudgetOrCouldNotFitAnyway() {
+        long before = story.evictions();
+        wants("team-a", "more", 100);
+        wants("default", "giant", 800);
+
+        await("reclaim has looked at both")
+                .atMost(Duration.ofSeconds(60))
+                .until(() -> waits("waiter_over_budget") && waits("no_node"));
+        cluster.kubectl().run("delete", "pod", "more", "--namespace=team-a").orFail();
+        cluster.kubectl().run("delete", "pod", "giant", "--namespace=default").orFail();
+
+        assertThat(story.evictions()).isEqualTo(before);
+    }
+
+    private static void wants(String namespace, String name, int cores) {
+        cluster.client()
+                .pods()
+                .resource(
+                        new PodBuilder()
+                                .withNewMetadata()
+                                .withNamespace(namespace)
+                                .withName(name)
+                                .endMetadata()
+                                .withNewSpec()
+                                .addNewContainer()
+                                .withName("cuda")
+                                .withImage("nvidia/cuda:12.6.3-base-ubuntu24.04")
+                                .withNewResources()
+                                .addToLimits(
+                                        "tencent.com/vcuda-core",
+                                        new Quantity(Integer.toString(cores)))
+                                .endResources()
+                                .endContainer()
+                                .endSpec()
+                                .build())
+                .create();
+    }
+
+    private static boolean waits(String reason) {
+        return installation
+                .timekeeper()
+                .shows("gpusharing_reclaim_waiting_pods{reason=\"%s\"} 1".formatted(reason));
+    }
+
+    @Test
+    @Order(9)
     void theLedgerEqualsTheRecountOfTheAuditLog() {
         for (String team : new String[] {"team-a", "team-b"}) {
             cluster.kubectl().run("delete", "pods", "--all", "--namespace=" + team).orFail();
@@ -95,7 +145,7 @@ class StoryIT {
     }
 
     @Test
-    @Order(9)
+    @Order(10)
     void oneMicroGpuSecondTooMuchIsFound() {
         ledger.tamper("trainer", 1);
         try {
