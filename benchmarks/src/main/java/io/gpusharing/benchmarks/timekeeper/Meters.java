@@ -13,6 +13,11 @@ final class Meters {
     /** A sidecar tells of its pod and one GPU. */
     record Sidecar(MeteredPod pod, String token, UUID run) implements Meter {
 
+        /** The same after a restart: its token is known, its counters begin anew. */
+        Sidecar restarted() {
+            return new Sidecar(pod, token, UUID.randomUUID());
+        }
+
         @Override
         public String body(long sequence, long elapsedMicros) {
             return "{\"run\":\"%s\",\"sequence\":%d,\"meter\":\"Sidecar\",\"pods\":[%s]}"
@@ -22,6 +27,11 @@ final class Meters {
 
     /** An agent tells of all pods of its node, one GPU each. */
     record Agent(int node, String token, UUID run, List<MeteredPod> pods) implements Meter {
+
+        /** The same after a restart. */
+        Agent restarted() {
+            return new Agent(node, token, UUID.randomUUID(), pods);
+        }
 
         @Override
         public String body(long sequence, long elapsedMicros) {

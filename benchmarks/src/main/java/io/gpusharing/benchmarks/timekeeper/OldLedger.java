@@ -38,9 +38,14 @@ record OldLedger(int teams, int pods) {
             // Durability is for what is measured; this can be made again.
             sql.execute("set synchronous_commit = off");
             sql.execute("set work_mem = '256MB'");
+            // A month is there as a whole or not at all, so that what was cut short is gone on
+            // with.
+            connection.setAutoCommit(false);
             for (int i = 0; i < MONTHS; i++) {
                 month(sql, first().plusMonths(i));
+                connection.commit();
             }
+            connection.setAutoCommit(true);
             sql.execute(
                     "update budget_terms set seen_at = '%s'"
                             .formatted(begin(first().minusMonths(1))));

@@ -10,7 +10,9 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import javax.net.ssl.SSLContext;
@@ -38,7 +40,7 @@ final class ReportLoad {
     private final double perSecond;
     private final long[] acknowledged;
     private final Latencies[] latencies;
-    private final int[] refused;
+    private final Map<String, Integer> refused = new ConcurrentSkipListMap<>();
     private volatile boolean open = true;
 
     /**
@@ -51,7 +53,6 @@ final class ReportLoad {
         this.perSecond = perSecond;
         this.acknowledged = new long[meters.size()];
         this.latencies = new Latencies[meters.size()];
-        this.refused = new int[meters.size()];
         for (int i = 0; i < latencies.length; i++) {
             latencies[i] = new Latencies();
         }
@@ -70,12 +71,9 @@ final class ReportLoad {
         return sum;
     }
 
-    int refused() {
-        int sum = 0;
-        for (int count : refused) {
-            sum += count;
-        }
-        return sum;
+    /** How many answers were none, by their status or by how the connection broke. */
+    Map<String, Integer> refused() {
+        return refused;
     }
 
     Latencies latencies() {
@@ -123,7 +121,7 @@ final class ReportLoad {
         } catch (IOException e) {
             // The other side was killed, as planned; or it refused to talk at all.
             if (open) {
-                refused[number]++;
+                refused.merge(String.valueOf(e.getMessage()), 1, Integer::sum);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -163,7 +161,7 @@ final class ReportLoad {
                 latencies[number].add(System.nanoTime() - due);
                 acknowledged[number] = sequence;
             } else {
-                refused[number]++;
+                refused.merge(String.valueOf(status), 1, Integer::sum);
                 return;
             }
         }

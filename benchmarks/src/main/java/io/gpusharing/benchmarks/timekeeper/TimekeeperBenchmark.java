@@ -83,8 +83,9 @@ public final class TimekeeperBenchmark {
 
     private void measure(String part) throws Exception {
         Path dir = Files.createDirectories(folder.resolve(part));
+        double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
         try (var cluster = new FakeApiServer(tokens.jwks())) {
-            Object result =
+            Map<String, Object> result =
                     switch (part) {
                         case "churn" -> churn(cluster, dir);
                         case "hour" -> hour(cluster, dir);
@@ -92,6 +93,7 @@ public final class TimekeeperBenchmark {
                         case "agents" -> agents(cluster, dir);
                         default -> statement(cluster);
                     };
+            result.put("load_before", round(load));
             results.put(part, result);
             System.out.println(part + ": " + result);
         }
@@ -188,7 +190,7 @@ public final class TimekeeperBenchmark {
             int rate = Integer.getInteger("reportRate", 2_000);
             double cpu = subject.cpuSeconds();
             double own = ownCpu();
-            List<Meters.Sidecar> again = Meters.sidecars(tokens, pods.subList(0, CONNECTIONS));
+            List<Meters.Sidecar> again = meters.stream().map(Meters.Sidecar::restarted).toList();
             var load = new ReportLoad(tls, subject.port(), again, rate);
             load.run(
                     seconds,
@@ -224,7 +226,7 @@ public final class TimekeeperBenchmark {
             SSLContext tls = trusting(cluster);
             List<Meters.Agent> some = meters.subList(0, 16);
             new ReportLoad(tls, subject.port(), some, 0).run(15, () -> {});
-            List<Meters.Agent> again = Meters.agents(tokens, pods).subList(0, 16);
+            List<Meters.Agent> again = some.stream().map(Meters.Agent::restarted).toList();
             var load = new ReportLoad(tls, subject.port(), again, 0);
             double own = ownCpu();
             int time = Math.min(60, seconds);
