@@ -122,8 +122,7 @@ final class Doorkeeper {
 
     private static Entry admit(
             Reporter reporter, UsageReport report, Map<UUID, ReportingPod> pods, Instant now) {
-        return new Entry.Admitted(
-                new Delivery(reporter, report, report.digest(), Map.copyOf(pods), now));
+        return new Entry.Admitted(new Delivery(reporter, report, report.digest(), pods, now));
     }
 
     private static Entry refuse(Refusal refusal, Supplier<String> detail) {

@@ -1,11 +1,14 @@
 package io.gpusharing.timekeeper.usage;
 
+import static java.util.stream.Collectors.groupingBy;
+
 import io.gpusharing.timekeeper.usage.Outcome.Refusal;
 import io.gpusharing.timekeeper.usage.Outcome.Refused;
 import io.gpusharing.timekeeper.usage.UsageReport.Basis;
 import io.gpusharing.timekeeper.usage.UsageReport.Meter;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -69,15 +72,18 @@ final class Intake {
                 }
             }
         }
+        Map<UUID, List<Counters>> merged =
+                told.stream().map(this::merged).collect(groupingBy(it -> it.key().pod()));
         for (ReportingPod pod : delivery.pods().values()) {
-            String wrong = impossible(pod, delivery, told);
+            String wrong = impossible(pod, delivery, merged.getOrDefault(pod.uid(), List.of()));
             if (wrong != null) {
                 return Optional.of(
                         new Refused(Refusal.IMPOSSIBLE_AMOUNT, "pod " + pod.uid() + ": " + wrong));
             }
         }
-        for (Counters counters : told) {
-            changed.put(counters.key(), learn(counters));
+        for (List<Counters> ofPod : merged.values()) {
+            ofPod.forEach(this::learn);
+            ofPod.forEach(it -> changed.put(it.key(), it));
         }
         return Optional.empty();
     }
@@ -145,20 +151,24 @@ final class Intake {
         return null;
     }
 
+    /**
+     * @param told the pod's counters that are told, as they stand after that
+     */
     private @Nullable String impossible(ReportingPod pod, Delivery delivery, List<Counters> told) {
-        Map<Counters.Key, Counters> after = new HashMap<>(of(pod.uid()));
-        told.stream()
-                .filter(it -> it.key().pod().equals(pod.uid()))
-                .forEach(it -> after.merge(it.key(), it, Counters::merge));
+        Meter meter = delivery.report().meter();
+        var after = new ArrayList<>(told);
+        for (Counters stored : of(pod.uid()).values()) {
+            if (stored.key().meter() == meter
+                    && told.stream().noneMatch(it -> it.key().equals(stored.key()))) {
+                after.add(stored);
+            }
+        }
         Duration alive = Duration.between(pod.since(), delivery.at());
         long most = alive.isNegative() ? micros(tolerance) : micros(alive) + micros(tolerance);
 
         Map<String, Long> wall = new HashMap<>();
         long busy = 0;
-        for (Counters counters : after.values()) {
-            if (counters.key().meter() != delivery.report().meter()) {
-                continue;
-            }
+        for (Counters counters : after) {
             long lived = sum(counters.coveredMicroseconds(), counters.uncoveredMicroseconds());
             if (wall.merge(counters.key().device(), lived, Intake::sum) > most) {
                 return "%s was watched for longer than the pod is bound"
@@ -174,11 +184,14 @@ final class Intake {
                 : null;
     }
 
-    private Counters learn(Counters counters) {
-        Counters merged =
-                known.computeIfAbsent(counters.key().pod(), pod -> new HashMap<>())
-                        .merge(counters.key(), counters, Counters::merge);
-        return merged;
+    private void learn(Counters counters) {
+        known.computeIfAbsent(counters.key().pod(), pod -> new HashMap<>())
+                .put(counters.key(), counters);
+    }
+
+    private Counters merged(Counters told) {
+        Counters before = of(told.key().pod()).get(told.key());
+        return before == null ? told : before.merge(told);
     }
 
     private Map<Counters.Key, Counters> of(UUID pod) {

@@ -15,6 +15,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -40,7 +41,7 @@ class ReportBook {
             select pod_uid, run, meter, device, basis, basis_reason, gpu_us, memory_bs, covered_us,
                    uncovered_us, sequence, last_at
               from usage_counter
-             where cluster = ? and pod_uid = any (?)
+             where cluster = ? and pod_uid = any (?::uuid[])
             """;
 
     // The key is the reporter's, so that nobody can use up another's run and sequence. What was
@@ -187,7 +188,7 @@ class ReportBook {
                 connection -> {
                     PreparedStatement statement = connection.prepareStatement(COUNTERS_OF_PODS);
                     statement.setString(1, cluster);
-                    statement.setArray(2, connection.createArrayOf("uuid", pods.toArray()));
+                    statement.setArray(2, texts(connection, pods, UUID::toString));
                     return statement;
                 },
                 (row, number) -> counters(row));
@@ -207,7 +208,7 @@ class ReportBook {
                 row.getLong("covered_us"),
                 row.getLong("uncovered_us"),
                 row.getLong("sequence"),
-                row.getTimestamp("last_at").toInstant());
+                row.getObject("last_at", OffsetDateTime.class).toInstant());
     }
 
     private Map<Delivery.Key, UUID> digests(List<Delivery> batch) {
@@ -249,9 +250,8 @@ class ReportBook {
                                             2,
                                             ordered.stream().map(Delivery::key).toList());
                                     statement.setArray(
-                                            5,
-                                            array(connection, "uuid", ordered, Delivery::digest));
-                                    statement.setArray(6, times(connection, ordered, Delivery::at));
+                                            5, texts(connection, ordered, Delivery::digest));
+                                    statement.setArray(6, texts(connection, ordered, Delivery::at));
                                     return statement;
                                 },
                                 (row, number) -> key(row))
@@ -269,18 +269,18 @@ class ReportBook {
         jdbc.update(connection -> {
             PreparedStatement s = connection.prepareStatement(UPSERT_COUNTERS);
             s.setString(1, cluster);
-            s.setArray(2, array(connection, "uuid", counters, it -> it.key().pod()));
-            s.setArray(3, array(connection, "uuid", counters, it -> it.key().run()));
-            s.setArray(4, array(connection, "text", counters, it -> it.key().meter().name()));
-            s.setArray(5, array(connection, "text", counters, it -> it.key().device()));
-            s.setArray(6, array(connection, "text", counters, it -> it.basis().name()));
-            s.setArray(7, array(connection, "text", counters, Counters::basisReason));
-            s.setArray(8, array(connection, "int8", counters, Counters::gpuMicroseconds));
-            s.setArray(9, array(connection, "int8", counters, Counters::memoryByteSeconds));
-            s.setArray(10, array(connection, "int8", counters, Counters::coveredMicroseconds));
-            s.setArray(11, array(connection, "int8", counters, Counters::uncoveredMicroseconds));
-            s.setArray(12, array(connection, "int8", counters, Counters::sequence));
-            s.setArray(13, times(connection, counters, Counters::lastAt));
+            s.setArray(2, texts(connection, counters, it -> it.key().pod()));
+            s.setArray(3, texts(connection, counters, it -> it.key().run()));
+            s.setArray(4, texts(connection, counters, it -> it.key().meter().name()));
+            s.setArray(5, texts(connection, counters, it -> it.key().device()));
+            s.setArray(6, texts(connection, counters, it -> it.basis().name()));
+            s.setArray(7, texts(connection, counters, Counters::basisReason));
+            s.setArray(8, numbers(connection, counters, Counters::gpuMicroseconds));
+            s.setArray(9, numbers(connection, counters, Counters::memoryByteSeconds));
+            s.setArray(10, numbers(connection, counters, Counters::coveredMicroseconds));
+            s.setArray(11, numbers(connection, counters, Counters::uncoveredMicroseconds));
+            s.setArray(12, numbers(connection, counters, Counters::sequence));
+            s.setArray(13, texts(connection, counters, Counters::lastAt));
             return s;
         });
     }
@@ -313,11 +313,11 @@ class ReportBook {
         jdbc.update(connection -> {
             PreparedStatement s = connection.prepareStatement(UPSERT_UNATTRIBUTED);
             s.setString(1, cluster);
-            s.setArray(2, array(connection, "text", ordered, Row::node));
-            s.setArray(3, array(connection, "uuid", ordered, Row::run));
-            s.setArray(4, array(connection, "text", ordered, Row::device));
-            s.setArray(5, array(connection, "int8", ordered, Row::micros));
-            s.setArray(6, times(connection, ordered, Row::at));
+            s.setArray(2, texts(connection, ordered, Row::node));
+            s.setArray(3, texts(connection, ordered, Row::run));
+            s.setArray(4, texts(connection, ordered, Row::device));
+            s.setArray(5, numbers(connection, ordered, Row::micros));
+            s.setArray(6, texts(connection, ordered, Row::at));
             return s;
         });
     }
@@ -325,9 +325,9 @@ class ReportBook {
     private static void keyArrays(
             Connection connection, PreparedStatement statement, int first, List<Delivery.Key> keys)
             throws SQLException {
-        statement.setArray(first, array(connection, "uuid", keys, Delivery.Key::reporter));
-        statement.setArray(first + 1, array(connection, "uuid", keys, Delivery.Key::run));
-        statement.setArray(first + 2, array(connection, "int8", keys, Delivery.Key::sequence));
+        statement.setArray(first, texts(connection, keys, Delivery.Key::reporter));
+        statement.setArray(first + 1, texts(connection, keys, Delivery.Key::run));
+        statement.setArray(first + 2, numbers(connection, keys, Delivery.Key::sequence));
     }
 
     private static Delivery.Key key(ResultSet row) throws SQLException {
@@ -337,15 +337,21 @@ class ReportBook {
                 row.getLong("sequence"));
     }
 
-    private static <T> java.sql.Array array(
-            Connection connection, String type, Collection<T> rows, Function<T, Object> column)
+    /**
+     * Numbers and texts are what the driver sends as they are; of arrays of anything else it makes
+     * one long literal, letter by letter. PostgreSQL reads identifiers and instants from their
+     * texts, those in UTC.
+     */
+    private static <T> java.sql.Array texts(
+            Connection connection, Collection<T> rows, Function<T, Object> column)
             throws SQLException {
-        return connection.createArrayOf(type, rows.stream().map(column).toArray());
+        return connection.createArrayOf(
+                "text", rows.stream().map(column).map(Object::toString).toArray(String[]::new));
     }
 
-    private static <T> java.sql.Array times(
-            Connection connection, Collection<T> rows, Function<T, Instant> column)
+    private static <T> java.sql.Array numbers(
+            Connection connection, Collection<T> rows, Function<T, Long> column)
             throws SQLException {
-        return array(connection, "timestamptz", rows, row -> Timestamp.from(column.apply(row)));
+        return connection.createArrayOf("int8", rows.stream().map(column).toArray(Long[]::new));
     }
 }

@@ -23,7 +23,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class ReportReader {
 
-    private static final Pattern DEVICE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._:/-]{0,95}");
+    private static final Pattern DEVICE = Pattern.compile("\\p{Alnum}[\\w.:/-]{0,95}");
     private static final Pattern NAME = Pattern.compile("[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?");
     private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
     private static final int LONGEST_REASON = 256;
