@@ -1,17 +1,24 @@
 package io.gpusharing.timekeeper.database;
 
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceProperties;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 
-/** Brings the embedded database where no other is configured and one machine is enough. */
+/**
+ * The configured database, or an embedded one where none is configured and one machine is enough.
+ * That is seen at the start and not by a condition, since the image's beans are chosen when it is
+ * built.
+ */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnProperty(name = "spring.datasource.url", havingValue = "none", matchIfMissing = true)
-class EmbeddedDatabaseConfiguration {
+class DatabaseConfiguration {
 
     @Bean(destroyMethod = "close")
+    @Lazy
     EmbeddedDatabase embeddedDatabase(DatabaseProperties properties, Environment environment) {
         if (environment.containsProperty("KUBERNETES_SERVICE_HOST")) {
             throw new DatasourceMissingException();
@@ -20,22 +27,19 @@ class EmbeddedDatabaseConfiguration {
     }
 
     @Bean
-    JdbcConnectionDetails embeddedConnection(EmbeddedDatabase database) {
-        return new JdbcConnectionDetails() {
-            @Override
-            public String getJdbcUrl() {
-                return database.url();
-            }
-
-            @Override
-            public String getUsername() {
-                return database.user();
-            }
-
-            @Override
-            public String getPassword() {
-                return "";
-            }
-        };
+    JdbcConnectionDetails databaseConnection(
+            DataSourceProperties configured, ObjectProvider<EmbeddedDatabase> embedded) {
+        if (configured.getUrl() != null) {
+            return new Connection(
+                    configured.determineUrl(),
+                    configured.determineUsername(),
+                    configured.determinePassword());
+        }
+        EmbeddedDatabase database = embedded.getObject();
+        return new Connection(database.url(), database.user(), "");
     }
+
+    private record Connection(
+            String getJdbcUrl, @Nullable String getUsername, @Nullable String getPassword)
+            implements JdbcConnectionDetails {}
 }

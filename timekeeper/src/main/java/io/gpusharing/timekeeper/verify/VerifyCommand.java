@@ -19,9 +19,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aot.AotDetector;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.SpringProperties;
 
 /**
  * {@code java -jar timekeeper.jar verify [--audit-log FILE [--from T] [--to T] [--silence PT5M]]}.
@@ -74,6 +76,8 @@ public final class VerifyCommand {
                 return USAGE;
             }
         }
+        // The image's beans are chosen when it is built; these are others.
+        SpringProperties.setProperty(AotDetector.AOT_ENABLED, "false");
         try (ConfigurableApplicationContext context =
                 new SpringApplicationBuilder(VerifyConfiguration.class)
                         .web(WebApplicationType.NONE)
