@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.gpusharing.tls.Pem;
+import io.gpusharing.tls.TrustAnchors;
 import io.gpusharing.webhook.testing.FakeApiServer;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -17,13 +17,11 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.security.KeyStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.Objects;
 import javax.net.ssl.SSLContext;
-import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -336,16 +334,7 @@ class WebhookApplicationTest {
                 Objects.requireNonNull(api.get(MUTATING))
                         .at("/webhooks/0/clientConfig/caBundle")
                         .asString();
-        KeyStore store = KeyStore.getInstance("PKCS12");
-        store.load(null, null);
-        store.setCertificateEntry(
-                "ca",
-                Pem.certificates(new String(Base64.getDecoder().decode(bundle), UTF_8)).getFirst());
-        var trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-        trust.init(store);
-        SSLContext tls = SSLContext.getInstance("TLS");
-        tls.init(null, trust.getTrustManagers(), null);
-        return tls;
+        return TrustAnchors.trusting(new String(Base64.getDecoder().decode(bundle), UTF_8));
     }
 
     private static byte[] review() {

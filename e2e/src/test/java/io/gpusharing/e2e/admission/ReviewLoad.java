@@ -9,11 +9,9 @@ import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookC
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
-import io.gpusharing.tls.Pem;
+import io.gpusharing.tls.TrustAnchors;
 import java.io.IOException;
 import java.net.URI;
-import java.security.GeneralSecurityException;
-import java.security.KeyStore;
 import java.security.cert.Certificate;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
@@ -32,9 +30,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.HttpsURLConnection;
-import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocketFactory;
-import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -189,23 +185,8 @@ final class ReviewLoad implements AutoCloseable {
 
     private static SSLSocketFactory trusting(MutatingWebhookConfiguration configuration) {
         String bundle = configuration.getWebhooks().getFirst().getClientConfig().getCaBundle();
-        try {
-            KeyStore anchors = KeyStore.getInstance("PKCS12");
-            anchors.load(null, null);
-            int number = 0;
-            for (X509Certificate each :
-                    Pem.certificates(new String(Base64.getDecoder().decode(bundle), UTF_8))) {
-                anchors.setCertificateEntry("ca-" + number++, each);
-            }
-            var managers =
-                    TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-            managers.init(anchors);
-            var context = SSLContext.getInstance("TLS");
-            context.init(null, managers.getTrustManagers(), null);
-            return context.getSocketFactory();
-        } catch (GeneralSecurityException | IOException e) {
-            throw new IllegalStateException("The caBundle cannot be trusted", e);
-        }
+        return TrustAnchors.trusting(new String(Base64.getDecoder().decode(bundle), UTF_8))
+                .getSocketFactory();
     }
 
     @Override

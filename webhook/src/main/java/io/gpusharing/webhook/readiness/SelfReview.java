@@ -3,22 +3,17 @@ package io.gpusharing.webhook.readiness;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.gpusharing.tls.Pem;
+import io.gpusharing.tls.TrustAnchors;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.security.GeneralSecurityException;
-import java.security.KeyStore;
-import java.security.cert.X509Certificate;
 import java.time.Duration;
-import java.util.List;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
-import javax.net.ssl.TrustManagerFactory;
 
 /** Asks ourselves as an API server would: by TLS, trusting what is in the caBundle. */
 final class SelfReview {
@@ -37,7 +32,7 @@ final class SelfReview {
     SelfReview(int port, String serverName, String caBundle) {
         this.port = port;
         this.serverName = serverName;
-        this.trust = trusting(Pem.certificates(caBundle));
+        this.trust = TrustAnchors.trusting(caBundle);
     }
 
     /**
@@ -67,23 +62,6 @@ final class SelfReview {
                 out.flush();
                 return new String(socket.getInputStream().readAllBytes(), UTF_8);
             }
-        }
-    }
-
-    private static SSLContext trusting(List<X509Certificate> anchors) {
-        try {
-            KeyStore store = KeyStore.getInstance("PKCS12");
-            store.load(null, null);
-            for (int i = 0; i < anchors.size(); i++) {
-                store.setCertificateEntry("ca-" + i, anchors.get(i));
-            }
-            var trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-            trust.init(store);
-            SSLContext context = SSLContext.getInstance("TLS");
-            context.init(null, trust.getTrustManagers(), null);
-            return context;
-        } catch (GeneralSecurityException | IOException e) {
-            throw new IllegalStateException("This JVM cannot trust a certificate", e);
         }
     }
 }
