@@ -1,6 +1,7 @@
 package io.gpusharing.sidecar;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -14,12 +15,18 @@ import java.util.Map;
  */
 record AgentSettings(Path proc, Path checkpoint, Path podLogs, int metricsPort, boolean dcgmNames) {
 
+    private static final int HIGHEST_PORT = 65_535;
+
+    /**
+     * Reads the environment.
+     *
+     * @throws Settings.BadSettings if the port is none
+     */
     static AgentSettings from(Map<String, String> environment) throws Settings.BadSettings {
         String port = environment.getOrDefault("GPUSHARING_METRICS_PORT", "8081");
-        if (!port.matches("\\d{1,5}")) {
+        if (!port.matches("\\d{1,5}") || Integer.parseInt(port) > HIGHEST_PORT) {
             throw new Settings.BadSettings(
-                    java.util.List.of(
-                            "GPUSHARING_METRICS_PORT is " + port + "; use for instance 8081"));
+                    List.of("GPUSHARING_METRICS_PORT is " + port + "; use for instance 8081"));
         }
         return new AgentSettings(
                 Path.of(environment.getOrDefault("GPUSHARING_PROC", "/proc")),
