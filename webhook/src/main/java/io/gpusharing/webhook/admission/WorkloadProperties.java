@@ -19,7 +19,7 @@ import org.springframework.validation.annotation.Validated;
  */
 @Validated
 @ConfigurationProperties("gpusharing.workloads")
-public record WorkloadProperties(@DefaultValue @Valid List<KindProperties> kinds) {
+public record WorkloadProperties(@DefaultValue List<@Valid KindProperties> kinds) {
 
     /**
      * @param group API group, for instance {@code argoproj.io}
@@ -29,7 +29,7 @@ public record WorkloadProperties(@DefaultValue @Valid List<KindProperties> kinds
     public record KindProperties(
             @NotBlank String group,
             @NotBlank String kind,
-            @NotEmpty @Valid List<PodsProperties> pods) {}
+            @NotEmpty List<@Valid PodsProperties> pods) {}
 
     /**
      * @param path to what becomes one pod, for instance {@code spec.templates[*]}
@@ -51,7 +51,7 @@ public record WorkloadProperties(@DefaultValue @Valid List<KindProperties> kinds
             return new Templates(kinds.stream().map(WorkloadProperties::kind).toList());
         } catch (IllegalArgumentException e) {
             throw new ConfigurationException(
-                    String.valueOf(e.getMessage()), "Mend gpusharing.workloads.kinds.");
+                    String.valueOf(e.getMessage()), "Correct gpusharing.workloads.kinds.");
         }
     }
 
