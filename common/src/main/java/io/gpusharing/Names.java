@@ -1,6 +1,6 @@
 package io.gpusharing;
 
-/** Names of labels, annotations and classes that more than one part reads or writes. */
+/** Names of labels, annotations and objects that more than one part reads or writes. */
 public final class Names {
 
     /** Prefix of every label and annotation of ours; on pods all of them are protected. */
@@ -38,12 +38,6 @@ public final class Names {
      * pulled: {@code injection} is {@code Off} for the {@code image} that it names.
      */
     public static final String INJECTION_SWITCH = "gpusharing-injection";
-
-    /** Priority class of pods whose budget still had time at admission. */
-    public static final String IN_BUDGET_CLASS = "gpu-in-budget";
-
-    /** Priority class of pods whose budget was used up at admission; never preempts. */
-    public static final String OVER_BUDGET_CLASS = "gpu-over-budget";
 
     /** Audience of the tokens that sidecars and agents report with. */
     public static final String REPORT_AUDIENCE = "gpusharing-timekeeper";

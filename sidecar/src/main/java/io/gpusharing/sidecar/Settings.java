@@ -75,7 +75,9 @@ record Settings(
             Map<String, String> environment, String name, List<String> problems) {
         String value = environment.getOrDefault(name, "");
         if (value.isBlank()) {
-            problems.add(name + " is not set; the webhook sets it on the container it injects");
+            problems.add(
+                    name
+                            + " is not set; the webhook sets it for sidecars, the chart for node agents");
         }
         return value;
     }
@@ -88,7 +90,7 @@ record Settings(
             }
             return url;
         } catch (IllegalArgumentException e) {
-            problems.add("GPUSHARING_TIMEKEEPER_URL is no URL: " + text);
+            problems.add("GPUSHARING_TIMEKEEPER_URL is not a URL: " + text);
             return URI.create("");
         }
     }

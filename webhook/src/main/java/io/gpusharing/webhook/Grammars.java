@@ -38,7 +38,7 @@ final class Grammars {
         } catch (IllegalArgumentException e) {
             throw new ConfigurationException(
                     String.valueOf(e.getMessage()),
-                    "Mend gpusharing.grammars or gpusharing.custom-resources.");
+                    "Correct gpusharing.grammars or gpusharing.custom-resources.");
         }
     }
 }

@@ -155,7 +155,7 @@ public final class TestCluster implements AutoCloseable {
             }
             if (process.exitValue() != 0) {
                 throw new IllegalStateException(
-                        "tools/cluster " + verb + " failed; what it said stands above");
+                        "tools/cluster " + verb + " failed; see its output above");
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);

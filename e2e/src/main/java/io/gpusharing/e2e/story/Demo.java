@@ -16,7 +16,6 @@ public final class Demo {
     private Demo() {}
 
     public static void main(String[] arguments) {
-        // fabric8 and Vert.x have nothing to say that a newcomer wants to read here.
         System.exit(tell(new Terminal(System.out), "1".equals(System.getenv("KEEP"))));
     }
 

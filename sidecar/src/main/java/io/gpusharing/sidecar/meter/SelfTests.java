@@ -54,7 +54,7 @@ final class SelfTests {
             return Refusal.of("the process list", reading.listAnswer);
         }
         if (reading.list.mpsClients > 0) {
-            return "MPS serves this GPU, and whose pid its samples carry is open";
+            return "MPS serves this GPU, and it is not known whose pids its samples carry";
         }
         String refusal = view.refusesProcess(driver, reading.everJoined);
         if (refusal != null) {
@@ -88,7 +88,7 @@ final class SelfTests {
         NvmlReturn answer = reading.samplesAnswer;
         boolean answers = answer.ok() || answer.remedy() == Remedy.NOTHING_NEW;
         if (sole == null) {
-            ladder.refused(Basis.DEVICE, "the GPU is not known to be one pod's alone");
+            ladder.refused(Basis.DEVICE, "the GPU is not known to belong to one pod alone");
         } else if (!answers) {
             ladder.refused(Basis.DEVICE, Refusal.of("the device's samples", answer));
         } else {

@@ -97,7 +97,7 @@ public final class AgentMetrics {
                         .metric(
                                 "gpusharing_gpu_uncovered_seconds_total",
                                 "counter",
-                                "Time in which it was not.")
+                                "Time in which a pod's use of a GPU was not measured.")
                         .metric(
                                 "gpusharing_gpu_memory_byte_seconds_total",
                                 "counter",
@@ -109,7 +109,7 @@ public final class AgentMetrics {
                         .metric(
                                 "gpusharing_gpu_use_without_request",
                                 "gauge",
-                                "1 for a pod that uses a GPU which kubelet gave it none of.")
+                                "1 for a pod that uses a GPU although kubelet gave it none.")
                         .metric(
                                 "gpusharing_unattributed_busy_seconds_total",
                                 "counter",
@@ -125,7 +125,7 @@ public final class AgentMetrics {
                         .metric(
                                 "gpusharing_xid_errors_total",
                                 "counter",
-                                "Critical errors that a GPU told, by XID.")
+                                "Critical errors (XID) that a GPU reported.")
                         .metric(
                                 "gpusharing_reports_total",
                                 "counter",

@@ -186,24 +186,24 @@ public final class StateFile {
         if (object.get(key) instanceof Long number) {
             return number;
         }
-        throw new IllegalArgumentException(key + " is no whole number");
+        throw new IllegalArgumentException(key + " is not a whole number");
     }
 
     private static String string(Map<?, ?> object, String key) {
         if (object.get(key) instanceof String string) {
             return string;
         }
-        throw new IllegalArgumentException(key + " is no text");
+        throw new IllegalArgumentException(key + " is not a string");
     }
 
     private static List<Map<?, ?>> objects(Map<?, ?> object, String key) {
         if (!(object.get(key) instanceof List<?> list)) {
-            throw new IllegalArgumentException(key + " is no list");
+            throw new IllegalArgumentException(key + " is not a list");
         }
         List<Map<?, ?>> objects = new ArrayList<>();
         for (Object item : list) {
             if (!(item instanceof Map<?, ?> map)) {
-                throw new IllegalArgumentException(key + " holds something else than objects");
+                throw new IllegalArgumentException(key + " holds more than objects");
             }
             objects.add(map);
         }

@@ -123,7 +123,7 @@ public final class Timekeeper {
                         ? new Answer.Taken(mode, ca)
                         : new Answer.Taken(mode, null);
             } catch (IllegalArgumentException e) {
-                return new Answer.Unavailable("an answer that is no JSON: " + e, null);
+                return new Answer.Unavailable("an answer that is not JSON: " + e, null);
             }
         }
         String reason = "HTTP " + status + " " + summary(body);

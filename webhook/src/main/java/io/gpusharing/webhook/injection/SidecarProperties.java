@@ -63,7 +63,7 @@ public record SidecarProperties(
             throw new ConfigurationException(
                     "gpusharing.sidecar.%s.%s: the metering container asks for cpu and memory alone"
                             .formatted(kind, name),
-                    "Take it out.");
+                    "Remove it.");
         }
         try {
             return Quantity.parse(amount);
