@@ -71,7 +71,7 @@ class DefaultBudgets extends Alarm {
     }
 
     private Set<String> unnamed() {
-        if (!watch.synced()) {
+        if (!watch.isKnown()) {
             return Set.of();
         }
         Set<String> named = watch.namedNamespaces();
@@ -85,17 +85,19 @@ class DefaultBudgets extends Alarm {
         if (namespaces.isEmpty()) {
             return;
         }
-        Budget present = watch.present(SHARED);
+        Budget present = watch.get(SHARED);
         if (present == null) {
             create(SHARED, namespaces);
+            return;
+        }
+        if (!present.byDefault()) {
+            // An administrator's own budget, which only happens to bear that name.
             return;
         }
         client.resources(GpuBudget.class)
                 .withName(SHARED)
                 .edit(budget -> {
-                    var all = new TreeSet<>(budget.getSpec().namespaces());
-                    all.addAll(namespaces);
-                    budget.setSpec(spec(List.copyOf(all)));
+                    budget.setSpec(withNamespaces(budget.getSpec(), namespaces));
                     return budget;
                 });
     }
@@ -117,6 +119,23 @@ class DefaultBudgets extends Alarm {
                 throw e;
             }
         }
+    }
+
+    /** What an administrator has changed in it meanwhile stays. */
+    private static GpuBudgetSpec withNamespaces(GpuBudgetSpec spec, Set<String> more) {
+        var namespaces = new TreeSet<>(spec.namespaces());
+        namespaces.addAll(more);
+        return new GpuBudgetSpec(
+                List.copyOf(namespaces),
+                spec.gpuMinutes(),
+                spec.period(),
+                spec.rollover(),
+                spec.debt(),
+                spec.onExhausted(),
+                spec.chargeBy(),
+                spec.share(),
+                spec.warnAtPercent(),
+                spec.minimumRunTime());
     }
 
     private GpuBudgetSpec spec(List<String> namespaces) {

@@ -87,7 +87,7 @@ class StatusPublisher extends Alarm {
     }
 
     private boolean write(BudgetState state, Instant now) {
-        Budget present = watch.present(state.name());
+        Budget present = watch.get(state.name());
         if (present == null) {
             return true;
         }

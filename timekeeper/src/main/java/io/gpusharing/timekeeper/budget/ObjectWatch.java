@@ -1,0 +1,179 @@
+package io.gpusharing.timekeeper.budget;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.gpusharing.timekeeper.ledger.Bookkeeper;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Follows all objects of one kind. After each change that matters, the whole set is handed over in
+ * the bookkeeper's thread, between two postings; for the first time when the list is complete.
+ *
+ * @param <T> an object as the API server stores it
+ * @param <V> what is read of it
+ */
+abstract class ObjectWatch<T extends HasMetadata, V>
+        implements SmartLifecycle, ResourceEventHandler<T> {
+
+    private static final Logger log = LoggerFactory.getLogger(ObjectWatch.class);
+
+    private final String plural;
+    private final SharedIndexInformer<T> informer;
+    private final Bookkeeper bookkeeper;
+    private final CompletionStage<Void> prerequisite;
+    private final CompletableFuture<Void> known = new CompletableFuture<>();
+
+    /** By namespace and name. An object that is replaced by another of its name is gone. */
+    private final Map<String, V> present = new ConcurrentHashMap<>();
+
+    private volatile boolean listed;
+    private volatile boolean running;
+
+    /**
+     * @param plural name of the kind in the API, for the log
+     * @param prerequisite what has to be known before this kind is
+     */
+    ObjectWatch(
+            String plural,
+            SharedIndexInformer<T> informer,
+            Bookkeeper bookkeeper,
+            CompletionStage<Void> prerequisite) {
+        this.plural = plural;
+        this.informer = informer;
+        this.bookkeeper = bookkeeper;
+        this.prerequisite = prerequisite;
+    }
+
+    /** What an object says; null if that is nothing to us. */
+    abstract @Nullable V read(T object);
+
+    /** Whether a change of an object changes nothing for us. */
+    boolean same(V before, V after) {
+        return before.equals(after);
+    }
+
+    /** Takes over all that there is now, in the bookkeeper's thread. */
+    abstract void take(Collection<V> all);
+
+    /** Done once all objects were listed and handed to the bookkeeper. */
+    CompletionStage<Void> known() {
+        return known;
+    }
+
+    /** Whether all objects were listed. */
+    boolean isKnown() {
+        return listed;
+    }
+
+    /** All there are now. */
+    Collection<V> all() {
+        return List.copyOf(present.values());
+    }
+
+    /** A cluster-scoped object by its name. */
+    @Nullable V get(String name) {
+        return present.get(name);
+    }
+
+    /** Hands everything over anew. */
+    void tell() {
+        if (listed) {
+            // The set is read when the work is done, not now: work that has to be tried again must
+            // see that what stood in its way has been deleted meanwhile.
+            bookkeeper.between(() -> take(all()));
+        }
+    }
+
+    @Override
+    public void start() {
+        running = true;
+        informer.addEventHandler(this);
+        // For ever: neither the API server nor the CRD has to be there yet.
+        informer.exceptionHandler((started, problem) -> complain(problem));
+        informer.start().runAfterBoth(prerequisite, this::begin);
+    }
+
+    private boolean complain(Throwable problem) {
+        log.atWarn()
+                .addKeyValue("kind", plural)
+                .setCause(problem)
+                .log("cannot list objects, asking again");
+        return true;
+    }
+
+    private void begin() {
+        informer.getStore().list().forEach(this::put);
+        // One that was deleted just now was maybe put back by the line above.
+        Set<String> stored =
+                informer.getStore().list().stream()
+                        .map(ObjectWatch::key)
+                        .collect(Collectors.toSet());
+        present.keySet().retainAll(stored);
+        listed = true;
+        tell();
+        log.atInfo()
+                .addKeyValue("kind", plural)
+                .addKeyValue("count", present.size())
+                .log("all objects are known");
+        known.complete(null);
+    }
+
+    @Override
+    public void onAdd(T object) {
+        if (put(object)) {
+            tell();
+        }
+    }
+
+    @Override
+    public void onUpdate(T before, T after) {
+        onAdd(after);
+    }
+
+    @Override
+    public void onDelete(T object, boolean finalStateUnknown) {
+        if (present.remove(key(object)) != null) {
+            tell();
+        }
+    }
+
+    /** Whether it changes anything. */
+    private boolean put(T object) {
+        V after = read(object);
+        String key = key(object);
+        V before = after == null ? present.remove(key) : present.put(key, after);
+        if (before == null || after == null) {
+            return before != null || after != null;
+        }
+        return !same(before, after);
+    }
+
+    private static String key(HasMetadata object) {
+        String namespace = object.getMetadata().getNamespace();
+        String name = object.getMetadata().getName();
+        return namespace == null ? name : namespace + "/" + name;
+    }
+
+    @Override
+    public void stop() {
+        informer.close();
+        running = false;
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+}
