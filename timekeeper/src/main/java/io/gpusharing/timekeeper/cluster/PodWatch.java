@@ -5,7 +5,6 @@ import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodList;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.Watch;
 import io.fabric8.kubernetes.client.Watcher;
 import io.fabric8.kubernetes.client.WatcherException;
@@ -23,7 +22,6 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.dao.DataAccessException;
 
 /**
  * Lists and watches the metered pods and tells a {@link PodFeed}. It goes on for ever: an API
@@ -82,7 +80,8 @@ final class PodWatch implements AutoCloseable {
                 told = false;
             } catch (InterruptedException e) {
                 return;
-            } catch (KubernetesClientException | DataAccessException e) {
+            } catch (RuntimeException e) {
+                // Whatever it was: a thread that ended here would leave all pods uncharged.
                 if (!told) {
                     log.atWarn().setCause(e).log("cannot list pods, asking again");
                     told = true;

@@ -1,0 +1,80 @@
+package io.gpusharing.timekeeper.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.timekeeper.metering.PodFacts;
+import io.gpusharing.timekeeper.testing.FakeApiServer;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class PodWatchTest {
+
+    private final FakeApiServer api = new FakeApiServer();
+    private final CompletableFuture<List<PodFacts>> listed = new CompletableFuture<>();
+
+    PodWatchTest() throws IOException {
+        api.answer(
+                "/pods",
+                """
+                {"apiVersion": "v1", "kind": "PodList", "metadata": {"resourceVersion": "1"}, "items": [
+                  {"metadata": {"name": "p", "namespace": "team-a", "creationTimestamp": "2026-03-02T10:00:00Z",
+                                "uid": "0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10"},
+                   "spec": {"containers": [{"name": "c"}]}}]}
+                """);
+    }
+
+    @AfterEach
+    void stop() {
+        api.close();
+    }
+
+    @Test
+    void afterAnErrorThatNobodyHasThoughtOfItListsThePodsAgain() throws Exception {
+        var reader = new PodReader(resource -> false);
+        var failing = new AtomicBoolean(true);
+        var watch =
+                new PodWatch(
+                        api.client(),
+                        pod -> read(reader, pod, failing.getAndSet(false)),
+                        new Listener(),
+                        Duration.ofMillis(1),
+                        Optional::empty);
+        try (watch) {
+            watch.start();
+
+            assertThat(listed.get(20, TimeUnit.SECONDS)).extracting(PodFacts::name).contains("p");
+        }
+    }
+
+    private static PodFacts read(PodReader reader, Pod pod, boolean fails) {
+        if (fails) {
+            throw new IllegalStateException("a pod like no other");
+        }
+        return reader.read(pod);
+    }
+
+    private final class Listener implements PodFeed {
+
+        @Override
+        public void listed(List<PodFacts> pods, String position, boolean resuming) {
+            listed.complete(pods);
+        }
+
+        @Override
+        public void changed(PodFacts pod, String position) {}
+
+        @Override
+        public void removed(PodFacts pod, String position) {}
+
+        @Override
+        public void passed(String position) {}
+    }
+}
