@@ -26,4 +26,19 @@ public record LedgerProperties(
         @DefaultValue("10s") Duration resumeGrace,
         @DefaultValue("P0M") Period keepCharges,
         @DefaultValue("10m") Duration settleEvery,
-        @DefaultValue("10") int idleFloorPercent) {}
+        @DefaultValue("10") int idleFloorPercent) {
+
+    public LedgerProperties {
+        boolean wholeMonths = keepCharges.equals(keepCharges.withDays(0));
+        if (!wholeMonths || keepCharges.isNegative()) {
+            throw new IllegalArgumentException(
+                    "gpusharing.ledger.keep-charges is %s; write whole months, for instance P13M, or P0M for ever"
+                            .formatted(keepCharges));
+        }
+        if (settleEvery.toSeconds() < 1) {
+            throw new IllegalArgumentException(
+                    "gpusharing.ledger.settle-every is %s; write a second or more, for instance 10m"
+                            .formatted(settleEvery));
+        }
+    }
+}

@@ -10,13 +10,13 @@ import io.gpusharing.timekeeper.leadership.Leadership;
 import io.gpusharing.timekeeper.ledger.Posting.Correction;
 import io.gpusharing.timekeeper.ledger.Posting.Move;
 import io.gpusharing.timekeeper.ledger.Verification.Difference;
+import io.gpusharing.timekeeper.testing.OpenStay;
 import io.gpusharing.timekeeper.testing.SteppingClock;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -40,27 +40,12 @@ class LedgerTest {
                             Duration.ZERO,
                             Duration.ZERO,
                             java.time.Period.ZERO,
-                            Duration.ZERO,
+                            Duration.ofMinutes(10),
                             10),
                     clock);
 
     private final PodStay stay =
-            new PodStay(
-                    UUID.randomUUID(),
-                    "team-a",
-                    "notebook",
-                    null,
-                    "gpu-1",
-                    "a",
-                    500_000,
-                    new GpuShare(500_000, 250_000),
-                    true,
-                    TEN,
-                    TEN,
-                    TEN,
-                    null,
-                    false,
-                    null);
+            OpenStay.of("team-a", "a", 500_000, new GpuShare(500_000, 250_000), TEN);
 
     LedgerTest() {
         ledger.open(TEN);
