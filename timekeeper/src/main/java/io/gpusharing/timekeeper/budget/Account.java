@@ -6,14 +6,12 @@ import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Lot;
 import io.gpusharing.budget.Period;
 import io.gpusharing.budget.PeriodRule;
-import io.gpusharing.budget.Terms;
 import io.gpusharing.timekeeper.budget.Assignment.Conflict;
 import io.gpusharing.timekeeper.ledger.Entry;
 import io.gpusharing.timekeeper.ledger.PodStay;
 import java.math.BigInteger;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -78,7 +76,7 @@ final class Account {
         Map<String, GpuTime> late = usage.late(opening.countedFrom(), opening.openedAt());
         period = opening.period();
         base = opening.countedFrom();
-        line = budget.spec().terms().map(it -> line(it, opening, grants)).orElse(null);
+        line = budget.spec().terms().map(it -> opening.line(it, grants)).orElse(null);
         Instant step = nextStep();
         while (step != null && !step.isAfter(now)) {
             GpuTime used = sum(usage.used(base, step));
@@ -90,7 +88,7 @@ final class Account {
             if (step.equals(period.end())) {
                 period = new Period(step, periods.at(step).end());
                 periodCounts = step;
-                begun.add(opening(before, used, line, grants));
+                begun.add(Opening.following(before, used, line, grants, period));
             }
             base = step;
             step = nextStep();
@@ -103,64 +101,6 @@ final class Account {
             late.forEach((name, used) -> use(name).posted = use(name).posted.plus(used));
         }
         return begun;
-    }
-
-    /** The line with which a period begins. */
-    static BudgetLine line(Terms terms, Opening opening, List<Grant> grants) {
-        Instant from = opening.countedFrom();
-        Instant end = opening.period().end();
-        var lots = new ArrayList<Lot>();
-        lots.add(new Lot(Lot.ALLOWANCE, terms.allowance(), from, end));
-        if (opening.rolledOver().isPositive()) {
-            lots.add(new Lot(Lot.ROLLOVER, opening.rolledOver(), from, end));
-        }
-        for (Grant grant : grants) {
-            Lot lot =
-                    grant.lot(
-                            opening.carried().getOrDefault(grant.uid(), grant.amount()),
-                            terms.periods());
-            if (countsAfter(lot, from)) {
-                lots.add(lot);
-            }
-        }
-        // What is owed is used at once.
-        return new BudgetLine(from, 0, lots, GpuTime.ZERO, terms, end).after(opening.debt(), from);
-    }
-
-    private static boolean countsAfter(Lot lot, Instant instant) {
-        Instant until = lot.until();
-        return until == null || (until.isAfter(instant) && until.isAfter(lot.from()));
-    }
-
-    /** What the step into the present period brought. */
-    private Opening opening(
-            @Nullable BudgetLine before,
-            GpuTime used,
-            @Nullable BudgetLine after,
-            List<Grant> grants) {
-        GpuTime debt = GpuTime.ZERO;
-        GpuTime writtenOff = GpuTime.ZERO;
-        GpuTime rolledOver = GpuTime.ZERO;
-        var carried = new HashMap<String, GpuTime>();
-        if (before != null && after != null) {
-            Terms terms = before.terms();
-            GpuTime over = used.minus(before.remaining());
-            if (over.isPositive()) {
-                debt = over.min(terms.allowance().percent(terms.maxDebtPercent()));
-                writtenOff = over.minus(debt);
-            }
-            for (Lot lot : after.lots()) {
-                if (lot.source().equals(Lot.ROLLOVER)) {
-                    rolledOver = lot.remaining();
-                }
-                grants.stream()
-                        .filter(grant -> grant.name().equals(lot.source()))
-                        .filter(grant -> grant.from().equals(lot.from()))
-                        .forEach(grant -> carried.put(grant.uid(), lot.remaining()));
-            }
-        }
-        return new Opening(
-                period, period.start(), rolledOver, debt, writtenOff, carried, Instant.MAX);
     }
 
     /** So many of its open stays nobody has measured lately. */

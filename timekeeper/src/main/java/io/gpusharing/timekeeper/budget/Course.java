@@ -136,8 +136,7 @@ public record Course(GpuTime opening, List<Credit> credits, GpuTime closing, Gpu
 
         private BudgetLine begin(Chapter chapter) {
             Instant at = chapter.opening().countedFrom();
-            return Account.line(chapter.terms(), chapter.opening(), grants)
-                    .after(chapter.late(), at);
+            return chapter.opening().line(chapter.terms(), grants).after(chapter.late(), at);
         }
 
         /** If the statement begins before {@code instant}, what was left then is known now. */
@@ -187,8 +186,7 @@ public record Course(GpuTime opening, List<Credit> credits, GpuTime closing, Gpu
             for (Grant grant : grants) {
                 if (grant.from().equals(at) || (before == null && grant.from().isBefore(at))) {
                     after.lots().stream()
-                            .filter(lot -> lot.source().equals(grant.name()))
-                            .filter(lot -> lot.from().equals(grant.from()))
+                            .filter(grant::isSourceOf)
                             .findFirst()
                             .ifPresent(lot -> add(at, Kind.Grant, lot.source(), grant.amount()));
                 }

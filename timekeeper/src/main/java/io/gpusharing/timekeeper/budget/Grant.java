@@ -37,6 +37,20 @@ record Grant(
      * @param remaining what is left of it
      */
     Lot lot(GpuTime remaining, PeriodRule periods) {
-        return new Lot(name, remaining, from, until(periods));
+        return new Lot(source(), remaining, from, until(periods));
+    }
+
+    /** Whether a lot of a budget's line is what is left of this grant. */
+    boolean isSourceOf(Lot lot) {
+        return lot.source().equals(source()) && lot.from().equals(from);
+    }
+
+    /**
+     * Its name; but a grant may be called {@code rollover}, and must not be taken for one. No
+     * object's name has a slash.
+     */
+    private String source() {
+        boolean taken = name.equals(Lot.ALLOWANCE) || name.equals(Lot.ROLLOVER);
+        return taken ? "grant/" + name : name;
     }
 }

@@ -1,12 +1,19 @@
 package io.gpusharing.timekeeper.budget;
 
+import io.gpusharing.budget.BudgetLine;
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.Lot;
 import io.gpusharing.budget.Period;
+import io.gpusharing.budget.Terms;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A period as it was opened.
+ * How a period began: what it took over from the one before.
  *
  * @param countedFrom its start, or the creation of the budget in its first period
  * @param rolledOver what was left of the last allowance and may still be used
@@ -22,4 +29,72 @@ record Opening(
         GpuTime debt,
         GpuTime writtenOff,
         Map<String, GpuTime> carried,
-        Instant openedAt) {}
+        Instant openedAt) {
+
+    /**
+     * The opening of the period that follows.
+     *
+     * @param before the line just before the step into it; null if the budget is unlimited
+     * @param used what was used since that line began
+     * @param after the line that the step led to; null if the budget is unlimited
+     * @param grants all that may have a lot in {@code after}
+     */
+    static Opening following(
+            @Nullable BudgetLine before,
+            GpuTime used,
+            @Nullable BudgetLine after,
+            List<Grant> grants,
+            Period period) {
+        GpuTime debt = GpuTime.ZERO;
+        GpuTime writtenOff = GpuTime.ZERO;
+        GpuTime rolledOver = GpuTime.ZERO;
+        var carried = new HashMap<String, GpuTime>();
+        if (before != null && after != null) {
+            Terms terms = before.terms();
+            GpuTime over = used.minus(before.remaining());
+            if (over.isPositive()) {
+                debt = over.min(terms.allowance().percent(terms.maxDebtPercent()));
+                writtenOff = over.minus(debt);
+            }
+            for (Lot lot : after.lots()) {
+                if (lot.source().equals(Lot.ROLLOVER)) {
+                    rolledOver = lot.remaining();
+                }
+                grants.stream()
+                        .filter(grant -> grant.isSourceOf(lot))
+                        .forEach(grant -> carried.put(grant.uid(), lot.remaining()));
+            }
+        }
+        return new Opening(
+                period, period.start(), rolledOver, debt, writtenOff, carried, Instant.MAX);
+    }
+
+    /**
+     * The line with which the period begins.
+     *
+     * @param grants all that count in it or later
+     */
+    BudgetLine line(Terms terms, List<Grant> grants) {
+        Instant end = period.end();
+        var lots = new ArrayList<Lot>();
+        lots.add(new Lot(Lot.ALLOWANCE, terms.allowance(), countedFrom, end));
+        if (rolledOver.isPositive()) {
+            lots.add(new Lot(Lot.ROLLOVER, rolledOver, countedFrom, end));
+        }
+        for (Grant grant : grants) {
+            GpuTime left = carried.getOrDefault(grant.uid(), grant.amount());
+            Lot lot = grant.lot(left, terms.periods());
+            if (countsAfter(lot, countedFrom)) {
+                lots.add(lot);
+            }
+        }
+        // What is owed is used at once.
+        return new BudgetLine(countedFrom, 0, lots, GpuTime.ZERO, terms, end)
+                .after(debt, countedFrom);
+    }
+
+    private static boolean countsAfter(Lot lot, Instant instant) {
+        Instant until = lot.until();
+        return until == null || (until.isAfter(instant) && until.isAfter(lot.from()));
+    }
+}

@@ -9,13 +9,13 @@ import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.testing.RandomSeeds;
 import io.gpusharing.timekeeper.ledger.PodStay;
+import io.gpusharing.timekeeper.testing.OpenStay;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -101,6 +101,27 @@ class AccountTest {
         assertThat(tuesday.debt()).isEqualTo(minutes("25"));
         assertThat(tuesday.writtenOff()).isEqualTo(minutes("55"));
         assertThat(account.state(TUESDAY).remaining(TUESDAY)).contains(minutes("75"));
+    }
+
+    @Test
+    void aGrantThatIsCalledRolloverIsNotCountedTwice() {
+        Grant grant =
+                new Grant(
+                        "uid-g",
+                        "rollover",
+                        "a",
+                        minutes("50"),
+                        "deadline",
+                        null,
+                        MONDAY,
+                        TUESDAY.plus(Duration.ofDays(3)),
+                        null);
+        usage.use(MONDAY, "100");
+
+        Opening tuesday = account.fold(monday, List.of(grant), usage, TUESDAY).getFirst();
+
+        assertThat(tuesday.rolledOver()).isEqualTo(GpuTime.ZERO);
+        assertThat(tuesday.carried()).isEqualTo(Map.of("uid-g", minutes("50")));
     }
 
     @Test
@@ -198,21 +219,6 @@ class AccountTest {
 
     private static PodStay running(long rate, int second) {
         Instant since = MONDAY.plusSeconds(second);
-        return new PodStay(
-                UUID.randomUUID(),
-                "team-a",
-                "p",
-                null,
-                "n",
-                "a",
-                rate,
-                new GpuShare(rate, 0),
-                true,
-                since,
-                since,
-                since,
-                null,
-                false,
-                null);
+        return OpenStay.of("team-a", "a", rate, new GpuShare(rate, 0), since);
     }
 }
