@@ -2,8 +2,8 @@ package io.gpusharing.timekeeper.budget;
 
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.Timestamps;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.List;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
@@ -50,10 +50,10 @@ class Announcements {
                         new Announcement(
                                 row.getString("budget"),
                                 "",
-                                row.getObject("period_start", OffsetDateTime.class).toInstant(),
+                                Timestamps.instant(row, "period_start"),
                                 row.getString("kind"),
                                 new GpuTime(row.getLong("granted")),
-                                row.getObject("due_at", OffsetDateTime.class).toInstant(),
+                                Timestamps.instant(row, "due_at"),
                                 row.getString("message")))
                 .list();
     }

@@ -21,21 +21,22 @@ import org.springframework.transaction.annotation.Transactional;
 public class Balances {
 
     private final Periods periods;
+    private final GrantBook grants;
     private final TermsBook terms;
     private final UsageBook posted;
     private final StatementBook statements;
 
     Balances(
             Periods periods,
+            GrantBook grants,
             TermsBook terms,
             UsageBook posted,
-            StatementBook statements,
-            Budgets budgets) {
+            StatementBook statements) {
         this.periods = periods;
+        this.grants = grants;
         this.terms = terms;
         this.posted = posted;
         this.statements = statements;
-        budgets.listen(terms::note);
     }
 
     /**
@@ -56,6 +57,13 @@ public class Balances {
      * @param used by namespace
      */
     public record Stretch(@Nullable Course course, Map<String, GpuTime> used) {
+
+        /** Micro-GPU-seconds by namespace. */
+        public TreeMap<String, Long> byNamespace() {
+            var amounts = new TreeMap<String, Long>();
+            used.forEach((name, time) -> amounts.put(name, time.microGpuSeconds()));
+            return amounts;
+        }
 
         /** All namespaces together. */
         public GpuTime total() {
@@ -85,7 +93,7 @@ public class Balances {
                 Course.walk(
                         List.of(chapter(budget, last, then, null)),
                         false,
-                        periods.grants(budget, last.countedFrom()),
+                        grants.countingSince(budget, last.countedFrom()),
                         (from, to) -> used(budget, from, to),
                         at,
                         at);
@@ -131,7 +139,7 @@ public class Balances {
         return Course.walk(
                 chapters,
                 !first.countedFrom().isBefore(from),
-                periods.grants(budget, first.countedFrom()),
+                grants.countingSince(budget, first.countedFrom()),
                 (begin, end) -> used(budget, begin, end),
                 from,
                 to);

@@ -1,9 +1,7 @@
 package io.gpusharing.timekeeper.budget;
 
-import io.gpusharing.budget.GpuBudgetSpec.ChargeBy;
 import io.gpusharing.budget.GpuBudgetSpec.Fixed;
 import io.gpusharing.budget.GpuTime;
-import io.gpusharing.budget.ShareRule.Reference;
 import io.gpusharing.timekeeper.ledger.Entry;
 import io.gpusharing.timekeeper.ledger.PodStay;
 import io.gpusharing.timekeeper.ledger.Posting;
@@ -11,7 +9,6 @@ import io.gpusharing.timekeeper.ledger.Posting.Move;
 import io.gpusharing.timekeeper.ledger.Tariff;
 import io.gpusharing.timekeeper.ledger.Tariffs;
 import io.gpusharing.timekeeper.ledger.UsageBook;
-import io.gpusharing.timekeeper.metering.RateRule;
 import java.time.Clock;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -42,26 +39,32 @@ public class Budgets implements Tariffs {
     private static final Logger log = LoggerFactory.getLogger(Budgets.class);
 
     private final Periods periods;
+    private final GrantBook grants;
     private final UsageBook usage;
     private final BudgetProperties properties;
     private final Clock clock;
+    private final TariffTable tariffs;
     private final List<Consumer<Map<String, BudgetState>>> listeners = new CopyOnWriteArrayList<>();
 
     private final Map<String, Account> accounts = new HashMap<>();
-    private final Map<String, Tariff> tariffs = new HashMap<>();
     private final Set<String> unfolded = new HashSet<>();
     private final Map<String, List<Opening>> begun = new HashMap<>();
     private final Set<String> changed = new HashSet<>();
-    private Assignment present = Assignment.NONE;
-    private Map<String, Fixed> quotas = Map.of();
     private volatile Map<String, BudgetState> states = Map.of();
     private volatile boolean settled;
 
-    Budgets(Periods periods, UsageBook usage, BudgetProperties properties, Clock clock) {
+    Budgets(
+            Periods periods,
+            GrantBook grants,
+            UsageBook usage,
+            BudgetProperties properties,
+            Clock clock) {
         this.periods = periods;
+        this.grants = grants;
         this.usage = usage;
         this.properties = properties;
         this.clock = clock;
+        this.tariffs = new TariffTable(properties);
     }
 
     /** All budgets by name, as of when they last changed. */
@@ -97,10 +100,9 @@ public class Budgets implements Tariffs {
         listeners.add(listener);
     }
 
-    /** The budgets there are now have become known. */
+    /** These budgets exist from now on. */
     void known(Collection<Budget> budgets) {
-        Instant now = now();
-        Assignment assignment = Assignment.of(budgets);
+        tariffs.assign(budgets, now());
         Set<String> names = new HashSet<>();
         for (Budget budget : budgets) {
             names.add(budget.name());
@@ -108,18 +110,17 @@ public class Budgets implements Tariffs {
             if (account == null) {
                 account = open(budget);
             }
-            account.changed(budget, assignment.conflicts().getOrDefault(budget.name(), List.of()));
+            account.changed(budget, tariffs.conflicts(budget.name()));
             unfolded.add(budget.name());
         }
         accounts.keySet().retainAll(names);
-        present = assignment;
-        assign(assignment, now);
+        noteMissingQuotas();
     }
 
-    /** What the namespaces' own quotas allow, in core units and blocks of memory. */
+    /** What the namespaces' own quotas allow from now on, in core units and blocks of memory. */
     void quotas(Map<String, Fixed> byNamespace) {
-        quotas = byNamespace;
-        assign(present, now());
+        tariffs.quotas(byNamespace, now());
+        noteMissingQuotas();
     }
 
     private Account open(Budget budget) {
@@ -128,70 +129,17 @@ public class Budgets implements Tariffs {
         return account;
     }
 
-    private void assign(Assignment assignment, Instant now) {
-        Set<String> namespaces = new HashSet<>(tariffs.keySet());
-        namespaces.addAll(assignment.owners().keySet());
-        for (String namespace : namespaces) {
-            boolean first = !tariffs.containsKey(namespace);
-            Tariff before = of(namespace);
-            Budget owner = assignment.owners().get(namespace);
-            // What a budget charges begins with its creation; a later edit begins when it is seen.
-            Tariff after =
-                    owner == null
-                            ? unnamed(namespace).after(before, now)
-                            : new Tariff(
-                                    owner.name(),
-                                    RateRule.of(owner.spec().share(), quotas.get(namespace)),
-                                    owner.spec().chargeBy() == ChargeBy.Utilization,
-                                    first ? owner.created() : now,
-                                    before);
-            if (first || !before.sameTerms(after)) {
-                tariffs.put(namespace, after);
-            }
-        }
-        missQuotas(assignment);
-    }
-
-    private void missQuotas(Assignment assignment) {
+    private void noteMissingQuotas() {
         accounts.forEach((name, account) -> {
-            boolean asks = account.budget().spec().share().reference() == Reference.FromQuota;
-            List<String> missing =
-                    account.budget().spec().namespaces().stream()
-                            .filter(namespace -> asks && !quotas.containsKey(namespace))
-                            .filter(namespace -> name.equals(owner(assignment, namespace)))
-                            .toList();
-            if (account.withoutQuota(missing)) {
+            if (account.withoutQuota(tariffs.withoutQuota(account.budget()))) {
                 changed.add(name);
             }
         });
     }
 
-    private static @Nullable String owner(Assignment assignment, String namespace) {
-        Budget owner = assignment.owners().get(namespace);
-        return owner == null ? null : owner.name();
-    }
-
     @Override
     public Tariff of(String namespace) {
-        Tariff tariff = tariffs.get(namespace);
-        return tariff == null ? unnamed(namespace) : tariff;
-    }
-
-    /**
-     * What holds for a namespace that no budget names. The budget that it is going to get is named
-     * by its first charge already, so that no pod is free until that budget has been made.
-     */
-    private Tariff unnamed(String namespace) {
-        return properties
-                .budgetOfUnnamed(namespace)
-                .filter(name -> !isSomebodyElses(name))
-                .map(name -> new Tariff(name, RateRule.DEFAULT, false, Instant.MIN, null))
-                .orElse(Tariff.FREE);
-    }
-
-    private boolean isSomebodyElses(String budget) {
-        Account account = accounts.get(budget);
-        return account != null && !account.budget().byDefault();
+        return tariffs.of(namespace);
     }
 
     @Override
@@ -286,13 +234,10 @@ public class Budgets implements Tariffs {
                     .setCause(e)
                     .addKeyValue("budget", name)
                     .log("this budget cannot be counted as it is written; it has no limit now");
-            account.changed(budget.notUnderstood(String.valueOf(e.getMessage())), conflicts(name));
+            account.changed(
+                    budget.notUnderstood(String.valueOf(e.getMessage())), tariffs.conflicts(name));
             fold(name, account, now);
         }
-    }
-
-    private List<Assignment.Conflict> conflicts(String name) {
-        return present.conflicts().getOrDefault(name, List.of());
     }
 
     private void fold(String name, Account account, Instant now) {
@@ -301,7 +246,7 @@ public class Budgets implements Tariffs {
                 name,
                 account.fold(
                         opening,
-                        periods.grants(name, opening.countedFrom()),
+                        grants.countingSince(name, opening.countedFrom()),
                         new PostedUsage(usage, name),
                         now));
     }
@@ -316,11 +261,10 @@ public class Budgets implements Tariffs {
         begun.clear();
     }
 
-    /** The grants there are now have become known; those that are gone end. */
-    void granted(Collection<Grant> grants) {
-        Instant now = now();
-        grants.forEach(periods::grant);
-        periods.endAllBut(grants.stream().map(Grant::uid).toList(), now);
+    /** These grants exist from now on; those that are gone end now. */
+    void granted(Collection<Grant> present) {
+        present.forEach(grants::write);
+        grants.endAllBut(present.stream().map(Grant::uid).toList(), now());
         unfolded.addAll(accounts.keySet());
     }
 

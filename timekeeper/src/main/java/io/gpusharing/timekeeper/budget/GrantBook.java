@@ -3,17 +3,20 @@ package io.gpusharing.timekeeper.budget;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.Timestamps;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
-/** The grants that the ledger has taken in, for readers. */
+/**
+ * The grants, as they were written down when their objects were first seen. They outlive the
+ * objects: a deleted grant has an end.
+ */
 @Repository
 public class GrantBook {
 
@@ -75,6 +78,67 @@ public class GrantBook {
                 .optional();
     }
 
+    /** Writes a grant down; one that is there stays as it is. */
+    void write(Grant grant) {
+        jdbc.sql(
+                        """
+                        insert into budget_grant (cluster, uid, name, budget, amount, reason, author,
+                            valid_from, expires)
+                        values (:cluster, :uid, :name, :budget, :amount, :reason, :author,
+                            :from::timestamptz, :expires::timestamptz)
+                        on conflict do nothing
+                        """)
+                .param("cluster", cluster)
+                .param("uid", grant.uid())
+                .param("name", grant.name())
+                .param("budget", grant.budget())
+                .param("amount", grant.amount().microGpuSeconds())
+                .param("reason", grant.reason())
+                .param("author", grant.author())
+                .param("from", grant.from().toString())
+                .param("expires", Timestamps.text(grant.expires()))
+                .update();
+    }
+
+    /** Grants whose objects are not there any more end now. */
+    void endAllBut(List<String> present, Instant now) {
+        jdbc.sql(
+                        """
+                        update budget_grant set ended = :now::timestamptz
+                        where cluster = :cluster and ended is null and not (uid = any(:present))
+                        """)
+                .param("cluster", cluster)
+                .param("now", now.toString())
+                .param("present", present.toArray(String[]::new))
+                .update();
+    }
+
+    /** All grants of a budget that count at or after an instant. */
+    List<Grant> countingSince(String budget, Instant from) {
+        return jdbc.sql(
+                        """
+                        select * from budget_grant where cluster = :cluster and budget = :budget
+                          and (expires is null or expires > :from::timestamptz)
+                          and (ended is null or ended > :from::timestamptz)
+                        order by valid_from, name
+                        """)
+                .param("cluster", cluster)
+                .param("budget", budget)
+                .param("from", from.toString())
+                .query((row, number) ->
+                        new Grant(
+                                row.getString("uid"),
+                                row.getString("name"),
+                                row.getString("budget"),
+                                new GpuTime(row.getLong("amount")),
+                                row.getString("reason"),
+                                row.getString("author"),
+                                Timestamps.instant(row, "valid_from"),
+                                Timestamps.instantOrNull(row, "expires"),
+                                Timestamps.instantOrNull(row, "ended")))
+                .list();
+    }
+
     private static Written written(ResultSet row) throws SQLException {
         GpuTime amount = new GpuTime(row.getLong("amount"));
         return new Written(
@@ -85,13 +149,8 @@ public class GrantBook {
                 amount.minutes(),
                 row.getString("reason"),
                 row.getString("author"),
-                row.getObject("valid_from", OffsetDateTime.class).toInstant(),
-                instant(row, "expires"),
-                instant(row, "ended"));
-    }
-
-    private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
-        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
-        return time == null ? null : time.toInstant();
+                Timestamps.instant(row, "valid_from"),
+                Timestamps.instantOrNull(row, "expires"),
+                Timestamps.instantOrNull(row, "ended"));
     }
 }

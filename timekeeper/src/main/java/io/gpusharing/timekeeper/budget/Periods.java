@@ -3,19 +3,18 @@ package io.gpusharing.timekeeper.budget;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Period;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.Timestamps;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
-/** The periods that were opened, and the grants that count in them. */
+/** The periods that were opened, each with what it took over. */
 @Repository
 class Periods {
 
@@ -86,7 +85,7 @@ class Periods {
                 .param("cluster", cluster)
                 .param("budget", budget)
                 .param("start", period.start().toString())
-                .param("end", text(period.end()))
+                .param("end", Timestamps.text(period.end()))
                 .param("from", countedFrom.toString())
                 .param("rolled", rolledOver.microGpuSeconds())
                 .param("debt", debt.microGpuSeconds())
@@ -130,15 +129,15 @@ class Periods {
     }
 
     private Opening opening(String budget, ResultSet row) throws SQLException {
-        Instant start = instant(row, "period_start");
+        Instant start = Timestamps.instant(row, "period_start");
         return new Opening(
-                new Period(start, instantOrNull(row, "period_end")),
-                instant(row, "counted_from"),
+                new Period(start, Timestamps.instantOrNull(row, "period_end")),
+                Timestamps.instant(row, "counted_from"),
                 new GpuTime(row.getLong("rolled_over")),
                 new GpuTime(row.getLong("debt")),
                 new GpuTime(row.getLong("written_off")),
                 carried(budget, start),
-                instant(row, "opened_at"));
+                Timestamps.instant(row, "opened_at"));
     }
 
     private Map<String, GpuTime> carried(String budget, Instant start) {
@@ -155,80 +154,5 @@ class Periods {
                     carried.put(row.getString(1), new GpuTime(row.getLong(2)));
                 });
         return carried;
-    }
-
-    /** Writes a grant down; one that is there stays as it is. */
-    void grant(Grant grant) {
-        jdbc.sql(
-                        """
-                        insert into budget_grant (cluster, uid, name, budget, amount, reason, author,
-                            valid_from, expires)
-                        values (:cluster, :uid, :name, :budget, :amount, :reason, :author,
-                            :from::timestamptz, :expires::timestamptz)
-                        on conflict do nothing
-                        """)
-                .param("cluster", cluster)
-                .param("uid", grant.uid())
-                .param("name", grant.name())
-                .param("budget", grant.budget())
-                .param("amount", grant.amount().microGpuSeconds())
-                .param("reason", grant.reason())
-                .param("author", grant.author())
-                .param("from", grant.from().toString())
-                .param("expires", text(grant.expires()))
-                .update();
-    }
-
-    /** Grants whose objects are not there any more end now. */
-    void endAllBut(List<String> present, Instant now) {
-        jdbc.sql(
-                        """
-                        update budget_grant set ended = :now::timestamptz
-                        where cluster = :cluster and ended is null and not (uid = any(:present))
-                        """)
-                .param("cluster", cluster)
-                .param("now", now.toString())
-                .param("present", present.toArray(String[]::new))
-                .update();
-    }
-
-    /** All grants of a budget that count at or after an instant. */
-    List<Grant> grants(String budget, Instant from) {
-        return jdbc.sql(
-                        """
-                        select * from budget_grant where cluster = :cluster and budget = :budget
-                          and (expires is null or expires > :from::timestamptz)
-                          and (ended is null or ended > :from::timestamptz)
-                        order by valid_from, name
-                        """)
-                .param("cluster", cluster)
-                .param("budget", budget)
-                .param("from", from.toString())
-                .query((row, number) ->
-                        new Grant(
-                                row.getString("uid"),
-                                row.getString("name"),
-                                row.getString("budget"),
-                                new GpuTime(row.getLong("amount")),
-                                row.getString("reason"),
-                                row.getString("author"),
-                                instant(row, "valid_from"),
-                                instantOrNull(row, "expires"),
-                                instantOrNull(row, "ended")))
-                .list();
-    }
-
-    private static @Nullable String text(@Nullable Instant instant) {
-        return instant == null ? null : instant.toString();
-    }
-
-    private static Instant instant(ResultSet row, String column) throws SQLException {
-        return row.getObject(column, OffsetDateTime.class).toInstant();
-    }
-
-    private static @Nullable Instant instantOrNull(ResultSet row, String column)
-            throws SQLException {
-        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
-        return time == null ? null : time.toInstant();
     }
 }

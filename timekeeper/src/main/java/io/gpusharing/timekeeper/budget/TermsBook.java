@@ -5,12 +5,12 @@ import io.gpusharing.budget.PeriodRule;
 import io.gpusharing.budget.PeriodRule.Unit;
 import io.gpusharing.budget.Terms;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.Timestamps;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.LocalDateTime;
-import java.time.OffsetDateTime;
 import java.time.ZoneId;
 import java.util.HashSet;
 import java.util.List;
@@ -32,10 +32,11 @@ class TermsBook {
     private final String cluster;
     private final Set<Seen> known = new HashSet<>();
 
-    TermsBook(JdbcClient jdbc, ClusterProperties properties, Clock clock) {
+    TermsBook(JdbcClient jdbc, ClusterProperties properties, Budgets budgets, Clock clock) {
         this.jdbc = jdbc;
         this.clock = clock;
         this.cluster = properties.id();
+        budgets.listen(this::note);
     }
 
     private record Seen(String budget, String uid, long generation) {}
@@ -48,7 +49,7 @@ class TermsBook {
     record Version(Instant seenAt, long generation, @Nullable Terms terms) {}
 
     /** Writes down what is new; in the bookkeeper's thread. */
-    void note(Map<String, BudgetState> states) {
+    private void note(Map<String, BudgetState> states) {
         for (BudgetState state : states.values()) {
             Seen seen = new Seen(state.name(), state.uid(), state.generation());
             if (!known.contains(seen)) {
@@ -100,7 +101,7 @@ class TermsBook {
         long allowance = row.getLong("allowance");
         boolean unlimited = row.wasNull();
         return new Version(
-                row.getObject("seen_at", OffsetDateTime.class).toInstant(),
+                Timestamps.instant(row, "seen_at"),
                 row.getLong("generation"),
                 unlimited
                         ? null

@@ -30,12 +30,7 @@ public class ClusterView {
         return Optional.ofNullable(pods.get(uid));
     }
 
-    /** All nodes by name, each with the last capacity that named a GPU. */
-    public Map<String, NodeFacts> nodes() {
-        return Map.copyOf(nodes);
-    }
-
-    /** One node; empty if it was never seen. */
+    /** A node, with the last capacity that named a GPU; empty if it was never seen. */
     public Optional<NodeFacts> node(String name) {
         return Optional.ofNullable(nodes.get(name));
     }

@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.ledger;
 
+import io.gpusharing.timekeeper.database.Timestamps;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -56,12 +57,7 @@ final class Columns<T> {
 
     /** As text in UTC: the driver would write a timestamp in the JVM's own zone. */
     Columns<T> instant(Function<T, @Nullable Instant> column) {
-        return add(
-                "timestamptz",
-                row -> {
-                    Instant instant = column.apply(row);
-                    return instant == null ? null : instant.toString();
-                });
+        return add("timestamptz", row -> Timestamps.text(column.apply(row)));
     }
 
     List<Object> parameters() {

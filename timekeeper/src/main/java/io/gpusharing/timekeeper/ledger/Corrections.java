@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.ledger;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.Timestamps;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -70,7 +71,7 @@ public class Corrections {
                         "select posted_until from pod_stay where cluster = :cluster and pod_uid = :pod")
                 .param("cluster", cluster)
                 .param("pod", pod)
-                .query((row, number) -> Rows.instant(row, "posted_until"))
+                .query((row, number) -> Timestamps.instant(row, "posted_until"))
                 .optional();
     }
 
@@ -174,13 +175,13 @@ public class Corrections {
                 row.getObject("pod_uid", UUID.class),
                 row.getString("namespace"),
                 row.getString("budget"),
-                Rows.instant(row, "charged_from"),
-                Rows.instant(row, "charged_to"),
+                Timestamps.instant(row, "charged_from"),
+                Timestamps.instant(row, "charged_to"),
                 row.getLong("rate"),
                 amount.microGpuSeconds(),
                 amount.minutes(),
                 row.getString("reason"),
                 row.getString("author"),
-                Rows.instant(row, "posted_at"));
+                Timestamps.instant(row, "posted_at"));
     }
 }

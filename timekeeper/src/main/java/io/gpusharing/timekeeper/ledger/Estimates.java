@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.ledger;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.Timestamps;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
@@ -40,14 +41,6 @@ public class Estimates {
             @Nullable Instant bound,
             @Nullable Long atMost) {}
 
-    /** How many there are. */
-    public long count() {
-        return jdbc.sql("select count(*) from pod_stay where cluster = :cluster and estimated")
-                .param("cluster", cluster)
-                .query(Long.class)
-                .single();
-    }
-
     /** The latest. */
     public List<Estimate> latest(int size) {
         return jdbc.sql(
@@ -59,8 +52,8 @@ public class Estimates {
                 .param("cluster", cluster)
                 .param("size", size)
                 .query((row, number) -> {
-                    Instant until = Rows.instant(row, "held_until");
-                    Instant bound = Rows.instantOrNull(row, "end_bound");
+                    Instant until = Timestamps.instant(row, "held_until");
+                    Instant bound = Timestamps.instantOrNull(row, "end_bound");
                     return new Estimate(
                             row.getObject("pod_uid", UUID.class),
                             row.getString("namespace"),

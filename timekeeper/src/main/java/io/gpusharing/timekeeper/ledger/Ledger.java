@@ -2,20 +2,13 @@ package io.gpusharing.timekeeper.ledger;
 
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
-import io.gpusharing.timekeeper.ledger.PodStay.ByUse;
-import io.gpusharing.timekeeper.ledger.Posting.Correction;
-import io.gpusharing.timekeeper.ledger.Posting.Move;
+import io.gpusharing.timekeeper.database.Timestamps;
 import java.time.Instant;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.TreeMap;
 import java.util.UUID;
-import java.util.function.Function;
-import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
@@ -27,12 +20,14 @@ public class Ledger {
 
     private final JdbcClient jdbc;
     private final TransactionTemplate transaction;
+    private final PostingRows rows;
     private final String cluster;
 
     Ledger(JdbcClient jdbc, TransactionTemplate transaction, ClusterProperties properties) {
         this.jdbc = jdbc;
         this.transaction = transaction;
         this.cluster = properties.id();
+        this.rows = new PostingRows(jdbc, cluster);
     }
 
     /**
@@ -60,9 +55,9 @@ public class Ledger {
                 .param("id", cluster)
                 .query((row, number) ->
                         new State(
-                                Rows.instant(row, "metering_start"),
+                                Timestamps.instant(row, "metering_start"),
                                 row.getString("pod_position"),
-                                Rows.instantOrNull(row, "seen_until")))
+                                Timestamps.instantOrNull(row, "seen_until")))
                 .single();
     }
 
@@ -125,7 +120,7 @@ public class Ledger {
                         select s.pod_uid, sum(e.amount)::bigint as amount from pod_stay s join
                           (select cluster, pod_uid, charged_from, amount from charge
                            union all
-                           select cluster, pod_uid, charged_from, amount from correction where author = 'timekeeper') e
+                           select cluster, pod_uid, charged_from, amount from correction where not by_hand) e
                           using (cluster, pod_uid)
                         where s.cluster = ? and s.pod_uid = any(?) and e.charged_from >= s.use_since
                         group by s.pod_uid
@@ -146,249 +141,6 @@ public class Ledger {
      * @throws OutOfStepException if the rows are not what the posting was drawn up from
      */
     public void post(Posting posting) {
-        transaction.executeWithoutResult(status -> {
-            begin(posting.moves().stream().filter(move -> move.before() == null).toList());
-            change(posting.moves().stream().filter(move -> move.before() != null).toList());
-            charge(posting.charges());
-            correct(posting.corrections());
-            addToHours(posting);
-            advance(posting.position(), posting.seen());
-        });
-    }
-
-    private void begin(List<Move> moves) {
-        if (moves.isEmpty()) {
-            return;
-        }
-        List<PodStay> stays = sorted(moves);
-        jdbc.sql(
-                        """
-                        insert into pod_stay (cluster, pod_uid, namespace, name, owner_kind, owner_name, node,
-                            budget, rate, compute_part, memory_part, share_known,
-                            held_from, posted_until, charged_until, held_until, estimated, end_bound,
-                            share_rate, model, weight, weight_known, watched, use_since)
-                        select ?, * from unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[],
-                            ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::boolean[], ?::timestamptz[],
-                            ?::timestamptz[], ?::timestamptz[], ?::timestamptz[], ?::boolean[], ?::timestamptz[],
-                            ?::bigint[], ?::text[], ?::bigint[], ?::boolean[], ?::boolean[], ?::timestamptz[])
-                        """)
-                .params(
-                        Columns.of(stays)
-                                .constant(cluster)
-                                .uuid(PodStay::uid)
-                                .text(PodStay::namespace)
-                                .text(PodStay::name)
-                                .text(stay -> stay.owner() == null ? null : stay.owner().kind())
-                                .text(stay -> stay.owner() == null ? null : stay.owner().name())
-                                .text(PodStay::node)
-                                .text(PodStay::budget)
-                                .number(PodStay::rate)
-                                .number(stay -> stay.share().compute())
-                                .number(stay -> stay.share().memory())
-                                .flag(PodStay::shareKnown)
-                                .instant(PodStay::from)
-                                .instant(PodStay::postedUntil)
-                                .instant(PodStay::chargedUntil)
-                                .instant(PodStay::until)
-                                .flag(PodStay::estimated)
-                                .instant(PodStay::endBound)
-                                .number(stay -> stay.price().share())
-                                .text(stay -> stay.price().weight().model())
-                                .number(stay -> stay.price().weight().millionths())
-                                .flag(stay -> stay.price().weight().known())
-                                .flag(stay -> stay.metering().watched())
-                                .instant(stay -> use(stay, ByUse::since))
-                                .parameters())
-                .update();
-    }
-
-    private static <T> @Nullable T use(PodStay stay, Function<ByUse, @Nullable T> what) {
-        ByUse use = stay.metering().use();
-        return use == null ? null : what.apply(use);
-    }
-
-    private static long counted(PodStay stay, ToLongFunction<ByUse> what) {
-        ByUse use = stay.metering().use();
-        return use == null ? 0 : what.applyAsLong(use);
-    }
-
-    private void change(List<Move> moves) {
-        if (moves.isEmpty()) {
-            return;
-        }
-        List<Move> sorted =
-                moves.stream().sorted(Comparator.comparing(move -> move.after().uid())).toList();
-        // The row must be as it was read: of two timekeepers that post the same span one is
-        // refused.
-        int changed =
-                jdbc.sql(
-                                """
-                                update pod_stay s
-                                set budget = u.budget, rate = u.rate, posted_until = u.posted_until,
-                                    charged_until = u.charged_until, held_until = u.held_until,
-                                    estimated = u.estimated, end_bound = u.end_bound,
-                                    share_rate = u.share_rate, watched = u.watched, use_since = u.use_since,
-                                    use_before = u.use_before, covered_before = u.covered_before,
-                                    use_settled = u.use_settled
-                                from (select ?::text as cluster, * from unnest(?::uuid[], ?::timestamptz[],
-                                        ?::timestamptz[], ?::text[], ?::bigint[], ?::timestamptz[],
-                                        ?::timestamptz[], ?::timestamptz[], ?::boolean[], ?::timestamptz[],
-                                        ?::timestamptz[], ?::bigint[], ?::boolean[], ?::timestamptz[],
-                                        ?::bigint[], ?::bigint[], ?::timestamptz[])
-                                    as u(pod_uid, was_posted, was_held, budget, rate, posted_until,
-                                        charged_until, held_until, estimated, end_bound,
-                                        was_settled, share_rate, watched, use_since,
-                                        use_before, covered_before, use_settled)) u
-                                where s.cluster = u.cluster and s.pod_uid = u.pod_uid
-                                  and s.posted_until = u.was_posted
-                                  and s.held_until is not distinct from u.was_held
-                                  and s.use_settled is not distinct from u.was_settled
-                                """)
-                        .params(
-                                Columns.of(sorted)
-                                        .constant(cluster)
-                                        .uuid(move -> move.after().uid())
-                                        .instant(move -> before(move).postedUntil())
-                                        .instant(move -> before(move).until())
-                                        .text(move -> move.after().budget())
-                                        .number(move -> move.after().rate())
-                                        .instant(move -> move.after().postedUntil())
-                                        .instant(move -> move.after().chargedUntil())
-                                        .instant(move -> move.after().until())
-                                        .flag(move -> move.after().estimated())
-                                        .instant(move -> move.after().endBound())
-                                        .instant(move -> use(before(move), ByUse::settled))
-                                        .number(move -> move.after().price().share())
-                                        .flag(move -> move.after().metering().watched())
-                                        .instant(move -> use(move.after(), ByUse::since))
-                                        .number(move -> counted(move.after(), ByUse::used))
-                                        .number(move -> counted(move.after(), ByUse::covered))
-                                        .instant(move -> use(move.after(), ByUse::settled))
-                                        .parameters())
-                        .update();
-        if (changed != moves.size()) {
-            throw new OutOfStepException(moves.size() - changed);
-        }
-    }
-
-    private void charge(List<Entry> charges) {
-        if (charges.isEmpty()) {
-            return;
-        }
-        jdbc.sql(
-                        """
-                        insert into charge (cluster, pod_uid, charged_from, charged_to, namespace, budget, rate, amount)
-                        select ?, * from unnest(?::uuid[], ?::timestamptz[], ?::timestamptz[], ?::text[], ?::text[],
-                            ?::bigint[], ?::bigint[])
-                        """)
-                .params(
-                        Columns.of(charges)
-                                .constant(cluster)
-                                .uuid(Entry::pod)
-                                .instant(Entry::from)
-                                .instant(Entry::to)
-                                .text(Entry::namespace)
-                                .text(Entry::budget)
-                                .number(Entry::rate)
-                                .number(entry -> entry.amount().microGpuSeconds())
-                                .parameters())
-                .update();
-    }
-
-    private void correct(List<Correction> corrections) {
-        if (corrections.isEmpty()) {
-            return;
-        }
-        jdbc.sql(
-                        """
-                        insert into correction (cluster, id, pod_uid, charged_from, charged_to, namespace, budget,
-                            rate, amount, reason, author)
-                        select ?, u.*, 'timekeeper' from unnest(?::uuid[], ?::uuid[], ?::timestamptz[],
-                            ?::timestamptz[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::text[]) u
-                        """)
-                .params(
-                        Columns.of(corrections)
-                                .constant(cluster)
-                                .uuid(correction -> UUID.randomUUID())
-                                .uuid(correction -> correction.entry().pod())
-                                .instant(correction -> correction.entry().from())
-                                .instant(correction -> correction.entry().to())
-                                .text(correction -> correction.entry().namespace())
-                                .text(correction -> correction.entry().budget())
-                                .number(correction -> correction.entry().rate())
-                                .number(correction -> correction.entry().amount().microGpuSeconds())
-                                .text(Correction::reason)
-                                .parameters())
-                .update();
-    }
-
-    private void addToHours(Posting posting) {
-        var sums = new TreeMap<UsageHour, Long>(UsageHour.ORDER);
-        posting.entries()
-                .forEach(entry ->
-                        sums.merge(
-                                UsageHour.of(entry),
-                                entry.amount().microGpuSeconds(),
-                                Math::addExact));
-        if (sums.isEmpty()) {
-            return;
-        }
-        // In one order for everybody, so that no two transactions wait for each other.
-        jdbc.sql(
-                        """
-                        insert into usage_hour (cluster, budget, namespace, hour, amount)
-                        select ?, * from unnest(?::text[], ?::text[], ?::timestamptz[], ?::bigint[])
-                        on conflict (cluster, budget, hour, namespace)
-                        do update set amount = usage_hour.amount + excluded.amount
-                        """)
-                .params(
-                        Columns.of(List.copyOf(sums.entrySet()))
-                                .constant(cluster)
-                                .text(sum -> sum.getKey().budget())
-                                .text(sum -> sum.getKey().namespace())
-                                .instant(sum -> sum.getKey().hour())
-                                .number(Map.Entry::getValue)
-                                .parameters())
-                .update();
-    }
-
-    private void advance(@Nullable String position, @Nullable Instant seen) {
-        if (position == null && seen == null) {
-            return;
-        }
-        jdbc.sql(
-                        """
-                        update cluster set pod_position = coalesce(:position::text, pod_position),
-                            seen_until = greatest(seen_until, :seen::timestamptz)
-                        where id = :id
-                        """)
-                .param("id", cluster)
-                .param("position", position)
-                .param("seen", Optional.ofNullable(seen).map(Instant::toString).orElse(null))
-                .update();
-    }
-
-    private static PodStay before(Move move) {
-        if (move.before() == null) {
-            throw new IllegalArgumentException("This stay begins: " + move.after());
-        }
-        return move.before();
-    }
-
-    private static List<PodStay> sorted(List<Move> moves) {
-        return moves.stream().map(Move::after).sorted(Comparator.comparing(PodStay::uid)).toList();
-    }
-
-    /** An hour's sum. */
-    private record UsageHour(String budget, Instant hour, String namespace) {
-
-        static final Comparator<UsageHour> ORDER =
-                Comparator.comparing(UsageHour::budget)
-                        .thenComparing(UsageHour::hour)
-                        .thenComparing(UsageHour::namespace);
-
-        static UsageHour of(Entry entry) {
-            return new UsageHour(entry.budget(), entry.hour(), entry.namespace());
-        }
+        transaction.executeWithoutResult(status -> rows.write(posting));
     }
 }

@@ -62,10 +62,7 @@ public record PodStay(
      *     finds the others
      * @param use since when it is charged by measured use; null if by allocation
      */
-    public record Metering(boolean watched, @Nullable ByUse use) {
-
-        static final Metering USUAL = new Metering(true, null);
-    }
+    public record Metering(boolean watched, @Nullable ByUse use) {}
 
     /**
      * A stretch that is charged by measured use. It begins anew when the terms change.
@@ -76,42 +73,6 @@ public record PodStay(
      */
     public record ByUse(Instant since, long used, long covered, @Nullable Instant settled) {}
 
-    /** A stay that is charged by its allocation on GPUs of the reference model. */
-    public PodStay(
-            UUID uid,
-            String namespace,
-            String name,
-            @Nullable Owner owner,
-            String node,
-            String budget,
-            long rate,
-            GpuShare share,
-            boolean shareKnown,
-            Instant from,
-            Instant postedUntil,
-            Instant chargedUntil,
-            @Nullable Instant until,
-            boolean estimated,
-            @Nullable Instant endBound) {
-        this(
-                uid,
-                namespace,
-                name,
-                owner,
-                node,
-                budget,
-                new Price(rate, Weight.ONE),
-                share,
-                shareKnown,
-                from,
-                postedUntil,
-                chargedUntil,
-                until,
-                estimated,
-                endBound,
-                Metering.USUAL);
-    }
-
     /** Micro-GPUs that are charged. */
     public long rate() {
         return price.rate();
@@ -120,6 +81,11 @@ public record PodStay(
     /** Whether the pod still holds its share. */
     public boolean open() {
         return until == null;
+    }
+
+    /** Whether it is charged by measured use, and not by allocation. */
+    boolean byUse() {
+        return metering.use() != null;
     }
 
     PodStay posted(Instant to) {

@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.ledger;
 
 import io.gpusharing.request.GpuShare;
+import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.ledger.PodStay.ByUse;
 import io.gpusharing.timekeeper.ledger.PodStay.Metering;
 import io.gpusharing.timekeeper.ledger.PodStay.Price;
@@ -9,8 +10,6 @@ import io.gpusharing.timekeeper.metering.Weight;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -36,24 +35,24 @@ final class Rows {
                                 row.getBoolean("weight_known"))),
                 new GpuShare(row.getLong("compute_part"), row.getLong("memory_part")),
                 row.getBoolean("share_known"),
-                instant(row, "held_from"),
-                instant(row, "posted_until"),
-                instant(row, "charged_until"),
-                instantOrNull(row, "held_until"),
+                Timestamps.instant(row, "held_from"),
+                Timestamps.instant(row, "posted_until"),
+                Timestamps.instant(row, "charged_until"),
+                Timestamps.instantOrNull(row, "held_until"),
                 row.getBoolean("estimated"),
-                instantOrNull(row, "end_bound"),
+                Timestamps.instantOrNull(row, "end_bound"),
                 new Metering(row.getBoolean("watched"), use(row)));
     }
 
     private static @Nullable ByUse use(ResultSet row) throws SQLException {
-        Instant since = instantOrNull(row, "use_since");
+        Instant since = Timestamps.instantOrNull(row, "use_since");
         return since == null
                 ? null
                 : new ByUse(
                         since,
                         row.getLong("use_before"),
                         row.getLong("covered_before"),
-                        instantOrNull(row, "use_settled"));
+                        Timestamps.instantOrNull(row, "use_settled"));
     }
 
     static Entry entry(ResultSet row, int number) throws SQLException {
@@ -61,18 +60,9 @@ final class Rows {
                 uuid(row, "pod_uid"),
                 row.getString("namespace"),
                 row.getString("budget"),
-                instant(row, "charged_from"),
-                instant(row, "charged_to"),
+                Timestamps.instant(row, "charged_from"),
+                Timestamps.instant(row, "charged_to"),
                 row.getLong("rate"));
-    }
-
-    static Instant instant(ResultSet row, String column) throws SQLException {
-        return Objects.requireNonNull(instantOrNull(row, column), column);
-    }
-
-    static @Nullable Instant instantOrNull(ResultSet row, String column) throws SQLException {
-        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
-        return time == null ? null : time.toInstant();
     }
 
     private static UUID uuid(ResultSet row, String column) throws SQLException {

@@ -52,13 +52,18 @@ class Settlement {
     }
 
     /**
-     * Settles stays whose entries are committed.
+     * Settles stays whose entries are committed, and commits that.
      *
+     * @param which those to be settled, all of them in {@code stays}
      * @param mark until when; a stay is settled once for each mark
      */
-    void settle(Draft draft, List<PodStay> stays, Map<UUID, Measured> measured, Instant mark) {
-        Map<UUID, GpuTime> charged = ledger.chargedByUse(stays.stream().map(PodStay::uid).toList());
-        for (PodStay stay : stays) {
+    void settle(Stays stays, List<PodStay> which, Map<UUID, Measured> measured, Instant mark) {
+        if (which.isEmpty()) {
+            return;
+        }
+        Draft draft = stays.draft();
+        Map<UUID, GpuTime> charged = ledger.chargedByUse(which.stream().map(PodStay::uid).toList());
+        for (PodStay stay : which) {
             ByUse use = stay.metering().use();
             if (use == null || mark.equals(use.settled())) {
                 continue;
@@ -70,6 +75,7 @@ class Settlement {
                 draft.settle(stay, difference, mark);
             }
         }
+        stays.commit(draft);
     }
 
     private GpuTime due(PodStay stay, ByUse use, @Nullable Measured measured) {

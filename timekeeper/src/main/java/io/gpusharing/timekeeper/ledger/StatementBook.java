@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.ledger;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.ledger.StatementLine.Kind;
 import io.gpusharing.timekeeper.ledger.StatementLine.Place;
 import java.sql.ResultSet;
@@ -180,9 +181,9 @@ public class StatementBook {
         Kind kind = Kind.valueOf(row.getString("kind"));
         return new StatementLine(
                 kind,
-                Rows.instant(row, "hour"),
-                Rows.instant(row, "line_from"),
-                Rows.instant(row, "line_to"),
+                Timestamps.instant(row, "hour"),
+                Timestamps.instant(row, "line_from"),
+                Timestamps.instant(row, "line_to"),
                 row.getString("namespace"),
                 row.getObject("pod_uid", UUID.class),
                 row.getString("name"),

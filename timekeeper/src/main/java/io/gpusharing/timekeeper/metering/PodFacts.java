@@ -68,32 +68,7 @@ public record PodFacts(
             @Nullable Instant disrupted,
             @Nullable Instant notReady,
             @Nullable Instant removal,
-            @Nullable Instant written) {
-
-        /** A life of which nobody noted when it was written down. */
-        public Lifecycle(
-                Instant created,
-                @Nullable Instant scheduled,
-                @Nullable Instant started,
-                boolean terminal,
-                @Nullable Instant finished,
-                boolean containerRunning,
-                @Nullable Instant disrupted,
-                @Nullable Instant notReady,
-                @Nullable Instant removal) {
-            this(
-                    created,
-                    scheduled,
-                    started,
-                    terminal,
-                    finished,
-                    containerRunning,
-                    disrupted,
-                    notReady,
-                    removal,
-                    null);
-        }
-    }
+            @Nullable Instant written) {}
 
     public PodFacts {
         annotations = Map.copyOf(annotations);

@@ -63,13 +63,6 @@ record Amounts(Map<String, BigDecimal> byResource) {
                 .allMatch(entry -> free.of(entry.getKey()).compareTo(entry.getValue()) >= 0);
     }
 
-    /** Whether both name more than none of the same resource. */
-    boolean overlaps(Amounts other) {
-        return byResource.entrySet().stream()
-                .anyMatch(entry ->
-                        entry.getValue().signum() > 0 && other.of(entry.getKey()).signum() > 0);
-    }
-
     private Amounts merged(Amounts other, BigDecimal sign) {
         var merged = new TreeMap<>(byResource);
         other.byResource.forEach(

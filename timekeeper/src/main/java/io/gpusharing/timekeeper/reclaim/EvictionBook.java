@@ -5,10 +5,10 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonRawValue;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.Timestamps;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -100,9 +100,9 @@ public class EvictionBook {
         String detail = row.getString("result_detail");
         boolean helped = row.getBoolean("helped");
         boolean open = row.wasNull();
-        Instant since = instant(row, "waiter_since");
+        Instant since = Timestamps.instant(row, "waiter_since");
         return new Receipt(
-                instant(row, "decided_at"),
+                Timestamps.instant(row, "decided_at"),
                 victim,
                 waiter,
                 since,
@@ -144,9 +144,5 @@ public class EvictionBook {
                 row.getString(role + "_namespace"),
                 row.getString(role + "_name"),
                 row.getString(role + "_budget"));
-    }
-
-    private static Instant instant(ResultSet row, String column) throws SQLException {
-        return row.getObject(column, OffsetDateTime.class).toInstant();
     }
 }

@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.reclaim;
 
 import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.toList;
 
 import io.gpusharing.timekeeper.reclaim.Decision.Candidate;
 import java.time.Instant;
@@ -8,7 +9,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Who may be evicted for one waiter, and why the others may not. */
@@ -60,12 +60,7 @@ final class Jury {
     }
 
     private Map<String, List<Holder>> gangs() {
-        return holders().stream()
-                .collect(
-                        groupingBy(
-                                Holder::gang,
-                                LinkedHashMap::new,
-                                java.util.stream.Collectors.toList()));
+        return holders().stream().collect(groupingBy(Holder::gang, LinkedHashMap::new, toList()));
     }
 
     private @Nullable String spared(Holder holder, Map<String, List<Holder>> gangs) {
@@ -117,6 +112,6 @@ final class Jury {
     }
 
     private static @Nullable String name(@Nullable Payer budget) {
-        return budget == null ? null : Objects.requireNonNull(budget).name();
+        return budget == null ? null : budget.name();
     }
 }

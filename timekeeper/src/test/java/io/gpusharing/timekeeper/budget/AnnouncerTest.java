@@ -10,6 +10,7 @@ import io.gpusharing.timekeeper.cluster.ClusterViews;
 import io.gpusharing.timekeeper.leadership.Leadership;
 import io.gpusharing.timekeeper.ledger.PodStay;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
+import io.gpusharing.timekeeper.testing.OpenStay;
 import io.gpusharing.timekeeper.testing.Pods;
 import io.gpusharing.timekeeper.testing.SteppingClock;
 import io.gpusharing.timekeeper.testing.TestDatabase;
@@ -17,7 +18,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -67,22 +67,7 @@ class AnnouncerTest {
     }
 
     private static PodStay running(String budget) {
-        return new PodStay(
-                UUID.randomUUID(),
-                "team-a",
-                "p",
-                null,
-                Pods.NODE,
-                budget,
-                1_000_000,
-                new GpuShare(1_000_000, 1_000_000),
-                true,
-                TEN,
-                TEN,
-                TEN,
-                null,
-                false,
-                null);
+        return OpenStay.of("team-a", budget, 1_000_000, new GpuShare(1_000_000, 1_000_000), TEN);
     }
 
     private void at(int minute) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.ledger.PodStay;
+import io.gpusharing.timekeeper.testing.OpenStay;
 import io.gpusharing.timekeeper.testing.SteppingClock;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
@@ -12,7 +13,6 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.UUID;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -43,22 +43,7 @@ class BudgetMetricsTest {
     }
 
     private static PodStay half(String namespace) {
-        return new PodStay(
-                UUID.randomUUID(),
-                namespace,
-                "p",
-                null,
-                "n1",
-                "a",
-                500_000,
-                new GpuShare(500_000, 500_000),
-                true,
-                TEN,
-                TEN,
-                TEN,
-                null,
-                false,
-                null);
+        return OpenStay.of(namespace, "a", 500_000, new GpuShare(500_000, 500_000), TEN);
     }
 
     @Test

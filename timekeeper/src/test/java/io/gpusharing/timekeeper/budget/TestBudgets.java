@@ -42,6 +42,7 @@ public final class TestBudgets {
             String unnamed) {
         return new Budgets(
                 new Periods(database.jdbc(), cluster),
+                new GrantBook(database.jdbc(), cluster),
                 Accounts.usage(database, cluster),
                 new BudgetProperties(
                         BudgetProperties.UnnamedNamespaces.valueOf(unnamed),

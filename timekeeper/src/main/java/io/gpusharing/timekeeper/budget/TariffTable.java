@@ -1,0 +1,110 @@
+package io.gpusharing.timekeeper.budget;
+
+import io.gpusharing.budget.GpuBudgetSpec.ChargeBy;
+import io.gpusharing.budget.GpuBudgetSpec.Fixed;
+import io.gpusharing.budget.ShareRule.Reference;
+import io.gpusharing.timekeeper.budget.Assignment.Conflict;
+import io.gpusharing.timekeeper.ledger.Tariff;
+import io.gpusharing.timekeeper.metering.RateRule;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** Who pays for each namespace, and at which rate. Belongs to the bookkeeper's thread. */
+final class TariffTable {
+
+    private final BudgetProperties properties;
+    private final Map<String, Tariff> tariffs = new HashMap<>();
+    private Map<String, Budget> budgets = Map.of();
+    private Assignment assignment = Assignment.NONE;
+    private Map<String, Fixed> quotas = Map.of();
+
+    TariffTable(BudgetProperties properties) {
+        this.properties = properties;
+    }
+
+    /** These budgets exist from now on. */
+    void assign(Collection<Budget> present, Instant now) {
+        budgets = present.stream().collect(Collectors.toMap(Budget::name, it -> it));
+        assignment = Assignment.of(present);
+        update(now);
+    }
+
+    /** What the namespaces' own quotas allow from now on, in core units and blocks of memory. */
+    void quotas(Map<String, Fixed> byNamespace, Instant now) {
+        quotas = byNamespace;
+        update(now);
+    }
+
+    private void update(Instant now) {
+        Set<String> namespaces = new HashSet<>(tariffs.keySet());
+        namespaces.addAll(assignment.owners().keySet());
+        for (String namespace : namespaces) {
+            boolean first = !tariffs.containsKey(namespace);
+            Tariff before = of(namespace);
+            Budget owner = assignment.owners().get(namespace);
+            // What a budget charges begins with its creation; a later edit begins when it is seen.
+            Tariff after =
+                    owner == null
+                            ? unnamed(namespace).after(before, now)
+                            : new Tariff(
+                                    owner.name(),
+                                    RateRule.of(owner.spec().share(), quotas.get(namespace)),
+                                    owner.spec().chargeBy() == ChargeBy.Utilization,
+                                    first ? owner.created() : now,
+                                    before);
+            if (first || !before.sameTerms(after)) {
+                tariffs.put(namespace, after);
+            }
+        }
+    }
+
+    /** The tariff of a namespace now, with those before it. */
+    Tariff of(String namespace) {
+        Tariff tariff = tariffs.get(namespace);
+        return tariff == null ? unnamed(namespace) : tariff;
+    }
+
+    /**
+     * What holds for a namespace that no budget names. If it is going to get a budget by default,
+     * its first charges already bear that budget's name, so that no pod is free until it is made.
+     */
+    private Tariff unnamed(String namespace) {
+        return properties
+                .budgetOfUnnamed(namespace)
+                .filter(name -> !isSomebodyElses(name))
+                .map(name -> new Tariff(name, RateRule.DEFAULT, false, Instant.MIN, null))
+                .orElse(Tariff.FREE);
+    }
+
+    private boolean isSomebodyElses(String name) {
+        Budget budget = budgets.get(name);
+        return budget != null && !budget.byDefault();
+    }
+
+    /** The namespaces that a budget names and an older one keeps. */
+    List<Conflict> conflicts(String budget) {
+        return assignment.conflicts().getOrDefault(budget, List.of());
+    }
+
+    /** Namespaces of a budget that refers to their quotas and finds none. */
+    List<String> withoutQuota(Budget budget) {
+        if (budget.spec().share().reference() != Reference.FromQuota) {
+            return List.of();
+        }
+        return budget.spec().namespaces().stream()
+                .filter(namespace -> !quotas.containsKey(namespace))
+                .filter(namespace -> isOwner(budget, namespace))
+                .toList();
+    }
+
+    private boolean isOwner(Budget budget, String namespace) {
+        Budget owner = assignment.owners().get(namespace);
+        return owner != null && owner.name().equals(budget.name());
+    }
+}

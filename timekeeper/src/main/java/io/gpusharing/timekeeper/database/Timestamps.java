@@ -1,0 +1,31 @@
+package io.gpusharing.timekeeper.database;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Reads and writes {@code timestamptz}, whatever the zone of the JVM. */
+public final class Timestamps {
+
+    private Timestamps() {}
+
+    /** A column that is never null. */
+    public static Instant instant(ResultSet row, String column) throws SQLException {
+        return Objects.requireNonNull(instantOrNull(row, column), column);
+    }
+
+    /** A column that may be null. */
+    public static @Nullable Instant instantOrNull(ResultSet row, String column)
+            throws SQLException {
+        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
+        return time == null ? null : time.toInstant();
+    }
+
+    /** A parameter that may be null, for {@code :name::timestamptz}. */
+    public static @Nullable String text(@Nullable Instant instant) {
+        return instant == null ? null : instant.toString();
+    }
+}

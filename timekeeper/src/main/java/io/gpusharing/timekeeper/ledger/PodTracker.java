@@ -1,0 +1,320 @@
+package io.gpusharing.timekeeper.ledger;
+
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.timekeeper.cluster.ClusterView;
+import io.gpusharing.timekeeper.ledger.News.Changed;
+import io.gpusharing.timekeeper.ledger.News.Listed;
+import io.gpusharing.timekeeper.ledger.News.Passed;
+import io.gpusharing.timekeeper.ledger.News.Removed;
+import io.gpusharing.timekeeper.ledger.News.Swept;
+import io.gpusharing.timekeeper.ledger.News.Task;
+import io.gpusharing.timekeeper.metering.HeldShare;
+import io.gpusharing.timekeeper.metering.PodFacts;
+import io.gpusharing.timekeeper.metering.Stay;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns news of pods into stays that begin and end. Pods that vanished while nobody watched are
+ * given some time: the API server may still tell their ends. After that an end is estimated.
+ *
+ * <p>Belongs to the bookkeeper's thread.
+ */
+final class PodTracker {
+
+    private final Stays stays;
+    private final Ledger ledger;
+    private final ClusterView view;
+    private final RequestGrammars grammars;
+    private final ModelWeights weights;
+    private final Duration grace;
+
+    /** Pods that vanished while nobody watched, and when they were last known to be there. */
+    private final Map<UUID, Instant> awaited = new HashMap<>();
+
+    private @Nullable Instant awaitedUntil;
+    private @Nullable CatchUp catchUp;
+
+    /** Whether the pods have not been listed yet since we took over. */
+    private boolean unlisted;
+
+    private @Nullable Instant swept;
+
+    /**
+     * @param grace how long the end of a pod that vanished is waited for
+     */
+    PodTracker(
+            Stays stays,
+            Ledger ledger,
+            ClusterView view,
+            RequestGrammars grammars,
+            ModelWeights weights,
+            Duration grace) {
+        this.stays = stays;
+        this.ledger = ledger;
+        this.view = view;
+        this.grammars = grammars;
+        this.weights = weights;
+        this.grace = grace;
+    }
+
+    /** Our term begins: what we know is old, and what happened meanwhile will be told. */
+    void takeOver() {
+        unlisted = true;
+        awaited.clear();
+        awaitedUntil = null;
+        catchUp = null;
+        swept = null;
+    }
+
+    /** Whether the pods that there are now are known. */
+    boolean listed() {
+        return !unlisted;
+    }
+
+    /** Whether everything that happened before we began has been told. */
+    boolean caughtUp(Instant now) {
+        if (catchUp != null && !now.isBefore(catchUp.over())) {
+            catchUp = null;
+        }
+        return catchUp == null;
+    }
+
+    /** When waiting is over, for a pod's end or for the past; null if nothing is waited for. */
+    @Nullable Instant nextDue() {
+        return Stream.of(awaitedUntil, catchUp == null ? null : catchUp.over())
+                .filter(Objects::nonNull)
+                .min(Instant::compareTo)
+                .orElse(null);
+    }
+
+    /** Takes news of pods, as one posting unless they are very many. */
+    void take(List<News> batch) {
+        remember(batch);
+        Draft draft = stays.draft();
+        var gone = new ArrayList<UUID>();
+        String position = null;
+        Instant at = null;
+        for (News news : batch) {
+            switch (news) {
+                case Listed listed -> {
+                    for (PodFacts pod : listed.pods()) {
+                        observe(draft, pod, listed.at());
+                        draft = stays.relieved(draft);
+                    }
+                    missing(draft, listed);
+                    unlisted = false;
+                    // While resuming, the news up to here are still to come.
+                    position = listed.resuming() ? position : listed.position();
+                    at = listed.at();
+                }
+                case Swept all -> {
+                    for (PodFacts pod : all.pods()) {
+                        hold(draft, pod, Stay.of(pod, seconds(all.at())), false);
+                        draft = stays.relieved(draft);
+                    }
+                    missing(draft, all);
+                    swept = seconds(all.at());
+                }
+                case Changed changed -> {
+                    observe(draft, changed.pod(), changed.at());
+                    position = changed.position();
+                    at = changed.at();
+                }
+                case Removed removed -> {
+                    PodFacts pod = removed.pod();
+                    hold(draft, pod, Stay.ofRemoved(pod, seconds(removed.at())), true);
+                    gone.add(pod.uid());
+                    position = removed.position();
+                    at = removed.at();
+                }
+                case Passed passed -> {
+                    position = passed.position();
+                    at = passed.at();
+                }
+                case Task task -> throw new IllegalArgumentException("No news: " + task);
+            }
+            draft = stays.relieved(draft);
+        }
+        stays.commit(draft, position, at == null ? null : seconds(at));
+        follow(batch, position, at);
+        stays.release(gone);
+        awaited.keySet().removeAll(gone);
+    }
+
+    private void follow(List<News> batch, @Nullable String position, @Nullable Instant at) {
+        for (News news : batch) {
+            if (news instanceof Listed listed) {
+                catchUp = listed.resuming() ? CatchUp.of(listed, grace) : null;
+            }
+        }
+        if (catchUp != null && position != null && at != null) {
+            catchUp = catchUp.reached(position) ? null : catchUp.heard(at);
+        }
+    }
+
+    /** Stays of pods that memory does not hold, because they are new or had ended before. */
+    private void remember(List<News> batch) {
+        Set<UUID> unknown =
+                batch.stream()
+                        .flatMap(PodTracker::pods)
+                        .map(PodFacts::uid)
+                        .filter(uid -> stays.get(uid) == null)
+                        .collect(Collectors.toSet());
+        if (!unknown.isEmpty()) {
+            stays.hold(ledger.stays(unknown));
+        }
+    }
+
+    private static Stream<PodFacts> pods(News news) {
+        return switch (news) {
+            case Listed listed -> listed.pods().stream();
+            case Swept all -> all.pods().stream();
+            case Changed changed -> Stream.of(changed.pod());
+            case Removed removed -> Stream.of(removed.pod());
+            case Passed passed -> Stream.empty();
+            case Task task -> Stream.empty();
+        };
+    }
+
+    private void observe(Draft draft, PodFacts pod, Instant at) {
+        hold(draft, pod, Stay.of(pod, seconds(at)), true);
+    }
+
+    /**
+     * @param watched whether the watch tells it, not the sweep
+     */
+    private void hold(Draft draft, PodFacts pod, Stay told, boolean watched) {
+        PodStay known = draft.stay(pod.uid());
+        if (known != null && watched && !known.metering().watched()) {
+            draft.watch(known);
+        }
+        switch (told) {
+            case Stay.None none -> {}
+            case Stay.Open open -> {
+                PodStay stay = draft.stay(pod.uid());
+                if (stay == null) {
+                    begin(draft, pod, open.from(), watched);
+                } else if (!stay.open()) {
+                    draft.reopen(stay);
+                }
+            }
+            case Stay.Ended ended -> {
+                PodStay stay = draft.stay(pod.uid());
+                if (stay == null) {
+                    stay = begin(draft, pod, ended.from(), watched);
+                }
+                if (stay != null && !isSettled(stay, ended)) {
+                    end(draft, stay, ended, ended.bound());
+                }
+            }
+        }
+    }
+
+    /**
+     * Whether an end that is told by a wrong clock tells nothing new: the end is known for certain,
+     * or was estimated to be no later.
+     */
+    private static boolean isSettled(PodStay stay, Stay.Ended told) {
+        Instant until = stay.until();
+        return told.bound() != null
+                && until != null
+                && (!stay.estimated() || !told.to().isBefore(until));
+    }
+
+    /** Null for a pod that carries our label but asks for no GPU. */
+    private @Nullable PodStay begin(Draft draft, PodFacts pod, Instant from, boolean watched) {
+        String node = Objects.requireNonNull(pod.placement().node());
+        NodeFacts facts = view.node(node).orElse(NodeFacts.UNKNOWN);
+        return HeldShare.of(pod.request(), facts, grammars)
+                .map(held ->
+                        draft.begin(pod, node, from, held, facts, weights.at(from, facts), watched))
+                .orElse(null);
+    }
+
+    private void end(Draft draft, PodStay stay, Stay.Ended ended, @Nullable Instant bound) {
+        PodStay committed = stays.get(stay.uid());
+        boolean beyond = committed != null && committed.chargedUntil().isAfter(ended.to());
+        draft.end(
+                stay,
+                ended,
+                bound,
+                beyond ? ledger.entriesBeyond(stay.uid(), ended.to()) : List.of());
+    }
+
+    /** Open stays whose pods are not in the list: their ends are waited for, or estimated. */
+    private void missing(Draft draft, Listed listed) {
+        Map<UUID, Instant> missing =
+                absent(draft, listed.pods(), stay -> stay.metering().watched())
+                        .collect(Collectors.toMap(PodStay::uid, stay -> stays.seen()));
+        if (listed.resuming()) {
+            awaited.putAll(missing);
+            awaitedUntil = listed.at().plus(grace);
+        } else {
+            missing.putAll(awaited);
+            missing.forEach((uid, known) -> vanish(draft, uid, known, seconds(listed.at())));
+            awaited.clear();
+        }
+    }
+
+    /** Nobody tells the end of those: it lies between the last sweep that found them and this. */
+    private void missing(Draft draft, Swept all) {
+        absent(draft, all.pods(), stay -> !stay.metering().watched())
+                .toList()
+                .forEach(stay ->
+                        vanish(
+                                draft,
+                                stay.uid(),
+                                swept == null ? stay.postedUntil() : swept,
+                                seconds(all.at())));
+    }
+
+    private Stream<PodStay> absent(Draft draft, List<PodFacts> pods, Predicate<PodStay> which) {
+        Set<UUID> present = pods.stream().map(PodFacts::uid).collect(Collectors.toSet());
+        // Who began in an earlier list of the same batch may have gone since, too.
+        return Stream.concat(stays.all().map(draft::now), draft.begun().stream())
+                .filter(PodStay::open)
+                .filter(which)
+                .filter(stay -> !present.contains(stay.uid()));
+    }
+
+    private static Instant seconds(Instant instant) {
+        return instant.truncatedTo(ChronoUnit.SECONDS);
+    }
+
+    private void vanish(Draft draft, UUID uid, Instant lastKnown, Instant bound) {
+        PodStay stay = draft.stay(uid);
+        if (stay != null && stay.open()) {
+            end(draft, stay, new Stay.Ended(stay.from(), lastKnown, true), bound);
+        }
+    }
+
+    /** Whether the ends of pods that vanished have been waited for long enough. */
+    boolean isWaitOver(Instant now) {
+        return awaitedUntil != null && now.isAfter(awaitedUntil);
+    }
+
+    /** Estimates the ends that were waited for. */
+    void estimate(Draft draft, Instant now) {
+        awaited.forEach((uid, known) -> vanish(draft, uid, known, seconds(now)));
+    }
+
+    /** The estimates are committed. */
+    void estimated() {
+        awaited.clear();
+        awaitedUntil = null;
+    }
+}

@@ -1,0 +1,85 @@
+package io.gpusharing.timekeeper.ledger;
+
+import io.gpusharing.request.BoundShare;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.timekeeper.cluster.ClusterView;
+import io.gpusharing.timekeeper.ledger.Measurements.Measured;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.stream.Stream;
+
+/**
+ * Brings the open stays to the terms that hold now, after budgets have changed: another budget may
+ * pay, or at another rate, or by measured use. Belongs to the bookkeeper's thread.
+ */
+final class Repricing {
+
+    private final Stays stays;
+    private final Tariffs tariffs;
+    private final Settlement settlement;
+    private final ClusterView view;
+
+    Repricing(Stays stays, Tariffs tariffs, Settlement settlement, ClusterView view) {
+        this.stays = stays;
+        this.tariffs = tariffs;
+        this.settlement = settlement;
+        this.view = view;
+    }
+
+    /** Other terms for an open stay. */
+    private record Change(UUID uid, Tariff tariff, long shareRate) {}
+
+    /**
+     * Posts what the changed stays cost on their old terms, and puts them on the new ones.
+     *
+     * @param now up to when measured use is settled on the old terms
+     */
+    void reprice(Instant now) {
+        List<Change> changes = stays.open().stream().flatMap(this::change).toList();
+        if (changes.isEmpty()) {
+            return;
+        }
+        Draft old = stays.draft();
+        changes.forEach(it -> old.postUntil(committed(it), it.tariff().since()));
+        stays.commit(old);
+        Map<UUID, Measured> measured =
+                settlement.measured(
+                        changes.stream()
+                                .filter(it -> committed(it).byUse() || it.tariff().byUse())
+                                .map(this::committed)
+                                .toList());
+        settlement.settle(
+                stays,
+                changes.stream().map(this::committed).filter(PodStay::byUse).toList(),
+                measured,
+                now);
+        Draft draft = stays.draft();
+        for (Change it : changes) {
+            PodStay stay = committed(it);
+            draft.reprice(
+                    stay,
+                    it.tariff().budget(),
+                    it.shareRate(),
+                    it.tariff().byUse() ? Settlement.stretch(stay, measured.get(it.uid())) : null);
+        }
+        stays.commit(draft);
+    }
+
+    private Stream<Change> change(PodStay stay) {
+        Tariff tariff = tariffs.of(stay.namespace());
+        NodeFacts node = view.node(stay.node()).orElse(NodeFacts.UNKNOWN);
+        long rate = tariff.rule().rate(new BoundShare(stay.share(), stay.shareKnown()), node);
+        boolean same =
+                tariff.budget().equals(stay.budget())
+                        && rate == stay.price().share()
+                        && tariff.byUse() == stay.byUse();
+        return same ? Stream.empty() : Stream.of(new Change(stay.uid(), tariff, rate));
+    }
+
+    private PodStay committed(Change change) {
+        return Objects.requireNonNull(stays.get(change.uid()));
+    }
+}

@@ -1,0 +1,123 @@
+package io.gpusharing.timekeeper.ledger;
+
+import java.time.Instant;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The open stays in memory, exactly as the ledger's rows hold them. They change in one way only: a
+ * {@link Draft} is committed. Belongs to the bookkeeper's thread.
+ */
+final class Stays {
+
+    private final Ledger ledger;
+    private final Tariffs tariffs;
+    private final Map<UUID, PodStay> committed = new HashMap<>();
+    private Ledger.@Nullable State state;
+    private Instant seen = Instant.MIN;
+
+    Stays(Ledger ledger, Tariffs tariffs) {
+        this.ledger = ledger;
+        this.tariffs = tariffs;
+    }
+
+    /** Reads the rows if memory is void. */
+    void restore(Instant now) {
+        if (state == null) {
+            load(ledger.open(now));
+        }
+    }
+
+    /** Reads the rows anew. */
+    void load(Ledger.State read) {
+        committed.clear();
+        hold(ledger.openStays());
+        seen = read.seenUntil() == null ? read.meteringStart() : read.seenUntil();
+        tariffs.restored(open());
+        state = read;
+    }
+
+    /** Memory may be wrong: it is read anew before it is used again. */
+    void forget() {
+        state = null;
+    }
+
+    /** Whether the rows were read when the cluster's state was this. */
+    boolean isOf(Ledger.State read) {
+        return read.equals(state);
+    }
+
+    /** When the API server last told anything. */
+    Instant seen() {
+        return seen;
+    }
+
+    @Nullable PodStay get(UUID uid) {
+        return committed.get(uid);
+    }
+
+    /** Those that have not ended. */
+    List<PodStay> open() {
+        return all().filter(PodStay::open).toList();
+    }
+
+    /** Those that are in memory, also if they have ended. */
+    Stream<PodStay> all() {
+        return committed.values().stream();
+    }
+
+    /** Takes stays into memory as their rows were read: ended ones whose end may change. */
+    void hold(Collection<PodStay> read) {
+        read.forEach(stay -> committed.put(stay.uid(), stay));
+    }
+
+    /** Takes stays out of memory; their rows stay. */
+    void release(Collection<UUID> uids) {
+        committed.keySet().removeAll(uids);
+    }
+
+    /** A new draft that begins with what is committed. */
+    Draft draft() {
+        return new Draft(committed::get, tariffs, Objects.requireNonNull(state).meteringStart());
+    }
+
+    void commit(Draft draft) {
+        commit(draft, null, null);
+    }
+
+    /**
+     * Writes a draft, or nothing at all.
+     *
+     * @param position how far the pods' feed came with it; null if it did not move
+     * @param at when the API server told it; null if it did not
+     * @throws OutOfStepException if the rows are not what memory holds
+     */
+    void commit(Draft draft, @Nullable String position, @Nullable Instant at) {
+        Posting posting = draft.posting(position, at);
+        if (posting.isEmpty()) {
+            return;
+        }
+        ledger.post(posting);
+        posting.moves().forEach(move -> committed.put(move.after().uid(), move.after()));
+        seen = at == null ? seen : at;
+        tariffs.posted(posting);
+    }
+
+    /**
+     * A draft that has grown large is committed as far as it has come, and another one begins. The
+     * feed's position is not moved: after a crash the same news come again, and change nothing.
+     */
+    Draft relieved(Draft draft) {
+        if (!draft.isLarge()) {
+            return draft;
+        }
+        commit(draft);
+        return draft();
+    }
+}
