@@ -1,5 +1,7 @@
 package io.gpusharing.timekeeper.api;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
 import io.fabric8.kubernetes.api.model.authentication.TokenReview;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReview;
@@ -7,13 +9,13 @@ import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuild
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
-import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.springframework.security.core.Authentication;
 import org.springframework.stereotype.Component;
 
 /**
@@ -27,18 +29,31 @@ class Callers {
     private static final int MOST = 10_000;
 
     private final KubernetesClient client;
-    private final Clock clock;
-    private final Map<Object, Answer> answers = new ConcurrentHashMap<>();
+    private final Cache<String, Optional<Caller>> callers;
+    private final Cache<Question, Boolean> rights;
 
     Callers(KubernetesClient client, Clock clock) {
         this.client = client;
-        this.clock = clock;
+        this.callers = kept(clock);
+        this.rights = kept(clock);
+    }
+
+    private static <Q, A> Cache<Q, A> kept(Clock clock) {
+        return Caffeine.newBuilder()
+                .maximumSize(MOST)
+                .expireAfterWrite(KEPT)
+                .ticker(() -> TimeUnit.MILLISECONDS.toNanos(clock.millis()))
+                .build();
     }
 
     /** A user as the API server knows him. */
-    record Caller(String name, List<String> groups) {}
+    record Caller(String name, List<String> groups) {
 
-    private record Answer(@Nullable Object value, Instant until) {}
+        /** Whoever sent a request that {@link ApiSecurity} has let in. */
+        static Caller of(Authentication who) {
+            return (Caller) Objects.requireNonNull(who.getPrincipal());
+        }
+    }
 
     /** A right: a verb on a kind of object, in a namespace, on a certain one. */
     private record Right(
@@ -57,7 +72,7 @@ class Callers {
 
     /** Whose token it is; empty if it is nobody's. */
     Optional<Caller> caller(String token) {
-        return Optional.ofNullable((Caller) kept(token, () -> review(token)));
+        return asked(callers, token, () -> review(token));
     }
 
     /**
@@ -85,25 +100,19 @@ class Callers {
     }
 
     private boolean may(Caller caller, Right right) {
-        Object allowed = kept(new Question(caller, right), () -> allowed(caller, right));
-        return Boolean.TRUE.equals(allowed);
+        return asked(rights, new Question(caller, right), () -> allowed(caller, right));
     }
 
-    private @Nullable Object kept(Object question, Supplier<@Nullable Object> ask) {
-        Instant now = clock.instant();
-        Answer known = answers.get(question);
-        if (known != null && now.isBefore(known.until())) {
-            return known.value();
+    private static <Q, A> A asked(Cache<Q, A> answers, Q question, Supplier<A> ask) {
+        A answer = answers.getIfPresent(question);
+        if (answer == null) {
+            answer = ask.get();
+            answers.put(question, answer);
         }
-        if (answers.size() > MOST) {
-            answers.clear();
-        }
-        Answer fresh = new Answer(ask.get(), now.plus(KEPT));
-        answers.put(question, fresh);
-        return fresh.value();
+        return answer;
     }
 
-    private @Nullable Caller review(String token) {
+    private Optional<Caller> review(String token) {
         TokenReview review =
                 client.resource(
                                 new TokenReviewBuilder()
@@ -114,10 +123,11 @@ class Callers {
                         .create();
         return review.getStatus() != null
                         && Boolean.TRUE.equals(review.getStatus().getAuthenticated())
-                ? new Caller(
-                        review.getStatus().getUser().getUsername(),
-                        List.copyOf(review.getStatus().getUser().getGroups()))
-                : null;
+                ? Optional.of(
+                        new Caller(
+                                review.getStatus().getUser().getUsername(),
+                                List.copyOf(review.getStatus().getUser().getGroups())))
+                : Optional.empty();
     }
 
     private boolean allowed(Caller caller, Right right) {

@@ -15,7 +15,6 @@ import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Size;
 import java.time.Instant;
 import java.util.List;
-import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -114,7 +113,7 @@ class CorrectionController {
             @RequestHeader(name = HttpHeaders.IF_MATCH, required = false) @Nullable String known,
             @Valid @RequestBody Order order,
             Authentication who) {
-        Caller caller = (Caller) Objects.requireNonNull(who.getPrincipal());
+        Caller caller = Caller.of(who);
         CorrectionOrder wanted = wanted(budget, order);
         String asked = String.join("\n", "correction", budget, json.writeValueAsString(order));
         String answer =

@@ -91,8 +91,6 @@ class ExplanationController {
                                         HttpStatus.NOT_FOUND,
                                         "Budget " + budget + " has not been counted yet"));
         Course course = stretch.course();
-        var namespaces = new TreeMap<String, Long>();
-        stretch.used().forEach((name, used) -> namespaces.put(name, used.microGpuSeconds()));
         Instant asOf = now.isBefore(state.asOf()) ? state.asOf() : now;
         return new Explanation(
                 budget,
@@ -105,7 +103,7 @@ class ExplanationController {
                 course == null ? null : course.credits(),
                 stretch.total().microGpuSeconds(),
                 course == null ? null : course.closing().microGpuSeconds(),
-                namespaces,
+                stretch.byNamespace(),
                 book.largest(budget, start, now, LARGEST));
     }
 

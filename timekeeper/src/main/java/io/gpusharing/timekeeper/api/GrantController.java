@@ -102,7 +102,7 @@ class GrantController {
             @RequestHeader("Idempotency-Key") String key,
             @Valid @RequestBody Wanted wanted,
             Authentication who) {
-        Caller caller = (Caller) Objects.requireNonNull(who.getPrincipal());
+        Caller caller = Caller.of(who);
         BudgetController.state(budgets, budget);
         Order order =
                 new Order(

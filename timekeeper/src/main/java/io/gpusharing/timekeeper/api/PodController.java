@@ -6,7 +6,6 @@ import io.gpusharing.timekeeper.ledger.PodCharges;
 import io.gpusharing.timekeeper.ledger.PodCharges.PodCharge;
 import java.time.Clock;
 import java.util.List;
-import java.util.Objects;
 import java.util.UUID;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -63,7 +62,7 @@ class PodController {
     /** One pod. Its {@code ETag} changes with each correction; a correction may ask for it. */
     @GetMapping("/{uid}")
     ResponseEntity<PodCharge> one(@PathVariable UUID uid, Authentication caller) {
-        Caller who = (Caller) Objects.requireNonNull(caller.getPrincipal());
+        Caller who = Caller.of(caller);
         String tag = tag(corrections.version(uid));
         PodCharge charge =
                 charges.of(uid, clock.instant())

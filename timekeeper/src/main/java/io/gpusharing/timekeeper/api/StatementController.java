@@ -14,10 +14,12 @@ import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
 import java.util.TreeMap;
+import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
@@ -38,11 +40,17 @@ import org.springframework.web.server.ResponseStatusException;
 @RequestMapping("/api/v1/budgets/{budget}")
 class StatementController {
 
+    /** So that clients who read slowly never take all connections away from the ledger. */
+    private static final int MOST_DOWNLOADS = 2;
+
     private final Balances balances;
     private final StatementBook book;
     private final Budgets budgets;
     private final Clock clock;
     private final TransactionTemplate snapshot;
+
+    /** A download keeps a connection to the database until its client has read it. */
+    private final Semaphore downloads = new Semaphore(MOST_DOWNLOADS);
 
     StatementController(
             Balances balances,
@@ -176,15 +184,25 @@ class StatementController {
             HttpServletResponse response)
             throws IOException {
         Span span = span(budget, from, to);
-        snapshot.executeWithoutResult(status -> {
-            // Before the first byte, so that there can still be another answer.
-            Stretch stretch = stretch(budget, span);
-            try {
-                write(budget, span, stretch, response);
-            } catch (IOException e) {
-                throw new java.io.UncheckedIOException(e);
-            }
-        });
+        if (!downloads.tryAcquire()) {
+            throw new ResponseStatusException(
+                    HttpStatus.SERVICE_UNAVAILABLE,
+                    "%d statements are being downloaded; try again when one is done"
+                            .formatted(MOST_DOWNLOADS));
+        }
+        try {
+            snapshot.executeWithoutResult(status -> {
+                // Before the first byte, so that there can still be another answer.
+                Stretch stretch = stretch(budget, span);
+                try {
+                    write(budget, span, stretch, response);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+        } finally {
+            downloads.release();
+        }
     }
 
     private void write(String budget, Span span, Stretch stretch, HttpServletResponse response)
@@ -224,8 +242,6 @@ class StatementController {
         var course = stretch.course();
         GpuTime opening = course == null ? null : course.opening();
         GpuTime closing = course == null ? null : course.closing();
-        var namespaces = new TreeMap<String, Long>();
-        stretch.used().forEach((name, used) -> namespaces.put(name, used.microGpuSeconds()));
         return new Statement(
                 budget,
                 span.from(),
@@ -237,7 +253,7 @@ class StatementController {
                 opening == null ? null : opening.minutes(),
                 stretch.total().minutes(),
                 closing == null ? null : closing.minutes(),
-                namespaces,
+                stretch.byNamespace(),
                 lines);
     }
 

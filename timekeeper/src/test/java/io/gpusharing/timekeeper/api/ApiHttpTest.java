@@ -27,6 +27,9 @@ import io.gpusharing.timekeeper.usage.WasteReport;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.io.UnsupportedEncodingException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -41,6 +44,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -56,6 +62,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ComponentScan;
 import org.springframework.context.annotation.FilterType;
 import org.springframework.context.annotation.Import;
+import org.springframework.mock.web.MockHttpServletResponse;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -366,6 +373,61 @@ class ApiHttpTest {
         assertThat(amounts.getLast()[0]).isEqualTo("Closing");
         assertThat(Long.parseLong(amounts.getLast()[6])).isEqualTo(sum);
         assertThat(amounts.stream().map(row -> row[0])).contains("Allowance", "Charge", "Running");
+    }
+
+    @Test
+    void slowDownloadsOfStatementsLeaveConnectionsToTheLedger() throws Exception {
+        var controller = context.getBean(StatementController.class);
+        var begun = new CountDownLatch(2);
+        var read = new CountDownLatch(1);
+        List<Thread> slow =
+                Stream.generate(() -> new SlowClient(begun, read))
+                        .limit(2)
+                        .map(client ->
+                                Thread.startVirtualThread(() -> client.download(controller, "a")))
+                        .toList();
+        assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+
+        var third = get("reader", "/api/v1/budgets/a/statement", "Accept", "text/csv");
+        read.countDown();
+
+        assertThat(third.statusCode()).isEqualTo(503);
+        for (Thread thread : slow) {
+            thread.join();
+        }
+        assertThat(get("reader", "/api/v1/budgets/a/statement", "Accept", "text/csv").statusCode())
+                .isEqualTo(200);
+    }
+
+    /** Takes nothing of what it asked for until it is told to. */
+    private static final class SlowClient extends MockHttpServletResponse {
+
+        private final CountDownLatch begun;
+        private final CountDownLatch read;
+
+        SlowClient(CountDownLatch begun, CountDownLatch read) {
+            this.begun = begun;
+            this.read = read;
+        }
+
+        void download(StatementController controller, String budget) {
+            try {
+                controller.csv(budget, null, null, this);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        @Override
+        public PrintWriter getWriter() throws UnsupportedEncodingException {
+            begun.countDown();
+            try {
+                read.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            return super.getWriter();
+        }
     }
 
     @Test
