@@ -28,7 +28,7 @@ bench: prerequisites ## Every measurement, one after the other, over an hour (be
 	@$(MVN) --quiet package -DskipTests
 	@for run in $(filter-out benchmarks/soak/run,$(wildcard benchmarks/*/run)); do echo "== $$run"; "$$run" || exit 1; done
 
-format: prerequisites ## Mend the formatting of the Java sources
+format: prerequisites ## Fix the formatting of the Java sources
 	$(MVN) --quiet spotless:apply
 
 clean: ## Remove what was built, but not the tools

@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.client.dsl.Informable;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import java.util.Collection;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,6 +24,7 @@ public final class Watched<T extends HasMetadata, V> implements AutoCloseable {
     private final String what;
     private final SharedIndexInformer<T> informer;
     private final Function<Collection<T>, V> reading;
+    private final AtomicBoolean stale = new AtomicBoolean();
     private volatile V value;
     private volatile boolean away;
 
@@ -80,7 +82,18 @@ public final class Watched<T extends HasMetadata, V> implements AutoCloseable {
         informer.stop();
     }
 
-    private void refresh() {
+    /**
+     * Changes come in bursts, at the start one for each object there is, and each is a reading of
+     * all objects: those that come while one is under way are answered by one more.
+     */
+    private void changed() {
+        if (stale.compareAndSet(false, true)) {
+            Thread.ofVirtual().name("reading-" + what).start(this::refresh);
+        }
+    }
+
+    private synchronized void refresh() {
+        stale.set(false);
         value = reading.apply(informer.getStore().list());
         if (away) {
             away = false;
@@ -92,17 +105,17 @@ public final class Watched<T extends HasMetadata, V> implements AutoCloseable {
 
         @Override
         public void onAdd(T added) {
-            refresh();
+            changed();
         }
 
         @Override
         public void onUpdate(T before, T after) {
-            refresh();
+            changed();
         }
 
         @Override
         public void onDelete(T deleted, boolean finalStateUnknown) {
-            refresh();
+            changed();
         }
     }
 }

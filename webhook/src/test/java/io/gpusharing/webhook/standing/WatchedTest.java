@@ -1,0 +1,73 @@
+package io.gpusharing.webhook.standing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.webhook.testing.FakeApiServer;
+import java.util.Collection;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class WatchedTest {
+
+    private static final int NODES = 1_000;
+
+    private final AtomicInteger readings = new AtomicInteger();
+    private final CountDownLatch allThere = new CountDownLatch(1);
+
+    @Test
+    void aThousandNodesAreNotReadAThousandTimes() {
+        try (FakeApiServer api = new FakeApiServer();
+                KubernetesClient client = api.client()) {
+            for (int i = 0; i < NODES; i++) {
+                putNode(api, i);
+            }
+            try (var watched = new Watched<Node, Integer>("nodes", client.nodes(), this::read, 0)) {
+                watched.start();
+                await().until(watched::hasSynced);
+                allThere.countDown();
+                await().until(() -> watched.value() == NODES);
+            }
+        }
+
+        assertThat(readings).hasValueLessThan(NODES / 10);
+    }
+
+    @Test
+    void whatChangesLastIsRead() {
+        try (FakeApiServer api = new FakeApiServer();
+                KubernetesClient client = api.client();
+                var watched = new Watched<Node, Integer>("nodes", client.nodes(), this::read, 0)) {
+            allThere.countDown();
+            watched.start();
+            await().until(watched::hasSynced);
+            for (int i = 0; i < 20; i++) {
+                putNode(api, i);
+            }
+
+            await().until(() -> watched.value() == 20);
+        }
+    }
+
+    private static void putNode(FakeApiServer api, int number) {
+        api.put(
+                "/api/v1/nodes/node-" + number,
+                """
+                {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-%d"}}
+                """
+                        .formatted(number));
+    }
+
+    private int read(Collection<Node> nodes) {
+        readings.incrementAndGet();
+        try {
+            allThere.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return nodes.size();
+    }
+}
