@@ -42,6 +42,7 @@ final class ReportLoad {
     private final Latencies[] latencies;
     private final Map<String, Integer> refused = new ConcurrentSkipListMap<>();
     private volatile boolean open = true;
+    private volatile boolean ending;
 
     /**
      * @param perSecond reports of all meters together; zero as fast as they are answered
@@ -96,6 +97,7 @@ final class ReportLoad {
         connected.await();
         go.countDown();
         Thread.sleep((long) (seconds * 1000));
+        ending = true;
         atTheEnd.run();
         open = false;
         for (Thread thread : threads) {
@@ -120,7 +122,7 @@ final class ReportLoad {
             report(number, meter, in, out);
         } catch (IOException e) {
             // The other side was killed, as planned; or it refused to talk at all.
-            if (open) {
+            if (!ending) {
                 refused.merge(String.valueOf(e.getMessage()), 1, Integer::sum);
             }
         } catch (InterruptedException e) {

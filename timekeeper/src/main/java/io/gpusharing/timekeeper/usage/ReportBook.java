@@ -36,12 +36,15 @@ import org.springframework.transaction.support.TransactionTemplate;
  */
 class ReportBook {
 
+    // Pod by pod and key by key, here and in DIGESTS: a plan that was made while a table was empty
+    // would read all of it each time, for as long as nobody has analyzed it.
     private static final String COUNTERS_OF_PODS =
             """
-            select pod_uid, run, meter, device, basis, basis_reason, gpu_us, memory_bs, covered_us,
-                   uncovered_us, sequence, last_at
-              from usage_counter
-             where cluster = ? and pod_uid = any (?::uuid[])
+            select c.pod_uid, c.run, c.meter, c.device, c.basis, c.basis_reason, c.gpu_us, c.memory_bs,
+                   c.covered_us, c.uncovered_us, c.sequence, c.last_at
+              from unnest(?::uuid[]) as p (pod_uid)
+                   cross join lateral (select * from usage_counter
+                                        where cluster = ? and pod_uid = p.pod_uid offset 0) c
             """;
 
     // The key is the reporter's, so that nobody can use up another's run and sequence. What was
@@ -56,11 +59,11 @@ class ReportBook {
 
     private static final String DIGESTS =
             """
-            select r.reporter, r.run, r.sequence, r.digest
+            select k.reporter, k.run, k.sequence, r.digest
               from unnest(?::uuid[], ?::uuid[], ?::bigint[]) as k (reporter, run, sequence)
-              join usage_report r
-                on r.cluster = ? and r.reporter = k.reporter and r.run = k.run
-                   and r.sequence = k.sequence
+                   cross join lateral (select digest from usage_report
+                                        where cluster = ? and reporter = k.reporter and run = k.run
+                                          and sequence = k.sequence limit 1) r
             """;
 
     // Taking the larger of each makes repeated and reordered reports harmless.
@@ -187,8 +190,8 @@ class ReportBook {
         return jdbc.query(
                 connection -> {
                     PreparedStatement statement = connection.prepareStatement(COUNTERS_OF_PODS);
-                    statement.setString(1, cluster);
-                    statement.setArray(2, texts(connection, pods, UUID::toString));
+                    statement.setArray(1, texts(connection, pods, UUID::toString));
+                    statement.setString(2, cluster);
                     return statement;
                 },
                 (row, number) -> counters(row));

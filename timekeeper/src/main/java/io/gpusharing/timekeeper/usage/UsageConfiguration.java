@@ -6,6 +6,7 @@ import io.gpusharing.timekeeper.leadership.Leadership;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
+import java.util.stream.Stream;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -14,6 +15,9 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 @Configuration(proxyBeanMethods = false)
 class UsageConfiguration {
+
+    /** As many as PostgreSQL and we have processors together in the smallest installation. */
+    private static final int LANES = 2;
 
     @Bean
     Doorkeeper doorkeeper(ClusterProperties cluster) {
@@ -36,14 +40,18 @@ class UsageConfiguration {
     }
 
     @Bean
-    GroupCommit usageCommits(ReportBook book, UsageProperties properties, MeterRegistry registry) {
-        GroupCommit commits =
-                new GroupCommit(
-                        book::post,
-                        properties.maxBatch(),
-                        properties.maxWaiting(),
-                        properties.patience());
-        Gauge.builder("gpusharing.usage.waiting", commits, GroupCommit::waiting)
+    CommitLanes usageCommits(ReportBook book, UsageProperties properties, MeterRegistry registry) {
+        CommitLanes commits =
+                new CommitLanes(
+                        Stream.generate(() ->
+                                        new GroupCommit(
+                                                book::post,
+                                                properties.maxBatch(),
+                                                properties.maxWaiting(),
+                                                properties.patience()))
+                                .limit(LANES)
+                                .toList());
+        Gauge.builder("gpusharing.usage.waiting", commits, CommitLanes::waiting)
                 .description("Usage reports that wait for their transaction")
                 .register(registry);
         return commits;

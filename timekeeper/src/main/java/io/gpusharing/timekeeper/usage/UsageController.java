@@ -35,7 +35,7 @@ class UsageController {
     private final ReportReader reader = new ReportReader();
     private final Doorkeeper doorkeeper;
     private final Pods pods;
-    private final GroupCommit commits;
+    private final Commits commits;
     private final TrustBundle authority;
     private final UnaskedUse unaskedUse;
     private final UsageMetrics metrics;
@@ -46,7 +46,7 @@ class UsageController {
     UsageController(
             Doorkeeper doorkeeper,
             Pods pods,
-            GroupCommit commits,
+            Commits commits,
             TrustBundle authority,
             UnaskedUse unaskedUse,
             UsageMetrics metrics,
