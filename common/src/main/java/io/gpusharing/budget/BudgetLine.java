@@ -33,7 +33,9 @@ public record BudgetLine(
         @Nullable Instant periodEnd) {
 
     public BudgetLine {
-        lots = lots.stream().sorted(Lot.BURN_ORDER).toList();
+        var ordered = new ArrayList<>(lots);
+        ordered.sort(Lot.BURN_ORDER);
+        lots = List.copyOf(ordered);
     }
 
     /** RFC 3339 ends with the year 9999; what is foretold for later is foretold for never. */
@@ -48,11 +50,13 @@ public record BudgetLine(
 
     /** What is left at {@code asOf}; negative by what was overrun. */
     public GpuTime remaining() {
-        return lots.stream()
-                .filter(lot -> lot.activeAt(asOf))
-                .map(Lot::remaining)
-                .reduce(GpuTime.ZERO, GpuTime::plus)
-                .minus(overrun);
+        GpuTime active = GpuTime.ZERO;
+        for (Lot lot : lots) {
+            if (lot.activeAt(asOf)) {
+                active = active.plus(lot.remaining());
+            }
+        }
+        return active.minus(overrun);
     }
 
     /**

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -81,6 +82,14 @@ class WebhookApplicationTest {
         assertThat(answer.statusCode()).isEqualTo(200);
         assertThat(JsonMapper.shared().readTree(answer.body()).at("/response/allowed").asBoolean())
                 .isTrue();
+    }
+
+    @Test
+    void aReviewPassesNoFilter() {
+        var web = (ServletWebServerApplicationContext) context;
+
+        assertThat(Objects.requireNonNull(web.getServletContext()).getFilterRegistrations())
+                .isEmpty();
     }
 
     @Test

@@ -11,9 +11,11 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import java.util.Arrays;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.web.filter.RequestContextFilter;
 
 /** Wires what answers reviews. */
 @Configuration(proxyBeanMethods = false)
@@ -62,6 +64,14 @@ class AdmissionConfiguration {
     @Bean
     RefusalEvents refusalEvents(KubernetesClient client, Clock clock) {
         return new RefusalEvents(client, clock);
+    }
+
+    /** Switched off: it would keep each review where nobody looks for it. */
+    @Bean
+    FilterRegistrationBean<RequestContextFilter> requestContextFilter() {
+        var registration = new FilterRegistrationBean<>(new RequestContextFilter());
+        registration.setEnabled(false);
+        return registration;
     }
 
     @Bean

@@ -18,13 +18,12 @@ final class Answer {
 
     private static final JsonFactory FACTORY = new JsonFactory();
 
-    /** Longer than an answer with a patch mostly is, so that the buffer need not grow. */
-    private static final int USUAL_LENGTH = 4 * 1024;
-
     private Answer() {}
 
     static byte[] to(String uid, Decision decision) {
-        var bytes = new ByteArrayOutputStream(USUAL_LENGTH);
+        // The generator hands over all at once what is shorter than 8,000 bytes: room for that
+        // much.
+        var bytes = new ByteArrayOutputStream(0);
         try (JsonGenerator json = FACTORY.createGenerator(ObjectWriteContext.empty(), bytes)) {
             json.writeStartObject();
             json.writeStringProperty("apiVersion", "admission.k8s.io/v1");

@@ -1,8 +1,6 @@
 package io.gpusharing.webhook.admission;
 
-import java.time.DateTimeException;
 import java.time.Duration;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** How long the API server waits, which it says in the URL as Go writes durations: {@code 2.9s}. */
@@ -31,13 +29,16 @@ final class ReviewTimeout {
     }
 
     private static Duration parse(String said, Duration otherwise) {
-        if (said.endsWith("ms")) {
+        if (!said.endsWith("s")) {
             return otherwise;
         }
         try {
-            Duration read = Duration.parse("PT" + said.toUpperCase(Locale.ROOT));
-            return read.isNegative() || read.compareTo(otherwise) > 0 ? otherwise : read;
-        } catch (DateTimeException e) {
+            double seconds = Double.parseDouble(said.substring(0, said.length() - 1));
+            long millis = Math.round(seconds * 1000);
+            return 0 < millis && millis < otherwise.toMillis()
+                    ? Duration.ofMillis(millis)
+                    : otherwise;
+        } catch (NumberFormatException e) {
             return otherwise;
         }
     }

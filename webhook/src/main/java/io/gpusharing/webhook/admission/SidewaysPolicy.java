@@ -5,6 +5,8 @@ import io.gpusharing.webhook.review.PodView.Container;
 import io.gpusharing.webhook.review.PodView.Volume;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
 
@@ -35,42 +37,53 @@ final class SidewaysPolicy {
                     "spec.nodeName is %s: the scheduler places GPU pods; use nodeSelector"
                             .formatted(pod.spec().nodeName()));
         }
-        pod.allContainers()
-                .filter(Container::privileged)
-                .filter(container -> part.getAsBoolean())
-                .forEach(container ->
-                        findings.react(
-                                policy.privilegedFraction(),
-                                "PRIVILEGED_FRACTION",
-                                "container \"%s\": privileged with a fraction sees every GPU; ask for whole GPUs, or drop it"
-                                        .formatted(container.name())));
-        pod.volumes().stream()
-                .filter(SidewaysPolicy::isDevicePath)
-                .forEach(volume ->
-                        findings.react(
-                                policy.devicePaths(),
-                                "DEVICE_PATH",
-                                "volume \"%s\": hostPath %s reaches GPUs past their limits; remove it"
-                                        .formatted(volume.name(), volume.hostPath())));
-        pod.allContainers()
-                .filter(Container::setsVisibleDevices)
-                .forEach(container ->
-                        findings.react(
-                                policy.visibleDevices(),
-                                "VISIBLE_DEVICES",
-                                "container \"%s\": NVIDIA_VISIBLE_DEVICES is set by the device plugin; remove it"
-                                        .formatted(container.name())));
-        if (pod.metadata().annotations() != null) {
-            pod.metadata().annotations().keySet().stream()
-                    .filter(key -> key.startsWith("cdi.k8s.io/"))
-                    .sorted()
-                    .forEach(key ->
-                            findings.react(
-                                    policy.visibleDevices(),
-                                    "CDI_ANNOTATION",
-                                    "annotation %s is written by device plugins; remove it"
-                                            .formatted(key)));
+        List<Container> containers = pod.allContainers();
+        for (Container container : containers) {
+            if (container.privileged() && part.getAsBoolean()) {
+                findings.react(
+                        policy.privilegedFraction(),
+                        "PRIVILEGED_FRACTION",
+                        "container \"%s\": privileged with a fraction sees every GPU; ask for whole GPUs, or drop it"
+                                .formatted(container.name()));
+            }
         }
+        for (Volume volume : pod.volumes()) {
+            if (isDevicePath(volume)) {
+                findings.react(
+                        policy.devicePaths(),
+                        "DEVICE_PATH",
+                        "volume \"%s\": hostPath %s reaches GPUs past their limits; remove it"
+                                .formatted(volume.name(), volume.hostPath()));
+            }
+        }
+        for (Container container : containers) {
+            if (container.setsVisibleDevices()) {
+                findings.react(
+                        policy.visibleDevices(),
+                        "VISIBLE_DEVICES",
+                        "container \"%s\": NVIDIA_VISIBLE_DEVICES is set by the device plugin; remove it"
+                                .formatted(container.name()));
+            }
+        }
+        for (String key : cdiAnnotations(pod)) {
+            findings.react(
+                    policy.visibleDevices(),
+                    "CDI_ANNOTATION",
+                    "annotation %s is written by device plugins; remove it".formatted(key));
+        }
+    }
+
+    /** In the order of their names. */
+    private static Set<String> cdiAnnotations(PodView pod) {
+        var found = new TreeSet<String>();
+        if (pod.metadata().annotations() != null) {
+            for (String key : pod.metadata().annotations().keySet()) {
+                if (key.startsWith("cdi.k8s.io/")) {
+                    found.add(key);
+                }
+            }
+        }
+        return found;
     }
 
     /**

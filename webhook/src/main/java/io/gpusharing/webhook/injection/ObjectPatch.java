@@ -104,7 +104,9 @@ public sealed class ObjectPatch permits PodPatch {
 
     /** The patch as it is sent. */
     public byte[] toJson() {
-        var bytes = new ByteArrayOutputStream(3072);
+        // The generator hands over all at once what is shorter than 8,000 bytes: room for that
+        // much.
+        var bytes = new ByteArrayOutputStream(0);
         try (JsonGenerator json = FACTORY.createGenerator(ObjectWriteContext.empty(), bytes)) {
             json.writeStartArray();
             for (Operation operation : operations) {

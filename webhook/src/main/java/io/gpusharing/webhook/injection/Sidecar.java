@@ -14,7 +14,6 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import tools.jackson.core.SerializableString;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -113,11 +112,13 @@ public final class Sidecar {
      * name alone proves nothing: users may use it too.
      */
     private Optional<String> presentIn(PodView pod, String ca, ContainerLimits demanded) {
-        return pod.initContainers().stream()
-                .filter(container -> container.name().startsWith(Names.SIDECAR_CONTAINER))
-                .filter(container -> isOurs(container, pod, ca, demanded))
-                .map(Container::name)
-                .findFirst();
+        for (Container container : pod.initContainers()) {
+            if (container.name().startsWith(Names.SIDECAR_CONTAINER)
+                    && isOurs(container, pod, ca, demanded)) {
+                return Optional.of(container.name());
+            }
+        }
+        return Optional.empty();
     }
 
     private boolean isOurs(Container container, PodView pod, String ca, ContainerLimits demanded) {
@@ -180,10 +181,11 @@ public final class Sidecar {
 
     /** A suffix that makes none of our names collide with one of the pod's. */
     private static String freeSuffix(PodView pod) {
-        return Stream.concat(Stream.of(""), IntStream.rangeClosed(2, 1000).mapToObj(n -> "-" + n))
-                .filter(suffix -> isFree(pod, suffix))
-                .findFirst()
-                .orElseThrow();
+        String suffix = "";
+        for (int n = 2; !isFree(pod, suffix); n++) {
+            suffix = "-" + n;
+        }
+        return suffix;
     }
 
     private static boolean isFree(PodView pod, String suffix) {

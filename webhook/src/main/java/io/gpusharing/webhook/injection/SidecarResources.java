@@ -5,6 +5,7 @@ import io.gpusharing.webhook.review.PodView;
 import io.gpusharing.webhook.review.PodView.Container;
 import io.gpusharing.webhook.standing.ContainerLimits;
 import java.math.BigDecimal;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -49,9 +50,14 @@ final class SidecarResources {
         if (pod.spec().podLevelResources()) {
             return new PodLevel();
         }
-        List<Container> theirs =
-                pod.allContainers().filter(container -> !container.name().equals(own)).toList();
-        boolean guaranteed = theirs.stream().allMatch(SidecarResources::isGuaranteed);
+        var theirs = new ArrayList<Container>();
+        boolean guaranteed = true;
+        for (Container container : pod.allContainers()) {
+            if (!container.name().equals(own)) {
+                theirs.add(container);
+                guaranteed &= isGuaranteed(container);
+            }
+        }
         if (demanded.equals(ContainerLimits.NONE)) {
             return new Amounts(
                     guaranteed ? properties.limits() : properties.requests(), properties.limits());
@@ -127,7 +133,7 @@ final class SidecarResources {
     }
 
     private static boolean isGuaranteed(Container container) {
-        return NAMES.stream().allMatch(name -> equal(container, name));
+        return equal(container, "cpu") && equal(container, "memory");
     }
 
     private static boolean equal(Container container, String resource) {

@@ -7,7 +7,6 @@ import io.gpusharing.request.Quantity;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -103,8 +102,13 @@ public record PodView(Metadata metadata, Spec spec, Slice source) {
     }
 
     /** App containers, then init containers. */
-    public Stream<Container> allContainers() {
-        return Stream.concat(spec.containers().stream(), initContainers().stream());
+    public List<Container> allContainers() {
+        if (initContainers().isEmpty()) {
+            return spec.containers();
+        }
+        var all = new ArrayList<>(spec.containers());
+        all.addAll(initContainers());
+        return all;
     }
 
     /** Init containers, none if absent. */

@@ -82,12 +82,14 @@ final class ReviewJsonFactory extends JsonFactory {
         private void passOver(JsonToken begin) {
             int outside = _streamReadContext.getParent().getNestingDepth();
             int depth = outside + 1;
-            while (_inputPtr < _inputEnd) {
-                switch (_inputBuffer[_inputPtr++]) {
-                    case '"' -> passOverString();
+            int at = _inputPtr;
+            while (at < _inputEnd) {
+                switch (_inputBuffer[at++]) {
+                    case '"' -> at = behindString(_inputBuffer, at, _inputEnd);
                     case '{', '[' -> streamReadConstraints().validateNestingDepth(++depth);
                     case '}', ']' -> {
                         if (--depth == outside) {
+                            _inputPtr = at;
                             return;
                         }
                     }
@@ -96,17 +98,17 @@ final class ReviewJsonFactory extends JsonFactory {
                     }
                 }
             }
+            _inputPtr = at;
             _reportInvalidEOF(" within a value", begin);
         }
 
         /** From behind the opening quote to behind its closing one, or to the end. */
-        private void passOverString() {
-            byte[] bytes = _inputBuffer;
-            int at = _inputPtr;
-            while (at < _inputEnd && bytes[at] != '"') {
+        private static int behindString(byte[] bytes, int from, int end) {
+            int at = from;
+            while (at < end && bytes[at] != '"') {
                 at += bytes[at] == '\\' ? 2 : 1;
             }
-            _inputPtr = Math.min(at + 1, _inputEnd);
+            return Math.min(at + 1, end);
         }
     }
 }
