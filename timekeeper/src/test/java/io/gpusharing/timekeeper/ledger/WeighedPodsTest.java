@@ -95,4 +95,44 @@ class WeighedPodsTest {
                                         .update()))
                 .hasMessageContaining("pod_stay_weighed");
     }
+
+    @Test
+    void howManyGpusOfEachModelAreHeldIsShown() {
+        books.told(Pods.waiting("team-a", 200, 0).boundAt(TEN));
+        cluster(A100, 2_500_000);
+        books.told(pod);
+        books.told(Pods.waiting("nobody", 10, 45).boundAt(TEN));
+        Pods gone = Pods.waiting("team-a", 100, 0).boundAt(TEN);
+        books.told(gone);
+        var held = new HeldByModel(books.database.jdbc(), Books.CLUSTER, books.registry);
+
+        held.look();
+        assertThat(held("")).isEqualTo(2);
+        assertThat(held(A100)).isEqualTo(0.5 + 0.75 + 1);
+
+        books.told(gone.finishedAt(TEN.plusSeconds(60)));
+        held.look();
+        assertThat(held(A100)).isEqualTo(0.5 + 0.75);
+    }
+
+    @Test
+    void mistakesInTheLabelsOfNodesMakeNoMoreThanFiftySeriesOfModels() {
+        for (int i = 0; i < 60; i++) {
+            books.node(
+                    new NodeFacts(
+                            Pods.NODE_FACTS.capacity(),
+                            Map.of("nvidia.com/gpu.product", "model-" + i)));
+            books.restart();
+            books.told(Pods.waiting("team-a", 100, 0).boundAt(TEN));
+        }
+
+        new HeldByModel(books.database.jdbc(), Books.CLUSTER, books.registry).look();
+
+        assertThat(books.registry.find("gpusharing.model.held").gauges()).hasSize(51);
+        assertThat(held("others")).isEqualTo(10);
+    }
+
+    private double held(String model) {
+        return books.registry.get("gpusharing.model.held").tag("model", model).gauge().value();
+    }
 }
