@@ -84,14 +84,15 @@ public class Balances {
             return Optional.empty();
         }
         Opening last = openings.getLast();
-        Terms then = termsOf(terms.of(budget), null);
+        Opening next = next(budget, last);
+        Terms then = termsOf(terms.of(budget), next);
         if (then == null) {
             Period period = last.period();
             return Optional.of(new Balance(period, null, used(budget, period.start(), at), null));
         }
         Course course =
                 Course.walk(
-                        List.of(chapter(budget, last, then, null)),
+                        List.of(chapter(budget, last, then, next)),
                         false,
                         grants.countingSince(budget, last.countedFrom()),
                         (from, to) -> used(budget, from, to),
@@ -143,6 +144,17 @@ public class Balances {
                 (begin, end) -> used(budget, begin, end),
                 from,
                 to);
+    }
+
+    /** The period that was opened after another; null if none was yet. */
+    private @Nullable Opening next(String budget, Opening opening) {
+        Instant end = opening.period().end();
+        return end == null
+                ? null
+                : periods.openings(budget, end, end).stream()
+                        .filter(it -> it.countedFrom().isAfter(opening.countedFrom()))
+                        .findFirst()
+                        .orElse(null);
     }
 
     private Course.Chapter chapter(

@@ -24,6 +24,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -109,11 +110,15 @@ public class Budgets implements Tariffs {
             Account account = accounts.get(budget.name());
             if (account == null) {
                 account = open(budget);
+            } else if (settled && !account.budget().spec().terms().equals(budget.spec().terms())) {
+                // Other terms are of the present period; the last one is closed by its own.
+                open(budget.name(), opening -> true);
             }
             account.changed(budget, tariffs.conflicts(budget.name()));
             unfolded.add(budget.name());
         }
         accounts.keySet().retainAll(names);
+        begun.keySet().retainAll(names);
         noteMissingQuotas();
     }
 
@@ -253,12 +258,15 @@ public class Budgets implements Tariffs {
 
     /** Writes down which periods have begun, once all that was used before them is posted. */
     private void open(Instant now) {
-        begun.forEach((name, openings) ->
-                openings.stream()
-                        .filter(it ->
-                                !it.period().start().plus(properties.periodCloses()).isAfter(now))
-                        .forEach(it -> periods.open(name, it)));
-        begun.clear();
+        Instant closed = now.minus(properties.periodCloses());
+        begun.keySet().forEach(name -> open(name, it -> !it.period().start().isAfter(closed)));
+    }
+
+    private void open(String budget, Predicate<Opening> which) {
+        begun.getOrDefault(budget, List.of()).stream()
+                .filter(which)
+                .forEach(it -> periods.open(budget, it));
+        begun.computeIfPresent(budget, (name, all) -> all.stream().filter(which.negate()).toList());
     }
 
     /** These grants exist from now on; those that are gone end now. */

@@ -60,7 +60,9 @@ record Opening(
                 if (lot.source().equals(Lot.ROLLOVER)) {
                     rolledOver = lot.remaining();
                 }
+                // One that begins with the period is whole until this opening's debt is taken.
                 grants.stream()
+                        .filter(grant -> grant.from().isBefore(period.start()))
                         .filter(grant -> grant.isSourceOf(lot))
                         .forEach(grant -> carried.put(grant.uid(), lot.remaining()));
             }

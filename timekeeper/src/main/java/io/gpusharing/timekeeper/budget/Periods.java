@@ -30,66 +30,54 @@ class Periods {
     Opening latest(Budget budget) {
         return find(budget.name())
                 .orElseGet(() -> {
-                    insert(
-                            budget.name(),
-                            budget.periods().at(budget.created()),
-                            budget.countedFrom(),
-                            GpuTime.ZERO,
-                            GpuTime.ZERO,
-                            GpuTime.ZERO);
+                    open(budget.name(), first(budget));
                     return find(budget.name()).orElseThrow();
                 });
     }
 
-    /** Opens the next period; a second time changes nothing. */
-    void open(String budget, Opening opening) {
-        insert(
-                budget,
-                opening.period(),
-                opening.countedFrom(),
-                opening.rolledOver(),
-                opening.debt(),
-                opening.writtenOff());
-        opening.carried()
-                .forEach((uid, remaining) ->
-                        jdbc.sql(
-                                        """
-                                        insert into grant_carried
-                                            (cluster, budget, period_start, grant_uid, remaining)
-                                        values (:cluster, :budget, :start::timestamptz, :uid, :remaining)
-                                        on conflict do nothing
-                                        """)
-                                .param("cluster", cluster)
-                                .param("budget", budget)
-                                .param("start", opening.period().start().toString())
-                                .param("uid", uid)
-                                .param("remaining", remaining.microGpuSeconds())
-                                .update());
+    private static Opening first(Budget budget) {
+        return new Opening(
+                budget.periods().at(budget.created()),
+                budget.countedFrom(),
+                GpuTime.ZERO,
+                GpuTime.ZERO,
+                GpuTime.ZERO,
+                Map.of(),
+                Instant.MAX);
     }
 
-    private void insert(
-            String budget,
-            Period period,
-            Instant countedFrom,
-            GpuTime rolledOver,
-            GpuTime debt,
-            GpuTime writtenOff) {
+    /**
+     * Opens the next period; a second time changes nothing. It is one statement, so that no crash
+     * leaves a period in which grants are whole again that were used before.
+     */
+    void open(String budget, Opening opening) {
+        List<Map.Entry<String, GpuTime>> carried = List.copyOf(opening.carried().entrySet());
         jdbc.sql(
                         """
-                        insert into budget_period (cluster, budget, period_start, period_end, counted_from,
-                            rolled_over, debt, written_off)
-                        values (:cluster, :budget, :start::timestamptz, :end::timestamptz, :from::timestamptz,
-                            :rolled, :debt, :written)
-                        on conflict do nothing
+                        with opened as (
+                            insert into budget_period (cluster, budget, period_start, period_end, counted_from,
+                                rolled_over, debt, written_off)
+                            values (:cluster, :budget, :start::timestamptz, :end::timestamptz, :from::timestamptz,
+                                :rolled, :debt, :written)
+                            on conflict do nothing
+                            returning cluster, budget, period_start)
+                        insert into grant_carried (cluster, budget, period_start, grant_uid, remaining)
+                        select opened.*, carried.* from opened, unnest(:uids::text[], :remaining::bigint[]) as carried
                         """)
                 .param("cluster", cluster)
                 .param("budget", budget)
-                .param("start", period.start().toString())
-                .param("end", Timestamps.text(period.end()))
-                .param("from", countedFrom.toString())
-                .param("rolled", rolledOver.microGpuSeconds())
-                .param("debt", debt.microGpuSeconds())
-                .param("written", writtenOff.microGpuSeconds())
+                .param("start", opening.period().start().toString())
+                .param("end", Timestamps.text(opening.period().end()))
+                .param("from", opening.countedFrom().toString())
+                .param("rolled", opening.rolledOver().microGpuSeconds())
+                .param("debt", opening.debt().microGpuSeconds())
+                .param("written", opening.writtenOff().microGpuSeconds())
+                .param("uids", carried.stream().map(Map.Entry::getKey).toArray(String[]::new))
+                .param(
+                        "remaining",
+                        carried.stream()
+                                .map(it -> it.getValue().microGpuSeconds())
+                                .toArray(Long[]::new))
                 .update();
     }
 

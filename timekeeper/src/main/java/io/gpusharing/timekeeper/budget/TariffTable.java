@@ -48,20 +48,29 @@ final class TariffTable {
             boolean first = !tariffs.containsKey(namespace);
             Tariff before = of(namespace);
             Budget owner = assignment.owners().get(namespace);
-            // What a budget charges begins with its creation; a later edit begins when it is seen.
             Tariff after =
                     owner == null
                             ? unnamed(namespace).after(before, now)
-                            : new Tariff(
-                                    owner.name(),
-                                    RateRule.of(owner.spec().share(), quotas.get(namespace)),
-                                    owner.spec().chargeBy() == ChargeBy.Utilization,
-                                    first ? owner.created() : now,
-                                    before);
+                            : tariff(owner, namespace, before, first, now);
             if (first || !before.sameTerms(after)) {
                 tariffs.put(namespace, after);
             }
         }
+    }
+
+    /** What a budget charges begins with its creation; a later edit begins when it is seen. */
+    private Tariff tariff(
+            Budget owner, String namespace, Tariff before, boolean first, Instant now) {
+        var tariff =
+                new Tariff(
+                        owner.name(),
+                        RateRule.of(owner.spec().share(), quotas.get(namespace)),
+                        owner.spec().chargeBy() == ChargeBy.Utilization,
+                        first ? owner.created() : now,
+                        before);
+        // Whether an edit brought the namespace, nobody can say who saw none: pods that come are
+        // charged from the creation on, those that somebody else has paid for from now on.
+        return first && owner.generation() > 1 ? tariff.after(tariff, now) : tariff;
     }
 
     /** The tariff of a namespace now, with those before it. */

@@ -77,6 +77,10 @@ class Book {
      */
     void keep(Deque<News> pending) {
         stays.restore(now());
+        if (!pods.listed()) {
+            // The last leader may have died over an edit that both of us were told.
+            repricing.reprice(now());
+        }
         while (!pending.isEmpty()) {
             if (pending.getFirst() instanceof Task(Runnable work)) {
                 work.run();

@@ -256,7 +256,11 @@ final class Draft {
         Tariff tariff = tariffs.of(namespace);
         history.add(tariff);
         while (tariff.since().isAfter(from)) {
-            tariff = tariff.previous();
+            Tariff earlier = tariff.previous();
+            if (earlier.sameTerms(tariff)) {
+                history.removeFirst();
+            }
+            tariff = earlier;
             history.addFirst(tariff);
         }
         return history;

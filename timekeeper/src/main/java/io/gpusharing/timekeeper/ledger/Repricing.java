@@ -29,21 +29,22 @@ final class Repricing {
         this.view = view;
     }
 
-    /** Other terms for an open stay. */
-    private record Change(UUID uid, Tariff tariff, long shareRate) {}
+    /** Other terms for an open stay, from an instant on. */
+    private record Change(UUID uid, Tariff tariff, long shareRate, Instant since) {}
 
     /**
      * Posts what the changed stays cost on their old terms, and puts them on the new ones.
      *
-     * @param now up to when measured use is settled on the old terms
+     * @param now up to when measured use is settled on the old terms, and from when on terms hold
+     *     that were changed while nobody ran
      */
     void reprice(Instant now) {
-        List<Change> changes = stays.open().stream().flatMap(this::change).toList();
+        List<Change> changes = stays.open().stream().flatMap(stay -> change(stay, now)).toList();
         if (changes.isEmpty()) {
             return;
         }
         Draft old = stays.draft();
-        changes.forEach(it -> old.postUntil(committed(it), it.tariff().since()));
+        changes.forEach(it -> old.postUntil(committed(it), it.since()));
         stays.commit(old);
         Map<UUID, Measured> measured =
                 settlement.measured(
@@ -68,7 +69,7 @@ final class Repricing {
         stays.commit(draft);
     }
 
-    private Stream<Change> change(PodStay stay) {
+    private Stream<Change> change(PodStay stay, Instant now) {
         Tariff tariff = tariffs.of(stay.namespace());
         NodeFacts node = view.node(stay.node()).orElse(NodeFacts.UNKNOWN);
         long rate = tariff.rule().rate(new BoundShare(stay.share(), stay.shareKnown()), node);
@@ -76,7 +77,18 @@ final class Repricing {
                 tariff.budget().equals(stay.budget())
                         && rate == stay.price().share()
                         && tariff.byUse() == stay.byUse();
-        return same ? Stream.empty() : Stream.of(new Change(stay.uid(), tariff, rate));
+        return same
+                ? Stream.empty()
+                : Stream.of(new Change(stay.uid(), tariff, rate, since(stay, tariff, now)));
+    }
+
+    /**
+     * What was changed while nobody ran holds from when it is seen; it would else reach back to
+     * where the stay happens to be posted, and take time from who has paid for it.
+     */
+    private static Instant since(PodStay stay, Tariff tariff, Instant now) {
+        boolean paid = !stay.budget().equals(Tariff.NOBODY);
+        return paid && !tariff.since().isAfter(stay.postedUntil()) ? now : tariff.since();
     }
 
     private PodStay committed(Change change) {

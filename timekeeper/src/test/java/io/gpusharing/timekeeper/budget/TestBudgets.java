@@ -53,6 +53,17 @@ public final class TestBudgets {
                 clock);
     }
 
+    /** What the ledger of a database says of balances; it learns the terms of these accounts. */
+    public static Balances balances(
+            TestDatabase database, ClusterProperties cluster, Budgets budgets, Clock clock) {
+        return new Balances(
+                new Periods(database.jdbc(), cluster),
+                new GrantBook(database.jdbc(), cluster),
+                new TermsBook(database.jdbc(), cluster, budgets, clock),
+                Accounts.usage(database, cluster),
+                Accounts.statements(database, cluster));
+    }
+
     /** These budgets exist now. */
     public static void exist(Budgets budgets, List<Written> written) {
         budgets.known(written.stream().map(Written::budget).toList());
@@ -63,8 +74,17 @@ public final class TestBudgets {
         budgets.granted(given.stream().map(Given::grant).toList());
     }
 
-    /** GPU-minutes on top of a budget, from an instant until the end of its period. */
-    public record Given(String name, String budget, String minutes, Instant from) {
+    /**
+     * GPU-minutes on top of a budget.
+     *
+     * @param expires null for the end of the period in which it begins
+     */
+    public record Given(
+            String name, String budget, String minutes, Instant from, @Nullable Instant expires) {
+
+        public Given(String name, String budget, String minutes, Instant from) {
+            this(name, budget, minutes, from, null);
+        }
 
         Grant grant() {
             return new Grant(
@@ -75,7 +95,7 @@ public final class TestBudgets {
                     "paper deadline",
                     "kubernetes-admin",
                     from,
-                    null,
+                    expires,
                     null);
         }
     }
@@ -106,6 +126,11 @@ public final class TestBudgets {
                             spec.warnAtPercent(),
                             spec.minimumRunTime()),
                     byDefault);
+        }
+
+        /** It was edited before, so that it is of this generation now. */
+        public Written ofGeneration(long number) {
+            return new Written(name, created, number, spec, byDefault);
         }
 
         /** It charges by measured use. */

@@ -11,4 +11,8 @@ public final class Accounts {
     public static UsageBook usage(TestDatabase database, ClusterProperties cluster) {
         return new UsageBook(database.jdbc(), cluster);
     }
+
+    public static StatementBook statements(TestDatabase database, ClusterProperties cluster) {
+        return new StatementBook(database.jdbc(), cluster);
+    }
 }

@@ -4,6 +4,7 @@ import io.gpusharing.budget.GpuTime;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.timekeeper.budget.Balances;
 import io.gpusharing.timekeeper.budget.BudgetState;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
@@ -50,6 +51,7 @@ public final class Books {
     private List<Written> written;
     private final Map<UUID, Measured> measured = new ConcurrentHashMap<>();
     public final MeterRegistry registry = new SimpleMeterRegistry();
+    private Measurements measurements = this::measured;
     private Weights weights = Weights.EQUAL;
     private NodeFacts node = Pods.NODE_FACTS;
     private int version;
@@ -113,6 +115,14 @@ public final class Books {
         return follower;
     }
 
+    /** A replica that does not lead is told of these budgets. */
+    void sees(Written... now) {
+        written = List.of(now);
+        book.look(
+                new ArrayDeque<>(
+                        List.of(new News.Task(() -> TestBudgets.exist(budgets, written)))));
+    }
+
     /** A replica that does not lead looks at what the leader has written. */
     public void look() {
         book.look(new ArrayDeque<>());
@@ -160,6 +170,21 @@ public final class Books {
                         clock.instant()));
     }
 
+    /** Administrators change the budgets while the process is down: the next start sees these. */
+    public void writtenMeanwhile(Written... now) {
+        written = List.of(now);
+    }
+
+    /** All accounts, as other parts of the timekeeper see them; others after each restart. */
+    public Budgets budgets() {
+        return budgets;
+    }
+
+    /** What a budget had left at an instant of the past, as the ledger knows it now. */
+    public Balances balances() {
+        return TestBudgets.balances(database, CLUSTER, budgets, clock);
+    }
+
     /** Administrators have changed the budgets: these there are now. */
     public void exist(Written... now) {
         written = List.of(now);
@@ -200,6 +225,11 @@ public final class Books {
         measured.put(
                 pod.uid(),
                 new Measured((long) (busy * 1_000_000), covered * 1_000_000, 1, clock.instant()));
+    }
+
+    /** From the next start on, what is measured is asked there. */
+    public void measuredBy(Measurements source) {
+        measurements = source;
     }
 
     /** From the next start on, GPU models have these weights. */
@@ -274,7 +304,7 @@ public final class Books {
                 ClusterViews.withNode(node),
                 new RequestGrammars(List.of(new VcudaGrammar())),
                 new ModelWeights(weights, registry),
-                new Settlement(ledger, this::measured, budgets, PROPERTIES),
+                new Settlement(ledger, measurements, budgets, PROPERTIES),
                 PROPERTIES,
                 clock);
     }

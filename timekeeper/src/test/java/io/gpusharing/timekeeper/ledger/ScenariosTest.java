@@ -2,9 +2,11 @@ package io.gpusharing.timekeeper.ledger;
 
 import static io.gpusharing.timekeeper.budget.TestBudgets.monthly;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.PeriodRule.Unit;
+import io.gpusharing.timekeeper.budget.TestBudgets.Given;
 import io.gpusharing.timekeeper.testing.Pods;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import java.time.Duration;
@@ -12,6 +14,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.springframework.dao.DataAccessException;
 
 /** Days on which accounts have gone wrong elsewhere. */
 class ScenariosTest {
@@ -185,8 +188,11 @@ class ScenariosTest {
         books.told(runsOn);
         TestDatabase backup = books.database.backup();
         Pods cameSince = gpu("team-a", TEN.plus(Duration.ofHours(2)));
+        Pods cameAndWent = gpu("team-a", TEN.plus(Duration.ofHours(2)));
         books.clock.pass(Duration.ofHours(2));
         books.told(cameSince);
+        books.told(cameAndWent);
+        books.removed(cameAndWent.removedAt(books.clock.instant()));
         books.removed(endedSince.removedAt(books.clock.instant()));
 
         Books restored = books.on(backup);
@@ -195,6 +201,8 @@ class ScenariosTest {
         assertThat(restored.charged(runsOn)).isEqualTo(hours(4));
         assertThat(restored.charged(cameSince)).isEqualTo(hours(2));
         assertThat(restored.charged(endedSince)).isEqualTo(hours(1));
+        // Of this one only the audit log knows.
+        assertThat(restored.charged(cameAndWent)).isEqualTo(GpuTime.ZERO);
         PodStay lost = restored.stay(endedSince);
         assertThat(lost.estimated()).isTrue();
         assertThat(lost.endBound()).isEqualTo(TEN.plus(Duration.ofHours(3)));
@@ -281,5 +289,238 @@ class ScenariosTest {
                                 .single())
                 .isEqualTo(1_000_000);
         assertThat(books.budget("a").rate()).isEqualTo(1_000_000);
+    }
+
+    @Test
+    void aNamespaceThatMovesWhileTheTimekeeperIsDownPaysItsNewBudgetFromWhenThatIsSeen() {
+        var books =
+                new Books(
+                        TEN,
+                        monthly("a", TEN, "6000", "team-a"),
+                        monthly("b", TEN, "6000", "team-b"));
+        books.told(gpu("team-a", TEN));
+        books.pass(Duration.ofMinutes(90));
+
+        books.writtenMeanwhile(
+                monthly("a", TEN, "6000", "nobody"), monthly("b", TEN, "6000", "team-a", "team-b"));
+        books.clock.pass(Duration.ofMinutes(2));
+        books.restart();
+        books.pass(Duration.ofMinutes(8));
+
+        assertThat(books.used("a")).isEqualTo(GpuTime.ofMinutes("92"));
+        assertThat(books.used("b")).isEqualTo(GpuTime.ofMinutes("8"));
+        assertThat(books.differences()).isEmpty();
+    }
+
+    @Test
+    void aBudgetThatIsDeletedWhileTheTimekeeperIsDownPaidUntilThen() {
+        var books = new Books(TEN, monthly("a", TEN, "6000", "team-a"));
+        Pods pod = gpu("team-a", TEN);
+        books.told(pod);
+        books.pass(Duration.ofMinutes(90));
+
+        books.writtenMeanwhile();
+        books.restart();
+        books.pass(Duration.ofMinutes(10));
+        books.told(pod.finishedAt(books.clock.instant()));
+
+        assertThat(used(books, "2026-03-02T10:00:00Z", "2026-03-02T12:00:00Z"))
+                .isEqualTo(GpuTime.ofMinutes("90"));
+        assertThat(books.charged(pod)).isEqualTo(GpuTime.ofMinutes("100"));
+    }
+
+    @Test
+    void aPeriodsResultIsWrittenDownAnHourAfterItsEndAndWhatIsToldLaterCountsInTheOpenOne() {
+        Instant midnight = Instant.parse("2026-03-03T00:00:00Z");
+        var books =
+                new Books(
+                        TEN,
+                        monthly("a", TEN, "600", "team-a")
+                                .every(Unit.Day, "UTC", "2026-01-01T00:00:00"));
+        Pods pod = gpu("team-a", TEN);
+        books.told(pod);
+        books.pass(Duration.ofHours(14));
+        books.pass(AN_HOUR);
+        books.pass(Duration.ofSeconds(1));
+
+        // It ended an hour before midnight, and only now somebody says so.
+        books.told(pod.finishedAt(midnight.minus(AN_HOUR)));
+
+        // Its fourteen hours had overrun the day's ten: 25 % of those are owed, and stay so.
+        assertThat(books.budget("a").remaining(books.clock.instant()))
+                .contains(GpuTime.ofMinutes("600").minus(GpuTime.ofMinutes("150")).plus(hours(1)));
+        GpuTime live = books.used("a");
+        books.restart();
+        assertThat(books.used("a"))
+                .isEqualTo(live)
+                .isEqualTo(new GpuTime(-hours(1).microGpuSeconds()));
+    }
+
+    @Test
+    void aGrantThatBeginsWithThePeriodPaysTheDebtOnce() {
+        Instant midnight = Instant.parse("2026-03-03T00:00:00Z");
+        var books =
+                new Books(
+                        TEN,
+                        monthly("a", TEN, "600", "team-a")
+                                .every(Unit.Day, "UTC", "2026-01-01T00:00:00"));
+        books.grants(new Given("early", "a", "200", midnight, midnight.plus(Duration.ofHours(12))));
+        Pods pod = gpu("team-a", TEN);
+        books.told(pod);
+        books.pass(Duration.ofHours(14));
+        books.told(pod.finishedAt(midnight));
+        books.pass(Duration.ofHours(2));
+        assertThat(books.budget("a").remaining(books.clock.instant()))
+                .contains(GpuTime.ofMinutes("650"));
+
+        books.restart();
+
+        assertThat(books.budget("a").remaining(books.clock.instant()))
+                .contains(GpuTime.ofMinutes("650"));
+        // At noon what is left of the grant is gone, and the allowance is whole.
+        books.pass(Duration.ofHours(10));
+        assertThat(books.budget("a").remaining(books.clock.instant()))
+                .contains(GpuTime.ofMinutes("600"));
+    }
+
+    /** A crash between two statements would give grants back to who has used them. */
+    @Test
+    void noPeriodIsOpenedWithoutWhatItsGrantsHadLeft() {
+        var books =
+                new Books(
+                        TEN,
+                        monthly("a", TEN, "600", "team-a")
+                                .every(Unit.Day, "UTC", "2026-01-01T00:00:00"));
+        books.grants(new Given("long", "a", "60", TEN, TEN.plus(Duration.ofDays(3))));
+        books.told(gpu("team-a", TEN));
+        books.pass(Duration.ofHours(14));
+        books.database
+                .jdbc()
+                .sql("alter table grant_carried add constraint away check (remaining < 0)")
+                .update();
+
+        assertThatThrownBy(() -> books.pass(Duration.ofHours(1)))
+                .isInstanceOf(DataAccessException.class);
+
+        assertThat(
+                        books.database
+                                .jdbc()
+                                .sql("select count(*) from budget_period")
+                                .query(Long.class)
+                                .single())
+                .isEqualTo(1);
+    }
+
+    @Test
+    void whatWasLeftInAPastPeriodIsToldByTheTermsOfThatPeriod() {
+        var books =
+                new Books(
+                        TEN,
+                        monthly("a", TEN, "600", "team-a")
+                                .every(Unit.Day, "UTC", "2026-01-01T00:00:00"));
+        Pods pod = gpu("team-a", TEN);
+        var balances = books.balances();
+        books.told(pod);
+        books.pass(AN_HOUR);
+        books.told(pod.finishedAt(TEN.plus(AN_HOUR)));
+        books.pass(Duration.ofDays(1));
+
+        books.exist(
+                monthly("a", TEN, "1200", "team-a")
+                        .every(Unit.Day, "UTC", "2026-01-01T00:00:00")
+                        .ofGeneration(3));
+        books.pass(Duration.ofHours(2));
+
+        assertThat(balances.at("a", TEN.plus(Duration.ofHours(2))).orElseThrow().remaining())
+                .isEqualTo(GpuTime.ofMinutes("540"));
+        assertThat(balances.at("a", books.clock.instant()).orElseThrow().remaining())
+                .isEqualTo(GpuTime.ofMinutes("1200"));
+    }
+
+    @Test
+    void aNamespaceThatABudgetTookOnWhileTheTimekeeperWasDownPaysFromWhenThatIsSeen() {
+        var books = new Books(TEN, monthly("a", TEN, "6000", "team-b"));
+        books.told(gpu("team-a", TEN));
+        books.pass(Duration.ofMinutes(90));
+
+        books.writtenMeanwhile(monthly("a", TEN, "6000", "team-a", "team-b").ofGeneration(2));
+        books.clock.pass(Duration.ofMinutes(2));
+        books.restart();
+        books.pass(Duration.ofMinutes(8));
+
+        assertThat(books.used("a")).isEqualTo(GpuTime.ofMinutes("8"));
+    }
+
+    @Test
+    void otherMinutesWithinTheHourAfterAPeriodDoNotChangeHowThatPeriodWent() {
+        var daily =
+                monthly("a", TEN, "600", "team-a").every(Unit.Day, "UTC", "2026-01-01T00:00:00");
+        var books = new Books(TEN, daily);
+        books.told(gpu("team-a", TEN));
+        books.pass(Duration.ofHours(14));
+        books.pass(Duration.ofMinutes(10));
+
+        books.exist(
+                monthly("a", TEN, "2000", "team-a")
+                        .every(Unit.Day, "UTC", "2026-01-01T00:00:00")
+                        .ofGeneration(3));
+        books.pass(Duration.ZERO);
+
+        // The day had 600 and took 840; 150 of the 240 are owed, whatever the next day has.
+        assertThat(books.budget("a").remaining(books.clock.instant()))
+                .contains(GpuTime.ofMinutes("1840"));
+    }
+
+    @Test
+    void whoTakesOverFromALeaderThatDiedOverAnEditCarriesItOut() {
+        var leader = new Books(TEN, monthly("a", TEN, "6000", "team-a"));
+        leader.told(gpu("team-a", TEN));
+        Books next = leader.follower();
+        leader.pass(Duration.ofMinutes(10));
+        next.look();
+
+        next.sees(
+                monthly("a", TEN, "6000").ofGeneration(2),
+                monthly("b", TEN, "6000", "team-a").ofGeneration(2));
+        next.clock.pass(Duration.ofMinutes(5));
+        next.takeOver();
+        next.listed();
+        next.pass(Duration.ofMinutes(5));
+
+        assertThat(next.used("a")).isEqualTo(GpuTime.ofMinutes("10"));
+        assertThat(next.used("b")).isEqualTo(GpuTime.ofMinutes("10"));
+    }
+
+    @Test
+    void aNamespaceThatIsDeletedAndMadeAnewIsNoWayToNewMinutes() {
+        Books books = Books.withDefault("PerNamespace", TEN);
+        Pods first = gpu("team-a", TEN);
+        books.told(first);
+        books.exist(monthly("team-a", TEN.plusSeconds(2), "60", "team-a").byDefaultItself());
+        books.pass(Duration.ofMinutes(50));
+
+        books.removed(first.removedAt(books.clock.instant()));
+        books.pass(AN_HOUR);
+        books.told(gpu("team-a", books.clock.instant()));
+        books.pass(Duration.ofMinutes(10));
+
+        assertThat(books.used("team-a")).isEqualTo(GpuTime.ofMinutes("60"));
+        assertThat(books.budget("team-a").standing(books.clock.instant()).word())
+                .isEqualTo("OverBudget");
+    }
+
+    @Test
+    void aPodThatCameAndVanishedWhileTheTimekeeperWasDownIsChargedToNobody() {
+        var books = new Books(TEN, monthly("a", TEN, "6000", "team-a"));
+        books.clock.pass(AN_HOUR);
+        Pods unseen = gpu("team-a", TEN.plusSeconds(60));
+        books.vanished(unseen);
+
+        books.restart();
+        books.pass(Duration.ofMinutes(1));
+
+        // Nothing anywhere says that it was there but the API server's audit log.
+        assertThat(books.charged(unseen)).isEqualTo(GpuTime.ZERO);
+        assertThat(books.used("a")).isEqualTo(GpuTime.ZERO);
     }
 }
