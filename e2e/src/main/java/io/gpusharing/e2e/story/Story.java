@@ -6,21 +6,14 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
-import io.fabric8.kubernetes.api.model.Pod;
-import io.gpusharing.e2e.cluster.Kubectl;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.InjectedSidecar;
 import io.gpusharing.e2e.installation.Installation;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.awaitility.core.ConditionFactory;
 import org.jspecify.annotations.Nullable;
 
@@ -43,11 +36,13 @@ public final class Story {
     private final TestCluster cluster;
     private final Installation installation;
     private final Narrator narrator;
+    private final Scene scene;
 
     public Story(TestCluster cluster, Installation installation, Narrator narrator) {
         this.cluster = cluster;
         this.installation = installation;
         this.narrator = narrator;
+        this.scene = new Scene(cluster, narrator);
     }
 
     /** All of it. */
@@ -65,19 +60,19 @@ public final class Story {
     /** Step 1: a pod that asks for half a GPU is completed, placed and runs. */
     public void halfAGpu() {
         narrator.step("1. Half a GPU");
-        succeeds("create", "-f", "e2e/story/teams.yaml");
-        kubectl(
+        scene.succeeds("create", "-f", "e2e/story/teams.yaml");
+        scene.kubectl(
                         "wait",
                         "gpubudget/team-a",
                         "gpubudget/team-b",
                         "--for=jsonpath={.status.standing}=InBudget",
                         "--timeout=30s")
                 .orFail();
-        succeeds("create", "-f", "e2e/story/cuda.yaml");
-        running("team-a", "cuda");
+        scene.succeeds("create", "-f", "e2e/story/cuda.yaml");
+        scene.running("team-a", "cuda");
         narrator.say("It runs. This is what was added to it:");
         String added =
-                succeeds(
+                scene.succeeds(
                         "get",
                         "pod",
                         "cuda",
@@ -101,26 +96,26 @@ public final class Story {
      */
     public void whatCannotWork() {
         narrator.step("2. What cannot work is said at once");
-        assertThat(refused("create", "-f", "e2e/story/one-and-a-half.yaml"))
+        assertThat(scene.refused("create", "-f", "e2e/story/one-and-a-half.yaml"))
                 .contains("cuda", "tencent.com/vcuda-core", "150", "1..99", "200");
-        assertThat(refused("create", "-f", "e2e/story/no-memory.yaml"))
+        assertThat(scene.refused("create", "-f", "e2e/story/no-memory.yaml"))
                 .contains("cuda", "tencent.com/vcuda-memory", "is not set", "1 or more");
-        assertThat(refused("create", "-f", "e2e/story/bad-deployment.yaml"))
+        assertThat(scene.refused("create", "-f", "e2e/story/bad-deployment.yaml"))
                 .contains("cuda", "tencent.com/vcuda-core", "150");
-        assertThat(refused("create", "-f", "e2e/story/bad-job.yaml"))
+        assertThat(scene.refused("create", "-f", "e2e/story/bad-job.yaml"))
                 .contains("cuda", "tencent.com/vcuda-memory", "is not set", "1 or more");
-        assertThat(kubectl("get", "deployments,jobs", "-n", "team-a", "-o", "name").orFail())
+        assertThat(scene.kubectl("get", "deployments,jobs", "-n", "team-a", "-o", "name").orFail())
                 .isEmpty();
     }
 
     /** Step 3: used time is share times time, to the microsecond. */
     public void theClockRuns() {
         narrator.step("3. The clock runs");
-        succeeds("get", "gpubudgets");
-        Instant placed = placedAt("team-a", "cuda");
+        scene.succeeds("get", "gpubudgets");
+        Instant placed = scene.placedAt("team-a", "cuda");
         BudgetStatus status =
                 patiently("team-a is charged for half a GPU")
-                        .until(() -> status("team-a"), s -> s.rate() == 500_000);
+                        .until(() -> scene.status("team-a"), s -> s.rate() == 500_000);
 
         Instant now = Instant.now();
         assertThat(status.usedAt(now))
@@ -140,34 +135,34 @@ public final class Story {
      */
     public void theBudgetEnds() {
         narrator.step("4. The budget ends");
-        succeeds("create", "-f", "e2e/story/trainer.yaml");
-        running("team-a", "trainer");
+        scene.succeeds("create", "-f", "e2e/story/trainer.yaml");
+        scene.running("team-a", "trainer");
         BudgetStatus running =
                 patiently("team-a is charged for two and a half GPUs")
-                        .until(() -> status("team-a"), s -> s.rate() == 2_500_000);
+                        .until(() -> scene.status("team-a"), s -> s.rate() == 2_500_000);
         Instant end = requirePresent(running.exhaustedAt(), "exhaustedAt");
         narrator.say("With two more GPUs it will end at " + end + ", the status foretells.");
         assertThat(end).isAfter(Instant.now());
         assertThat(running.standing()).isEqualTo("InBudget");
 
         patiently("the budget is exhausted")
-                .until(() -> status("team-a").standing(), "OverBudget"::equals);
+                .until(() -> scene.status("team-a").standing(), "OverBudget"::equals);
         assertThat(Instant.now()).isAfterOrEqualTo(end);
-        assertThat(status("team-a").exhaustedAt())
+        assertThat(scene.status("team-a").exhaustedAt())
                 .as("it ended when it was foretold")
                 .isCloseTo(end, within(1, ChronoUnit.MILLIS));
         String events =
                 patiently("an Event says so")
                         .until(
-                                () -> eventsOf("GpuBudget", "team-a"),
+                                () -> scene.eventsOf("GpuBudget", "team-a"),
                                 text -> text.contains("BudgetExhausted"));
         narrator.say(events);
-        succeeds("get", "gpubudgets");
+        scene.succeeds("get", "gpubudgets");
 
-        succeeds("create", "-f", "e2e/story/late.yaml");
-        running("team-a", "late");
+        scene.succeeds("create", "-f", "e2e/story/late.yaml");
+        scene.running("team-a", "late");
         assertThat(
-                        succeeds(
+                        scene.succeeds(
                                         "get",
                                         "pods",
                                         "-n",
@@ -177,7 +172,7 @@ public final class Story {
                                 .replaceAll(" +", " "))
                 .contains("late gpu-over-budget -100")
                 .contains("cuda gpu-in-budget 0");
-        patiently("late is charged too").until(() -> status("team-a").rate() == 3_500_000);
+        patiently("late is charged too").until(() -> scene.status("team-a").rate() == 3_500_000);
         narrator.say("It runs, because GPUs are free, and it is charged: 3.5 GPUs are held now.");
     }
 
@@ -187,44 +182,44 @@ public final class Story {
      */
     public void whoIsInBudgetComesFirst() {
         narrator.step("5. Who is in budget comes first");
-        assertThat(evictions()).as("nobody was evicted while nobody waited").isZero();
+        assertThat(scene.evictions()).as("nobody was evicted while nobody waited").isZero();
         narrator.say(
                 "team-b asks for a GPU; the scheduler preempts team-a's pod of lower priority:");
-        succeeds("create", "-f", "e2e/story/urgent.yaml");
-        running("team-b", "urgent");
-        patiently("late is gone").until(() -> pod("team-a", "late") == null);
+        scene.succeeds("create", "-f", "e2e/story/urgent.yaml");
+        scene.running("team-b", "urgent");
+        patiently("late is gone").until(() -> scene.pod("team-a", "late") == null);
         assertThat(
-                        succeeds(
+                        scene.succeeds(
                                 "get",
                                 "events",
                                 "-n",
                                 "team-a",
                                 "--field-selector=involvedObject.name=late,reason=Preempted"))
                 .contains("Preempted");
-        assertThat(evictions()).as("the scheduler did that, not we").isZero();
+        assertThat(scene.evictions()).as("the scheduler did that, not we").isZero();
 
         narrator.say(
                 "team-b asks for two more. Only trainer is in the way, and it has the same priority: it was admitted in budget. The timekeeper evicts it:");
-        succeeds("create", "-f", "e2e/story/big.yaml");
-        running("team-b", "big");
-        patiently("trainer is gone").until(() -> pod("team-a", "trainer") == null);
+        scene.succeeds("create", "-f", "e2e/story/big.yaml");
+        scene.running("team-b", "big");
+        patiently("trainer is gone").until(() -> scene.pod("team-a", "trainer") == null);
         assertThat(
-                        succeeds(
+                        scene.succeeds(
                                 "get",
                                 "events",
                                 "-n",
                                 "team-a",
                                 "--field-selector=involvedObject.name=trainer"))
                 .containsIgnoringCase("reclaim");
-        assertThat(evictions()).as("one eviction, no more").isEqualTo(1);
-        assertThat(pod("team-a", "cuda")).as("cuda was in nobody's way").isNotNull();
-        succeeds("get", "pods", "-A", "-l", "gpusharing.io/metered=true", "-o", "wide");
+        assertThat(scene.evictions()).as("one eviction, no more").isEqualTo(1);
+        assertThat(scene.pod("team-a", "cuda")).as("cuda was in nobody's way").isNotNull();
+        scene.succeeds("get", "pods", "-A", "-l", "gpusharing.io/metered=true", "-o", "wide");
     }
 
     /** Step 6: how much at once is a plain ResourceQuota. */
     public void theQuota() {
         narrator.step("6. How much at once: a ResourceQuota");
-        assertThat(refused("create", "-f", "e2e/story/too-many.yaml"))
+        assertThat(scene.refused("create", "-f", "e2e/story/too-many.yaml"))
                 .contains("exceeded quota: gpus")
                 .contains("requests.tencent.com/vcuda-core=300");
     }
@@ -236,7 +231,7 @@ public final class Story {
                 "cuda's sidecar is started from the stored pod's own spec, on a fake GPU that a process keeps busy for 30 % of the time.");
         InjectedSidecar.start(
                 cluster,
-                requirePresent(pod("team-a", "cuda"), "cuda"),
+                requirePresent(scene.pod("team-a", "cuda"), "cuda"),
                 "device GPU-1f2e3d4c-0000-0000-0000-000000000000",
                 "process busy=30%");
         JsonNode cuda =
@@ -245,7 +240,7 @@ public final class Story {
                                 () -> measured("team-a", "cuda"),
                                 pod -> pod.at("/use/coveredMicroseconds").asLong() >= 8_000_000);
         long covered = cuda.at("/use/coveredMicroseconds").asLong();
-        double busy = 1e6 * cuda.at("/use/measured").asLong() / covered / 1e6;
+        double busy = (double) cuda.at("/use/measured").asLong() / covered;
         narrator.command(
                 installation.api().curl("/api/v1/usage/pods?namespace=team-a"),
                 cuda.toPrettyString());
@@ -290,74 +285,8 @@ public final class Story {
         return MissingNode.getInstance();
     }
 
-    private Kubectl.Answer kubectl(String... arguments) {
-        return cluster.kubectl().run(arguments);
-    }
-
-    private String succeeds(String... arguments) {
-        var answer = kubectl(arguments);
-        narrator.command("kubectl " + answer.command(), answer.text());
-        return answer.orFail();
-    }
-
-    private String refused(String... arguments) {
-        var answer = kubectl(arguments);
-        narrator.command("kubectl " + answer.command(), answer.text());
-        assertThat(answer.refused()).as("kubectl " + answer.command() + " is refused").isTrue();
-        return answer.text();
-    }
-
-    private void running(String namespace, String pod) {
-        cluster.client()
-                .pods()
-                .inNamespace(namespace)
-                .withName(pod)
-                .waitUntilReady(60, TimeUnit.SECONDS);
-    }
-
-    private Pod pod(String namespace, String name) {
-        return cluster.client().pods().inNamespace(namespace).withName(name).get();
-    }
-
-    private BudgetStatus status(String budget) {
-        return BudgetStatus.of(cluster.client(), budget);
-    }
-
-    private Instant placedAt(String namespace, String name) {
-        return pod(namespace, name).getStatus().getConditions().stream()
-                .filter(condition -> condition.getType().equals("PodScheduled"))
-                .map(condition -> Instant.parse(condition.getLastTransitionTime()))
-                .findFirst()
-                .orElseThrow();
-    }
-
     private static long halfSince(Instant from, Instant to) {
         return Duration.between(from, to).toNanos() / 1_000 / 2;
-    }
-
-    private String eventsOf(String kind, String name) {
-        return kubectl(
-                        "get",
-                        "events",
-                        "-A",
-                        "--field-selector=involvedObject.kind="
-                                + kind
-                                + ",involvedObject.name="
-                                + name)
-                .orFail();
-    }
-
-    /** How many evictions the API server was asked for and agreed to. */
-    long evictions() {
-        try (Stream<String> log = Files.lines(cluster.auditLog())) {
-            return log.filter(line -> line.contains("\"subresource\":\"eviction\""))
-                    .filter(line -> line.contains("\"code\":201"))
-                    // The timekeeper first asks whether it would be allowed.
-                    .filter(line -> !line.contains("\"dryRun\":[\"All\"]"))
-                    .count();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 
     private static ConditionFactory patiently(String what) {

@@ -23,6 +23,7 @@ class StoryIT {
     private static TestCluster cluster;
     private static Installation installation;
     private static Story story;
+    private static Scene scene;
     private static Ledger ledger;
 
     @BeforeAll
@@ -30,6 +31,7 @@ class StoryIT {
         cluster = TestCluster.start(Repository.root().resolve(".run/story"));
         installation = Installation.on(cluster, Story.PROPERTIES);
         story = new Story(cluster, installation, Narrator.silent());
+        scene = new Scene(cluster, Narrator.silent());
         ledger = new Ledger(cluster);
     }
 
@@ -86,7 +88,7 @@ class StoryIT {
     @Test
     @Order(8)
     void nobodyIsEvictedForWhoIsOverBudgetOrCouldNotFitAnyway() {
-        long before = story.evictions();
+        long before = scene.evictions();
         wants("team-a", "more", 100);
         wants("default", "giant", 800);
 
@@ -96,7 +98,7 @@ class StoryIT {
         cluster.kubectl().run("delete", "pod", "more", "--namespace=team-a").orFail();
         cluster.kubectl().run("delete", "pod", "giant", "--namespace=default").orFail();
 
-        assertThat(story.evictions()).isEqualTo(before);
+        assertThat(scene.evictions()).isEqualTo(before);
     }
 
     private static void wants(String namespace, String name, int cores) {
