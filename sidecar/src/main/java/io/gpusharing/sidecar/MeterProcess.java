@@ -2,10 +2,10 @@ package io.gpusharing.sidecar;
 
 import io.gpusharing.sidecar.meter.GpuEvents;
 import io.gpusharing.sidecar.meter.KubeletFiles;
-import io.gpusharing.sidecar.meter.Memory;
 import io.gpusharing.sidecar.meter.Meter;
 import io.gpusharing.sidecar.meter.NvmlSource;
 import io.gpusharing.sidecar.meter.ProcFs;
+import io.gpusharing.sidecar.meter.Snapshot;
 import io.gpusharing.sidecar.meter.TimeSource;
 import io.gpusharing.sidecar.meter.Viewpoint;
 import io.gpusharing.sidecar.metrics.AgentMetrics;
@@ -74,16 +74,16 @@ final class MeterProcess {
         StateFile stateFile = new StateFile(settings.stateDirectory());
         String bootId = proc.bootId();
         StateFile.State state = earlier(stateFile, bootId);
-        Memory memory = state == null ? null : state.memory();
+        Snapshot snapshot = state == null ? null : state.snapshot();
         LoggedEvents events = new LoggedEvents(log);
-        this.meter = new Meter(source, view, time, bootId, memory, events);
+        this.meter = new Meter(source, view, time, bootId, snapshot, events);
         this.reporter =
                 new Reporter(
                         kind,
                         state == null ? UUID.randomUUID().toString() : state.run(),
                         state == null ? 0 : state.sequence(),
                         meter::usage,
-                        meter::remember,
+                        meter::snapshot,
                         timekeeper(stateFile),
                         stateFile,
                         events);
@@ -98,7 +98,7 @@ final class MeterProcess {
                 yield null;
             }
             case StateFile.Loaded.Found(StateFile.State state) -> {
-                if (!state.memory().goesOn(bootId, startedMicros)) {
+                if (!state.snapshot().goesOn(bootId, startedMicros)) {
                     log.event("state is of another boot, a new run begins");
                     yield null;
                 }

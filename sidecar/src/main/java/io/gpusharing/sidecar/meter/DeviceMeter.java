@@ -211,13 +211,13 @@ final class DeviceMeter {
                 : tally.use(uuid, Basis.ALLOCATION, stalled);
     }
 
-    Memory.Device remember() {
-        return tallies.remember(reading.rowsFrom);
+    Snapshot.Device snapshot() {
+        return tallies.snapshot(reading.rowsFrom);
     }
 
-    void recall(Memory.Device memory) {
-        reading.rowsFrom = memory.rowsFrom();
-        reading.samplesFrom = memory.rowsFrom();
-        tallies.recall(memory);
+    void restore(Snapshot.Device snapshot) {
+        reading.rowsFrom = snapshot.rowsFrom();
+        reading.samplesFrom = snapshot.rowsFrom();
+        tallies.restore(snapshot);
     }
 }

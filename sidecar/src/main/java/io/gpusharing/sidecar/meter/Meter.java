@@ -43,14 +43,14 @@ public final class Meter {
 
     /**
      * @param bootId the kernel's name of this boot, empty where unknown
-     * @param memory what an earlier process of this boot knew, or null
+     * @param snapshot what an earlier process of this boot knew, or null
      */
     public Meter(
             NvmlSource source,
             Viewpoint view,
             TimeSource time,
             String bootId,
-            @Nullable Memory memory,
+            @Nullable Snapshot snapshot,
             MeterEvents events) {
         this.access = new NvmlAccess(source, events);
         this.view = view;
@@ -60,11 +60,11 @@ public final class Meter {
         long now = time.monotonicMicros();
         long wall = time.wallMicros();
         this.wallOffset = wall - now;
-        this.startedMicros = memory == null ? now : memory.startedMicros();
+        this.startedMicros = snapshot == null ? now : snapshot.startedMicros();
         this.unseen = new DeviceMeter(UNKNOWN_DEVICE, view, startedMicros, now, wall);
-        if (memory != null) {
-            for (Memory.Device remembered : memory.devices()) {
-                device(remembered.uuid(), now, wall).recall(remembered);
+        if (snapshot != null) {
+            for (Snapshot.Device remembered : snapshot.devices()) {
+                device(remembered.uuid(), now, wall).restore(remembered);
             }
         }
     }
@@ -346,13 +346,13 @@ public final class Meter {
     }
 
     /** What to keep for the next process of this container. */
-    public Memory remember() {
+    public Snapshot snapshot() {
         synchronized (lock) {
-            return new Memory(
+            return new Snapshot(
                     bootId,
                     startedMicros,
                     time.monotonicMicros(),
-                    devices.stream().map(DeviceMeter::remember).toList());
+                    devices.stream().map(DeviceMeter::snapshot).toList());
         }
     }
 }

@@ -210,24 +210,24 @@ final class Tallies {
     /**
      * @param rowsFrom the newest row that was counted, by the driver's clock
      */
-    Memory.Device remember(long rowsFrom) {
-        return new Memory.Device(
+    Snapshot.Device snapshot(long rowsFrom) {
+        return new Snapshot.Device(
                 uuid,
                 settledMicros,
                 rowsFrom,
                 unattributedHundredths,
-                tallies.stream().map(Tally::remember).toList());
+                tallies.stream().map(Tally::snapshot).toList());
     }
 
-    void recall(Memory.Device memory) {
-        settledMicros = memory.settledMicros();
-        unattributedHundredths = memory.unattributedHundredths();
+    void restore(Snapshot.Device snapshot) {
+        settledMicros = snapshot.settledMicros();
+        unattributedHundredths = snapshot.unattributedHundredths();
         tallies.clear();
         byPod.clear();
-        for (Memory.Pod pod : memory.pods()) {
+        for (Snapshot.Pod pod : snapshot.pods()) {
             Tally tally = of(pod.uid());
             tally.isNew = false;
-            tally.recall(pod);
+            tally.restore(pod);
         }
     }
 }

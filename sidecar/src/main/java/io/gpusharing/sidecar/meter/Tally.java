@@ -105,8 +105,8 @@ final class Tally {
                         .toList());
     }
 
-    Memory.Pod remember() {
-        return new Memory.Pod(
+    Snapshot.Pod snapshot() {
+        return new Snapshot.Pod(
                 podUid,
                 measuredBy,
                 lastPresentMicros,
@@ -116,12 +116,12 @@ final class Tally {
                 uncoveredMicros);
     }
 
-    void recall(Memory.Pod memory) {
-        measuredBy = memory.measuredBy();
-        lastPresentMicros = memory.lastPresentMicros();
-        busyHundredths = memory.busyHundredths();
-        memoryByteSeconds = memory.memoryByteSeconds();
-        coveredMicros = memory.coveredMicros();
-        uncoveredMicros = memory.uncoveredMicros();
+    void restore(Snapshot.Pod snapshot) {
+        measuredBy = snapshot.measuredBy();
+        lastPresentMicros = snapshot.lastPresentMicros();
+        busyHundredths = snapshot.busyHundredths();
+        memoryByteSeconds = snapshot.memoryByteSeconds();
+        coveredMicros = snapshot.coveredMicros();
+        uncoveredMicros = snapshot.uncoveredMicros();
     }
 }

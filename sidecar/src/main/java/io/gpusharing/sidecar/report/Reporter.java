@@ -1,6 +1,6 @@
 package io.gpusharing.sidecar.report;
 
-import io.gpusharing.sidecar.meter.Memory;
+import io.gpusharing.sidecar.meter.Snapshot;
 import io.gpusharing.sidecar.meter.Usage;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
@@ -20,7 +20,7 @@ public final class Reporter {
     private final String meter;
     private final String run;
     private final Supplier<Usage> usage;
-    private final Supplier<Memory> memory;
+    private final Supplier<Snapshot> snapshot;
     private final Timekeeper timekeeper;
     private final StateFile stateFile;
     private final ReportEvents events;
@@ -40,7 +40,7 @@ public final class Reporter {
             String run,
             long sequence,
             Supplier<Usage> usage,
-            Supplier<Memory> memory,
+            Supplier<Snapshot> snapshot,
             Timekeeper timekeeper,
             StateFile stateFile,
             ReportEvents events) {
@@ -48,7 +48,7 @@ public final class Reporter {
         this.run = run;
         this.sequence = sequence;
         this.usage = usage;
-        this.memory = memory;
+        this.snapshot = snapshot;
         this.timekeeper = timekeeper;
         this.stateFile = stateFile;
         this.events = events;
@@ -80,7 +80,7 @@ public final class Reporter {
     /** Writes the state down. */
     public synchronized void save() {
         try {
-            stateFile.save(new StateFile.State(run, sequence, memory.get()));
+            stateFile.save(new StateFile.State(run, sequence, snapshot.get()));
             lastStateProblem = "";
         } catch (IOException e) {
             if (!e.toString().equals(lastStateProblem)) {

@@ -2,7 +2,7 @@ package io.gpusharing.sidecar.report;
 
 import io.gpusharing.sidecar.json.Json;
 import io.gpusharing.sidecar.meter.Basis;
-import io.gpusharing.sidecar.meter.Memory;
+import io.gpusharing.sidecar.meter.Snapshot;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -54,7 +54,7 @@ public final class StateFile {
      *
      * @param sequence the last that was given to a report
      */
-    public record State(String run, long sequence, Memory memory) {}
+    public record State(String run, long sequence, Snapshot snapshot) {}
 
     /** Reads the file. */
     public Loaded load() {
@@ -106,23 +106,23 @@ public final class StateFile {
     }
 
     static String encode(State state) {
-        Memory memory = state.memory();
+        Snapshot snapshot = state.snapshot();
         StringBuilder out = new StringBuilder(512);
         out.append("{\"version\":").append(VERSION).append(",\"run\":");
         Json.quote(out, state.run());
         out.append(",\"sequence\":").append(state.sequence()).append(",\"bootId\":");
-        Json.quote(out, memory.bootId());
-        out.append(",\"startedMicros\":").append(memory.startedMicros());
-        out.append(",\"savedMicros\":").append(memory.savedMicros());
+        Json.quote(out, snapshot.bootId());
+        out.append(",\"startedMicros\":").append(snapshot.startedMicros());
+        out.append(",\"savedMicros\":").append(snapshot.savedMicros());
         out.append(",\"devices\":[");
-        for (Memory.Device device : memory.devices()) {
+        for (Snapshot.Device device : snapshot.devices()) {
             out.append(out.charAt(out.length() - 1) == '[' ? "{\"uuid\":" : ",{\"uuid\":");
             Json.quote(out, device.uuid());
             out.append(",\"settledMicros\":").append(device.settledMicros());
             out.append(",\"rowsFrom\":").append(device.rowsFrom());
             out.append(",\"unattributed\":").append(device.unattributedHundredths());
             out.append(",\"pods\":[");
-            for (Memory.Pod pod : device.pods()) {
+            for (Snapshot.Pod pod : device.pods()) {
                 out.append(out.charAt(out.length() - 1) == '[' ? "{\"uid\":" : ",{\"uid\":");
                 Json.quote(out, pod.uid());
                 out.append(",\"measuredBy\":\"").append(pod.measuredBy().name()).append('"');
@@ -142,12 +142,12 @@ public final class StateFile {
         if (number(state, "version") != VERSION) {
             throw new IllegalArgumentException("it is of another version");
         }
-        List<Memory.Device> devices = new ArrayList<>();
+        List<Snapshot.Device> devices = new ArrayList<>();
         for (Map<?, ?> device : objects(state, "devices")) {
-            List<Memory.Pod> pods = new ArrayList<>();
+            List<Snapshot.Pod> pods = new ArrayList<>();
             for (Map<?, ?> pod : objects(device, "pods")) {
                 pods.add(
-                        new Memory.Pod(
+                        new Snapshot.Pod(
                                 string(pod, "uid"),
                                 Basis.valueOf(string(pod, "measuredBy")),
                                 number(pod, "lastPresentMicros"),
@@ -157,7 +157,7 @@ public final class StateFile {
                                 counter(pod, "uncovered")));
             }
             devices.add(
-                    new Memory.Device(
+                    new Snapshot.Device(
                             string(device, "uuid"),
                             number(device, "settledMicros"),
                             number(device, "rowsFrom"),
@@ -167,7 +167,7 @@ public final class StateFile {
         return new State(
                 string(state, "run"),
                 counter(state, "sequence"),
-                new Memory(
+                new Snapshot(
                         string(state, "bootId"),
                         number(state, "startedMicros"),
                         number(state, "savedMicros"),

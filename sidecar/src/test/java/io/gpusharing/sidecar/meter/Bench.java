@@ -74,25 +74,25 @@ final class Bench {
 
     /** The process ends and starts again, maybe on another arrangement of the same machine. */
     Bench restart(Duration away, String boot, String... lines) {
-        Memory memory = meter.remember();
+        Snapshot snapshot = meter.snapshot();
         time.pass(away);
         if (lines.length > 0) {
             scenario = Scenario.parse(String.join("\n", lines));
             fake = new FakeNvml(scenario, time);
         }
-        start(memory.goesOn(boot, time.monotonicMicros()) ? memory : null);
+        start(snapshot.goesOn(boot, time.monotonicMicros()) ? snapshot : null);
         return this;
     }
 
     /** A meter as it starts, with what an earlier one left behind. */
-    Meter start(@Nullable Memory memory) {
+    Meter start(@Nullable Snapshot snapshot) {
         meter =
                 new Meter(
                         () -> new NvmlLibrary.Found(fake, "fake"),
                         view,
                         time,
                         BOOT,
-                        memory,
+                        snapshot,
                         new Recorder());
         return meter;
     }

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.sidecar.meter.Basis;
 import io.gpusharing.sidecar.meter.DeviceUse;
-import io.gpusharing.sidecar.meter.Memory;
 import io.gpusharing.sidecar.meter.PodUse;
+import io.gpusharing.sidecar.meter.Snapshot;
 import io.gpusharing.sidecar.meter.Usage;
 import io.gpusharing.sidecar.report.FakeTimekeeper.Reply;
 import java.io.IOException;
@@ -51,7 +51,7 @@ class ReporterTest {
                 "run-1",
                 sequence,
                 this::usage,
-                () -> new Memory("boot", 0, 1, List.of()),
+                () -> new Snapshot("boot", 0, 1, List.of()),
                 timekeeper,
                 stateFile,
                 new Recorder());
@@ -178,20 +178,20 @@ class ReporterTest {
                 new StateFile.State(
                         "run \"1\"",
                         3,
-                        new Memory(
+                        new Snapshot(
                                 "boot",
                                 -5,
                                 6,
                                 List.of(
-                                        new Memory.Device(
+                                        new Snapshot.Device(
                                                 "GPU-1",
                                                 7,
                                                 8,
                                                 9,
                                                 List.of(
-                                                        new Memory.Pod(
+                                                        new Snapshot.Pod(
                                                                 "a", Basis.DEVICE, 1, 2, 3, 4, 5),
-                                                        new Memory.Pod(
+                                                        new Snapshot.Pod(
                                                                 "b",
                                                                 Basis.PROCESS,
                                                                 1,
@@ -199,7 +199,7 @@ class ReporterTest {
                                                                 3,
                                                                 4,
                                                                 5))),
-                                        new Memory.Device("GPU-2", 1, 1, 1, List.of()))));
+                                        new Snapshot.Device("GPU-2", 1, 1, 1, List.of()))));
 
         stateFile.save(state);
 

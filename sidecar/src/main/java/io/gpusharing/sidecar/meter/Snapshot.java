@@ -9,7 +9,7 @@ import java.util.List;
  * @param startedMicros when the run began
  * @param savedMicros when this was written
  */
-public record Memory(String bootId, long startedMicros, long savedMicros, List<Device> devices) {
+public record Snapshot(String bootId, long startedMicros, long savedMicros, List<Device> devices) {
 
     /**
      * One device.
