@@ -4,14 +4,17 @@ export JAVA_HOME := $(shell tools/jdk)
 export PATH := $(JAVA_HOME)/bin:$(PATH)
 MVN := mvn --batch-mode
 
-.PHONY: help demo demo-stop test bench soak format clean prerequisites
+.PHONY: help demo no-demo demo-stop test bench soak format clean prerequisites
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | expand -t 14
 
-demo: prerequisites .run/built ## The whole story on a real control plane, in a minute; KEEP=1 leaves it running
+demo: prerequisites no-demo .run/built ## The whole story on a real control plane, in a minute; KEEP=1 leaves it running
 	@colours=false; [ -t 1 ] && [ -z "$$NO_COLOR" ] && colours=true; \
 	exec "$(JAVA_HOME)/bin/java" -Dcolours=$$colours -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -jar e2e/target/gpusharing-e2e.jar
+
+no-demo:
+	@[ ! -e .run/demo/keep ] || { echo "a demo is still running: 'make demo-stop' ends it" >&2; exit 1; }
 
 demo-stop: ## End what KEEP=1 make demo left running
 	@if [ -e .run/demo ]; then tools/cluster down .run/demo && echo "stopped"; else echo "no demo is running"; fi

@@ -51,8 +51,9 @@ public final class TimekeeperApi {
         return "kubectl get configmap gpusharing-reporting-ca -n "
                 + Installation.NAMESPACE
                 + " -o 'jsonpath={.data.ca\\.crt}' >ca.crt; curl --cacert ca.crt"
-                + " -H \"Authorization: Bearer $(kubectl create token default)\" "
-                + base.resolve(path);
+                + " -H \"Authorization: Bearer $(kubectl create token default)\" '"
+                + base.resolve(path)
+                + "'";
     }
 
     /**
