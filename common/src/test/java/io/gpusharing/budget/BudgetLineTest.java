@@ -195,6 +195,23 @@ class BudgetLineTest {
         }
     }
 
+    /** Nobody's standing flaps: what is over stays over until a lot or a period begins. */
+    @ParameterizedTest
+    @RandomSeeds(200)
+    void betweenTwoStepsTheStandingNeverComesBack(long seed) {
+        Random random = new Random(seed);
+        BudgetLine line = anyLine(random);
+        Instant before = NOON;
+        for (int i = 0; i < 100; i++) {
+            Instant later = before.plusSeconds(1 + random.nextInt(7_000));
+            if (line.standingAt(before) instanceof OverBudget
+                    && line.standingAt(later) instanceof InBudget) {
+                assertThat(line.at(before).nextStep()).isBeforeOrEqualTo(later);
+            }
+            before = later;
+        }
+    }
+
     private static BudgetLine anyLine(Random random) {
         var lots = new ArrayList<Lot>();
         lots.add(

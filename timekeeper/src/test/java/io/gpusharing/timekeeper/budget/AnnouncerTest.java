@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.request.GpuShare;
+import io.gpusharing.testing.RandomSeeds;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
 import io.gpusharing.timekeeper.leadership.Leadership;
@@ -18,9 +19,11 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
 
 /** Thresholds are told once, whatever dies in between. The budget has 100 minutes; one GPU runs. */
 class AnnouncerTest {
@@ -184,6 +187,40 @@ class AnnouncerTest {
         at(96);
 
         assertThat(onTheBudget()).isEqualTo(3);
+    }
+
+    @ParameterizedTest
+    @RandomSeeds(4)
+    void eachIsToldOnceWhateverFailsOrIsKilledInBetween(long seed) {
+        Random random = new Random(seed);
+        boolean endWasInSight = false;
+        int minute = 0;
+        while (minute < 100) {
+            minute += random.nextInt(12);
+            clock.set(TEN.plus(Duration.ofMinutes(minute)));
+            if (random.nextBoolean()) {
+                announcer = restarted();
+            }
+            if (random.nextBoolean()) {
+                // Unlike a 500 the client does not try that again by itself.
+                api.refuse("/events", 403);
+            }
+            try {
+                at(minute);
+            } catch (KubernetesClientException e) {
+                // It is tried again.
+            }
+            endWasInSight |= minute >= 85 && minute < 100;
+            api.allow("/events");
+        }
+
+        announcer = restarted();
+        at(minute + 1);
+
+        // 80 %, 95 %, all of it, and that it would soon be so, if anybody was there to see it come.
+        assertThat(onTheBudget()).isEqualTo(endWasInSight ? 4 : 3);
+        assertThat(onThePod()).isEqualTo(endWasInSight ? 2 : 1);
+        assertThat(announcements.untold()).isEmpty();
     }
 
     @Test

@@ -70,6 +70,7 @@ class InvariantsTest {
             List.copyOf(running).forEach(this::end);
             books.pass(Duration.ofMinutes(1));
             everyPodIsChargedItsLife();
+            everySecondOfALifeIsChargedAtItsRateAndNoOther();
             assertThat(books.differences()).isEmpty();
             whoeverReadsTheLedgerAnewComesToTheSame();
         }
@@ -122,6 +123,33 @@ class InvariantsTest {
                 long rate = Math.max(pod.core() * 10_000, pod.memory() * 1_000_000 / 60);
                 assertThat(books.charged(pod)).isEqualTo(new GpuTime(rate * seconds));
             });
+        }
+
+        /**
+         * Charges and corrections together, between any two instants at which one of them begins.
+         */
+        private void everySecondOfALifeIsChargedAtItsRateAndNoOther() {
+            assertThat(
+                            rows(
+                                    """
+                                    with entry as (
+                                        select pod_uid, charged_from as since, charged_to as until, rate from charge
+                                        union all
+                                        select pod_uid, charged_from, charged_to, rate from correction),
+                                    cut as (
+                                        select pod_uid, since as at from entry union
+                                        select pod_uid, until from entry union
+                                        select pod_uid, held_from from pod_stay),
+                                    net as (
+                                        select c.pod_uid, c.at, coalesce(sum(e.rate), 0) as rate
+                                        from cut c left join entry e
+                                          on e.pod_uid = c.pod_uid and e.since <= c.at and c.at < e.until
+                                        group by c.pod_uid, c.at)
+                                    select concat_ws(' ', n.pod_uid, n.at, n.rate) from net n join pod_stay s using (pod_uid)
+                                    where n.rate <> case when n.at >= s.held_from and n.at < s.held_until
+                                                         then s.rate else 0 end
+                                    """))
+                    .isEmpty();
         }
 
         private void nothingWrittenHasChanged() {

@@ -232,6 +232,41 @@ class ReportBookTest {
         assertThat(sum).isEqualTo(expected);
     }
 
+    @Test
+    void anOutageAfterWhichTenThousandReportsComeAtOnceLosesAndDoublesNone() {
+        String cluster = "outage-" + UUID.randomUUID();
+        var waiting = new ArrayList<Delivery>();
+        for (int i = 0; i < 500; i++) {
+            UUID pod = UUID.randomUUID();
+            UUID someRun = UUID.randomUUID();
+            for (int sequence = 1; sequence <= 20; sequence++) {
+                waiting.add(
+                        sent(
+                                sidecar(someRun, sequence, pod, use(sequence, sequence * 2.0)),
+                                pod(pod),
+                                A_MINUTE));
+            }
+        }
+        Collections.shuffle(waiting, new Random(1));
+
+        for (int from = 0; from < waiting.size(); from += 500) {
+            List<Delivery> batch = waiting.subList(from, from + 500);
+            assertThat(book(cluster).post(batch)).noneMatch(Refused.class::isInstance);
+            // The answer was lost, and every other one is told again.
+            if (from % 1_000 == 0) {
+                assertThat(book(cluster).post(batch)).allMatch(Duplicate.class::isInstance);
+            }
+        }
+
+        assertThat(
+                        TestDatabase.jdbc()
+                                .queryForObject(
+                                        "select sum(gpu_us)::bigint from usage_counter where cluster = ?",
+                                        Long.class,
+                                        cluster))
+                .isEqualTo(500 * 20 * 1_000_000L);
+    }
+
     private static Void postUntilTaken(ReportBook book, List<Delivery> batch) {
         while (true) {
             try {
