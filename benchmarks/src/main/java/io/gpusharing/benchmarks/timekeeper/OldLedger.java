@@ -41,20 +41,24 @@ record OldLedger(int teams, int pods) {
             // A month is there as a whole or not at all, so that what was cut short is gone on
             // with.
             connection.setAutoCommit(false);
+            boolean made = false;
             for (int i = 0; i < MONTHS; i++) {
-                month(sql, first().plusMonths(i));
+                made |= month(sql, first().plusMonths(i));
                 connection.commit();
             }
             connection.setAutoCommit(true);
             sql.execute(
                     "update budget_terms set seen_at = '%s'"
                             .formatted(begin(first().minusMonths(1))));
-            sql.execute("vacuum analyze");
-            sql.execute("checkpoint");
+            if (made) {
+                sql.execute("vacuum analyze");
+                sql.execute("checkpoint");
+            }
         }
     }
 
-    private void month(Statement sql, YearMonth month) throws SQLException {
+    /** Returns whether there was anything to make. */
+    private boolean month(Statement sql, YearMonth month) throws SQLException {
         Instant begin = begin(month);
         Instant end = begin(month.plusMonths(1));
         String partition = "charge_m" + month.toString().replace("-", "");
@@ -64,7 +68,7 @@ record OldLedger(int teams, int pods) {
         try (var there = sql.executeQuery("select exists (select from %s)".formatted(partition))) {
             there.next();
             if (there.getBoolean(1)) {
-                return;
+                return false;
             }
         }
         sql.execute(
@@ -105,5 +109,6 @@ record OldLedger(int teams, int pods) {
                 """
                         .formatted(begin, end));
         sql.execute("drop table holder");
+        return true;
     }
 }
