@@ -22,7 +22,8 @@ import org.springframework.stereotype.Repository;
 public class StatementBook {
 
     // An entry that a span's edge cuts counts by its part; no entry is longer than an hour, so none
-    // that began earlier reaches into the span. Edges are whole seconds: nothing is rounded.
+    // that began earlier reaches into the span. Edges are whole seconds: nothing is rounded. Names
+    // are looked up for the page's pods alone; a join would read all pods that there ever were.
     private static final String LINES =
             """
             with line as (
@@ -60,7 +61,8 @@ public class StatementBook {
                 select * from line where (hour, pod_uid, kind, correction) > (:hour::timestamptz, :pod::uuid, :kind::text, :correction::uuid)
                 order by hour, pod_uid, kind, correction limit :size
             )
-            select p.*, s.name from page p left join pod_stay s on s.cluster = :cluster and s.pod_uid = p.pod_uid
+            select p.*, s.name from page p left join lateral
+                (select name from pod_stay where cluster = :cluster and pod_uid = p.pod_uid offset 0) s on true
             order by hour, pod_uid, kind, correction
             """;
 
