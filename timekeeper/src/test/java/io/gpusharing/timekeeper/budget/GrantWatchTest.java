@@ -1,0 +1,87 @@
+package io.gpusharing.timekeeper.budget;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.leadership.Leadership;
+import io.gpusharing.timekeeper.ledger.Bookkeeper;
+import io.gpusharing.timekeeper.ledger.Bookkeepers;
+import io.gpusharing.timekeeper.testing.FakeApiServer;
+import io.gpusharing.timekeeper.testing.SteppingClock;
+import io.gpusharing.timekeeper.testing.TestDatabase;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class GrantWatchTest {
+
+    private static final Instant START = Instant.parse("2026-03-02T10:00:00Z");
+    private static final ClusterProperties CLUSTER =
+            new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1));
+
+    private final FakeApiServer api = new FakeApiServer();
+    private final SteppingClock clock = new SteppingClock(START);
+    private final TestDatabase database = TestDatabase.create();
+    private final Budgets budgets = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+    private final Bookkeeper bookkeeper =
+            Bookkeepers.on(database, budgets, new SimpleMeterRegistry(), Leadership.alone(), clock);
+    private final GrantWatch watch =
+            new GrantWatch(api.client(), budgets, bookkeeper, Leadership.alone());
+
+    GrantWatchTest() throws IOException {
+        api.answer(
+                "/gpugrants",
+                """
+                {"apiVersion": "gpusharing.io/v1alpha1", "kind": "GpuGrantList",
+                 "metadata": {"resourceVersion": "1"}, "items": []}
+                """);
+    }
+
+    @AfterEach
+    void stop() {
+        watch.stop();
+        bookkeeper.stop();
+        api.close();
+    }
+
+    private static GpuGrant grant(String uid) {
+        var grant = new GpuGrant();
+        grant.setMetadata(
+                new ObjectMetaBuilder()
+                        .withName("more")
+                        .withUid(uid)
+                        .withCreationTimestamp(START.toString())
+                        .build());
+        grant.setSpec(new GpuGrant.Spec("a", "10", "paper deadline", null, null));
+        return grant;
+    }
+
+    private List<String> standing() {
+        return database.jdbc()
+                .sql("select uid from budget_grant where ended is null order by uid")
+                .query((row, number) -> row.getString("uid"))
+                .list();
+    }
+
+    @Test
+    void aGrantThatWasDeletedAndMadeAnewWhileNobodyWatchedCountsOnce() {
+        bookkeeper.start();
+        bookkeeper.begin();
+        watch.start();
+        await().atMost(Duration.ofSeconds(20)).until(watch::isKnown);
+        watch.onAdd(grant("first"));
+        await().atMost(Duration.ofSeconds(20)).until(() -> standing().equals(List.of("first")));
+
+        // So a list after a gap tells it.
+        watch.onUpdate(grant("first"), grant("second"));
+
+        await().atMost(Duration.ofSeconds(20)).until(() -> standing().contains("second"));
+        assertThat(standing()).containsExactly("second");
+    }
+}
