@@ -452,6 +452,19 @@ class ScenariosTest {
     }
 
     @Test
+    void aNamespaceThatIsAddedToABudgetPaysFromThenOnAndNotFromTheLastFullHour() {
+        var books = new Books(TEN, monthly("a", TEN, "6000", "team-b"));
+        books.told(gpu("team-a", TEN));
+        books.pass(Duration.ofMinutes(90));
+
+        books.exist(monthly("a", TEN, "6000", "team-a", "team-b").ofGeneration(2));
+        books.pass(Duration.ofMinutes(8));
+
+        assertThat(books.used("a")).isEqualTo(GpuTime.ofMinutes("8"));
+        assertThat(books.differences()).isEmpty();
+    }
+
+    @Test
     void otherMinutesWithinTheHourAfterAPeriodDoNotChangeHowThatPeriodWent() {
         var daily =
                 monthly("a", TEN, "600", "team-a").every(Unit.Day, "UTC", "2026-01-01T00:00:00");

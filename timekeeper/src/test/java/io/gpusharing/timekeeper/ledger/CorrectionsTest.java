@@ -1,0 +1,72 @@
+package io.gpusharing.timekeeper.ledger;
+
+import static io.gpusharing.timekeeper.budget.TestBudgets.monthly;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.testing.RandomSeeds;
+import io.gpusharing.timekeeper.testing.Pods;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.Random;
+import org.junit.jupiter.params.ParameterizedTest;
+
+/** What people say that time should have cost. */
+class CorrectionsTest {
+
+    private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
+
+    /**
+     * Whatever is ordered, in whatever order, each second costs in the end what the last order for
+     * it says, an order that is repeated adds nothing, and nobody gets back more than was charged.
+     */
+    @ParameterizedTest
+    @RandomSeeds(6)
+    void eachSecondCostsWhatTheLastOrderSaysHoweverOftenItIsCorrected(long seed) {
+        Random random = new Random(seed);
+        var books = new Books(TEN, monthly("a", TEN, "6000", "team-a"));
+        var corrections = new Corrections(books.database.jdbc(), Books.CLUSTER);
+        Pods pod = Pods.waiting("team-a", 50, 15).boundAt(TEN);
+        books.told(pod);
+        books.pass(Duration.ofMinutes(200));
+        // Three full hours are posted by then; an earlier end takes some of them back.
+        int seconds = 9_000 + random.nextInt(3_000);
+        books.told(pod.finishedAt(TEN.plusSeconds(seconds)));
+        long[] due = new long[seconds];
+        Arrays.fill(due, 500_000);
+
+        for (int i = 0; i < 12; i++) {
+            int from = random.nextInt(seconds);
+            int to = from + 1 + random.nextInt(Math.min(4_000, seconds - from));
+            long rate = random.nextInt(3) == 0 ? 0 : random.nextInt(1_000_000);
+            var order =
+                    new CorrectionOrder(
+                            pod.uid(), "a", TEN.plusSeconds(from), TEN.plusSeconds(to), rate);
+            corrections.write(order, "told otherwise", "somebody");
+            assertThat(corrections.write(order, "told otherwise", "somebody")).isEmpty();
+            Arrays.fill(due, from, to, rate);
+
+            long cost = Arrays.stream(due).sum();
+            assertThat(books.charged(pod).microGpuSeconds()).isEqualTo(cost).isNotNegative();
+        }
+
+        books.restart();
+        assertThat(books.used("a").microGpuSeconds()).isEqualTo(Arrays.stream(due).sum());
+        assertThat(books.differences()).isEmpty();
+        assertThat(
+                        corrections.write(
+                                new CorrectionOrder(
+                                        pod.uid(), "b", TEN, TEN.plusSeconds(seconds), 0),
+                                "not ours",
+                                "somebody"))
+                .as("what another budget paid is left alone")
+                .isEmpty();
+
+        // What people said of the time after its end goes with that time.
+        int earlier = random.nextInt(seconds);
+        books.told(pod.finishedAt(TEN.plusSeconds(earlier)));
+        assertThat(books.charged(pod).microGpuSeconds())
+                .isEqualTo(Arrays.stream(due, 0, earlier).sum());
+        assertThat(books.differences()).isEmpty();
+    }
+}
