@@ -227,7 +227,8 @@ final class Account {
      */
     private Instant asOf(Instant now) {
         Instant step = nextStep();
-        if (latest.isAfter(now) && (step == null || latest.isBefore(step))) {
+        boolean ahead = latest.isAfter(now) && !latest.isBefore(base);
+        if (ahead && (step == null || latest.isBefore(step))) {
             return latest;
         }
         return now.isBefore(base) ? base : now;

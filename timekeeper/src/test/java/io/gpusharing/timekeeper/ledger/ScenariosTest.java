@@ -465,6 +465,26 @@ class ScenariosTest {
     }
 
     @Test
+    void aClockThatWasAheadOverAPeriodsEndAndIsRightAgainStopsNoAccounts() {
+        var books =
+                new Books(
+                        TEN,
+                        monthly("a", TEN, "6000", "team-a")
+                                .every(Unit.Day, "UTC", "2026-01-01T00:00:00"));
+        Pods pod = gpu("team-a", TEN);
+        books.told(pod);
+        books.pass(Duration.ofHours(16));
+        books.clock.set(TEN.plus(AN_HOUR));
+
+        books.told(gpu("team-a", books.clock.instant().plusSeconds(5)));
+        books.pass(Duration.ofHours(14));
+
+        assertThat(books.charged(pod)).isEqualTo(hours(15));
+        assertThat(books.budget("a").remaining(books.clock.instant())).isPresent();
+        assertThat(books.differences()).isEmpty();
+    }
+
+    @Test
     void otherMinutesWithinTheHourAfterAPeriodDoNotChangeHowThatPeriodWent() {
         var daily =
                 monthly("a", TEN, "600", "team-a").every(Unit.Day, "UTC", "2026-01-01T00:00:00");
