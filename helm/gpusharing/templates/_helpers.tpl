@@ -34,7 +34,37 @@ app.kubernetes.io/component: {{ .component }}
 {{- define "gpusharing.gpuResources" -}}
 {{- $all := concat .Values.gpuResources (keys .Values.customResources | sortAlpha) | uniq }}
 {{- if not $all }}{{ fail "nothing would ask for a GPU: name a resource under gpuResources or customResources" }}{{ end }}
+{{- $said := printf "grammars: [%s]" (join ", " .Values.grammars) }}
+{{- if and (has "nvidia" .Values.grammars) (has "hami" .Values.grammars) }}
+{{- fail (printf "%s both read nvidia.com/gpu: name only the one whose device plugin runs in the cluster" $said) }}
+{{- end }}
+{{- range $name := .Values.gpuResources }}
+{{- $owner := include "gpusharing.grammarOf" $name }}
+{{- if not (or (has $owner $.Values.grammars) (hasKey $.Values.customResources $name) (hasSuffix "*" $name)
+      (and (eq $name "nvidia.com/gpu") (has "hami" $.Values.grammars))) }}
+{{- fail (printf "gpuResources names %s, which is not read by %s: add its grammar%s, take it out, or give its worth under customResources (docs/requests.md has values for each provider)" $name $said (empty $owner | ternary "" (printf " (%s)" $owner))) }}
+{{- end }}
+{{- end }}
+{{- range $grammar := .Values.grammars }}
+{{- $seen := false }}
+{{- range $name := $.Values.gpuResources }}
+{{- if or (eq $grammar (include "gpusharing.grammarOf" $name)) (hasSuffix "*" $name) (and (eq $name "nvidia.com/gpu") (eq $grammar "hami")) }}{{ $seen = true }}{{ end }}
+{{- end }}
+{{- if not $seen }}
+{{- fail (printf "grammars names %s, but gpuResources none of its resources, so its pods would pass unseen and uncharged (docs/requests.md has values for each provider)" $grammar) }}
+{{- end }}
+{{- end }}
 {{- toJson $all }}
+{{- end }}
+
+{{/* The grammar that reads a resource, of nvidia.com/gpu the first of two; empty if none does. */}}
+{{- define "gpusharing.grammarOf" -}}
+{{- if has . (list "tencent.com/vcuda-core" "tencent.com/vcuda-memory") }}vcuda
+{{- else if has . (list "aliyun.com/gpu-mem" "aliyun.com/gpu-count") }}aliyun
+{{- else if eq . "cnvrg.io/metagpu" }}metagpu
+{{- else if or (has . (list "nvidia.com/gpu" "nvidia.com/gpu.shared")) (hasPrefix "nvidia.com/mig-" .) }}nvidia
+{{- else if has . (list "nvidia.com/gpumem" "nvidia.com/gpumem-percentage" "nvidia.com/gpucores") }}hami
+{{- end }}
 {{- end }}
 
 {{/* CEL: is the resource named by the variable `name` one that asks for a GPU? */}}
