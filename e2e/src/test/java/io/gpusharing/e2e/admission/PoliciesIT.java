@@ -1,5 +1,6 @@
 package io.gpusharing.e2e.admission;
 
+import static io.gpusharing.e2e.admission.AdmissionCluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -67,6 +68,36 @@ class PoliciesIT {
     void aWorkloadIsCreatedUnseen() {
         Workload.all("unseen", Workload.ILLEGAL)
                 .forEach(workload -> cluster.api().create(TEAM, workload.manifest()).orFail());
+    }
+
+    /** Nobody judged the template, and the controller that makes its pods is no administrator. */
+    @Test
+    void butNoControllerWritesOurKeysIntoItsPods() {
+        cluster.api()
+                .create(
+                        TEAM,
+                        """
+                        apiVersion: apps/v1
+                        kind: ReplicaSet
+                        metadata: {name: kept}
+                        spec:
+                          selector: {matchLabels: {app: kept}}
+                          template:
+                            metadata: {labels: {app: kept}, annotations: {gpusharing.io/do-not-reclaim: 'true'}}
+                            spec: {containers: [{name: c, image: c}]}
+                        """)
+                .orFail();
+
+        String events =
+                "/api/v1/namespaces/%s/events?fieldSelector=reason=FailedCreate,involvedObject.name=kept"
+                        .formatted(TEAM);
+        String told =
+                eventually("an Event on the ReplicaSet")
+                        .until(
+                                () -> cluster.api().get(events).orFail().at("/items/0/message"),
+                                message -> !message.isMissingNode())
+                        .asText();
+        assertThat(told).contains("leave gpusharing.io/do-not-reclaim out of the pod");
     }
 
     @Test

@@ -98,7 +98,7 @@ class WildPodsIT {
         assertThat(refused.code()).isEqualTo(403);
         assertThat(refused.message())
                 .contains(
-                        "metadata.annotations[gpusharing.io/standing-as-of]: only GPUSharing writes it; remove it");
+                        "metadata.annotations[gpusharing.io/standing-as-of]: only GPUSharing and administrators write it; remove it");
     }
 
     @Test

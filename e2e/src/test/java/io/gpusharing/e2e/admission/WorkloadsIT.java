@@ -112,6 +112,28 @@ class WorkloadsIT {
         assertThat(api.get(path).code()).isEqualTo(404);
     }
 
+    /** Even an administrator's, because its pods are made by a controller. */
+    @Test
+    void aTemplateWithAKeyOfOursIsRefusedAtOnce() {
+        Api.Answer answer =
+                api.create(
+                        TEAM,
+                        """
+                        apiVersion: apps/v1
+                        kind: Deployment
+                        metadata: {name: kept}
+                        spec:
+                          selector: {matchLabels: {app: kept}}
+                          template:
+                            metadata: {labels: {app: kept}, annotations: {gpusharing.io/do-not-reclaim: 'true'}}
+                            spec: {containers: [{name: cuda, image: cuda, resources: {limits: {tencent.com/vcuda-core: 100}}}]}
+                        """);
+
+        assertThat(answer.code()).isEqualTo(403);
+        assertThat(answer.message())
+                .contains("metadata.annotations[gpusharing.io/do-not-reclaim]: only GPUSharing");
+    }
+
     @Test
     void aDeploymentIsToldThatItsPodsAreRefused() {
         Api.Answer answer =

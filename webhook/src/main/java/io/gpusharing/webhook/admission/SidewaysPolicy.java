@@ -94,7 +94,7 @@ final class SidewaysPolicy {
             findings.react(
                     policy.forgedKeys(),
                     "FORGED_KEY",
-                    "%s: only GPUSharing writes it; remove it".formatted(field));
+                    "%s: only GPUSharing and administrators write it; remove it".formatted(field));
         }
     }
 

@@ -2,6 +2,7 @@ package io.gpusharing.webhook.admission;
 
 import static io.gpusharing.Names.BUDGET_ANNOTATION;
 import static io.gpusharing.Names.METERED_LABEL;
+import static io.gpusharing.Names.PREFIX;
 import static io.gpusharing.Names.REQUEST_ANNOTATION;
 import static io.gpusharing.Names.SIDECAR_ANNOTATION;
 import static io.gpusharing.Names.STANDING_ANNOTATION;
@@ -18,6 +19,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -88,32 +91,57 @@ record Stamp(Map<String, @Nullable String> annotations) {
 
     /**
      * Where a template has keys of ours that no pod made from it could have: what depends on the
-     * standing that its pods will find is left to them.
+     * standing that its pods will find is left to them, and any other key may be written only by
+     * administrators, which controllers are not.
      *
      * @param request the amounts that were judged
      */
     static List<String> forgedInTemplate(PodView template, String request) {
         var forged = new ArrayList<String>();
-        if (template.annotation(STANDING_AS_OF_ANNOTATION) != null) {
-            forged.add(annotation(STANDING_AS_OF_ANNOTATION));
+        for (String key : ours(template.metadata().annotations())) {
+            String found = template.annotation(key);
+            boolean possible =
+                    key.equals(REQUEST_ANNOTATION)
+                            ? request.equals(found)
+                            : KEYS.contains(key) && !key.equals(STANDING_AS_OF_ANNOTATION);
+            if (!possible) {
+                forged.add(annotation(key));
+            }
         }
-        String found = template.annotation(REQUEST_ANNOTATION);
-        if (found != null && !found.equals(request)) {
-            forged.add(annotation(REQUEST_ANNOTATION));
+        for (String key : ours(template.metadata().labels())) {
+            if (!key.equals(METERED_LABEL) || !METERED.equals(template.label(key))) {
+                forged.add(label(key));
+            }
         }
-        addForgedLabel(template, forged);
         return forged;
+    }
+
+    /** The keys that begin with our prefix, in the order of their names. */
+    private static Set<String> ours(@Nullable Map<String, String> keys) {
+        var ours = new TreeSet<String>();
+        if (keys != null) {
+            for (String key : keys.keySet()) {
+                if (key.startsWith(PREFIX)) {
+                    ours.add(key);
+                }
+            }
+        }
+        return ours;
     }
 
     private static void addForgedLabel(PodView pod, List<String> forged) {
         String metered = pod.label(METERED_LABEL);
         if (metered != null && !metered.equals(METERED)) {
-            forged.add("metadata.labels[" + METERED_LABEL + "]");
+            forged.add(label(METERED_LABEL));
         }
     }
 
     private static String annotation(String key) {
         return "metadata.annotations[" + key + "]";
+    }
+
+    private static String label(String key) {
+        return "metadata.labels[" + key + "]";
     }
 
     void writeTo(PodPatch patch) {

@@ -184,8 +184,10 @@ class PodAdmissionTest {
 
         assertThat(answer.code()).isEqualTo(403);
         assertThat(answer.message())
-                .contains("metadata.annotations[gpusharing.io/standing]: only GPUSharing writes it")
-                .contains("metadata.labels[gpusharing.io/metered]: only GPUSharing writes it");
+                .contains(
+                        "metadata.annotations[gpusharing.io/standing]: only GPUSharing and administrators write it")
+                .contains(
+                        "metadata.labels[gpusharing.io/metered]: only GPUSharing and administrators write it");
     }
 
     @Test
@@ -215,8 +217,8 @@ class PodAdmissionTest {
                 .isFalse();
         assertThat(answer.warnings())
                 .containsExactly(
-                        "metadata.annotations[gpusharing.io/budget]: only GPUSharing writes it; remove it",
-                        "metadata.annotations[gpusharing.io/standing]: only GPUSharing writes it; remove it");
+                        "metadata.annotations[gpusharing.io/budget]: only GPUSharing and administrators write it; remove it",
+                        "metadata.annotations[gpusharing.io/standing]: only GPUSharing and administrators write it; remove it");
     }
 
     @Test

@@ -119,6 +119,9 @@ class TemplateAdmissionTest {
                     {metadata: {annotations: {gpusharing.io/standing-as-of: '2026-01-01T00:00:00Z'}}} | FORGED_KEY
                     {metadata: {annotations: {gpusharing.io/request: cuda/tencent.com/vcuda-core=1}}} | FORGED_KEY
                     {metadata: {labels: {gpusharing.io/metered: 'false'}}}                            | FORGED_KEY
+                    {metadata: {annotations: {gpusharing.io/do-not-reclaim: 'true'}}}                 | FORGED_KEY
+                    {metadata: {labels: {gpusharing.io/do-not-reclaim: 'true'}}}                      | FORGED_KEY
+                    {metadata: {annotations: {gpusharing.io/anything: x}}}                            | FORGED_KEY
                     """)
     void aTemplateIsToldWhatItsPodsWouldBeRefusedFor(String more, String rule) {
         installation
