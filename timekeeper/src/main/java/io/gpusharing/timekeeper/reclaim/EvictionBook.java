@@ -19,6 +19,7 @@ import org.springframework.stereotype.Repository;
 @Repository
 public class EvictionBook {
 
+    // Ordered like the index by time, so that a page does not read the rows beyond it.
     private static final String RECEIPTS =
             """
             select *, to_char(decided_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
@@ -27,9 +28,10 @@ public class EvictionBook {
              where cluster = :cluster
                and (:namespace::text is null or victim_namespace = :namespace or waiter_namespace = :namespace)
                and (:pod::uuid is null or victim_uid = :pod or waiter_uid = :pod)
-               and (:after::text is null or to_char(decided_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
-                      || '_' || waiter_uid || '_' || attempt || '_' || victim_uid < :after)
-             order by cursor desc limit :size
+               and (:after::text is null or (decided_at, waiter_uid, attempt, victim_uid)
+                      < (split_part(:after, '_', 1)::timestamptz, split_part(:after, '_', 2)::uuid,
+                         split_part(:after, '_', 3)::integer, split_part(:after, '_', 4)::uuid))
+             order by decided_at desc, waiter_uid desc, attempt desc, victim_uid desc limit :size
             """;
 
     private final JdbcClient jdbc;
@@ -48,7 +50,7 @@ public class EvictionBook {
      *
      * @param because the same as a sentence
      * @param cost micro-GPU-seconds of the victim's run, which may be lost
-     * @param considered everybody who was looked at, and why not he
+     * @param considered every pod that was considered, and why it stayed
      * @param result {@code Evicted}; {@code Deleted} because the API server had refused it for too
      *     long; {@code Refused} by the API server; {@code Spared} because another of the same plan
      *     was refused; {@code Gone}; or {@code Planned} while that is open

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.reclaim;
 import static io.gpusharing.timekeeper.reclaim.Cluster.NOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.reclaim.Decision.Candidate;
 import io.gpusharing.timekeeper.reclaim.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.Decision.Victim;
@@ -11,6 +12,7 @@ import io.gpusharing.timekeeper.reclaim.Receipts.Result;
 import io.gpusharing.timekeeper.usage.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -152,5 +154,36 @@ class ReceiptsTest {
         receipts.plan(plan, "team-b", NOON, SETTLES);
 
         assertThat(receipts.since(NOON)).isEmpty();
+    }
+
+    @Test
+    void peopleReadThemPageByPageLatestFirst() {
+        // Eleven at the same instant: attempts are numbers, and 10 comes after 9.
+        for (int attempt = 1; attempt <= 11; attempt++) {
+            receipts.plan(plan, "team-b", NOON, SETTLES);
+        }
+        receipts.plan(plan, "team-b", NOON.minusSeconds(60), SETTLES);
+        var book =
+                new EvictionBook(
+                        JdbcClient.create(TestDatabase.DATA_SOURCE),
+                        new ClusterProperties(cluster, "gpusharing-system", Duration.ofSeconds(1)));
+
+        List<String> all =
+                book.receipts("team-a", null, null, 100).stream()
+                        .map(EvictionBook.Receipt::cursor)
+                        .toList();
+        var paged = new ArrayList<String>();
+        List<String> page;
+        do {
+            String after = paged.isEmpty() ? null : paged.getLast();
+            page =
+                    book.receipts("team-a", null, after, 5).stream()
+                            .map(EvictionBook.Receipt::cursor)
+                            .toList();
+            paged.addAll(page);
+        } while (!page.isEmpty());
+
+        assertThat(all).hasSize(12).last().asString().startsWith("2026").contains("_12_");
+        assertThat(paged).isEqualTo(all);
     }
 }
