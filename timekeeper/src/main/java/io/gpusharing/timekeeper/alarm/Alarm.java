@@ -13,9 +13,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * A thread that works once at its start, and then when it is rung and at the instants that it asked
- * for. What fails is told once and tried again after a second. What one of several replicas does
- * for all it does while it leads.
+ * A thread that works when it starts, when it is rung, and at the instants that it asked for. A
+ * failure is logged once and tried again after a second. Work that one replica does for all is done
+ * only while it leads.
  */
 public abstract class Alarm implements SmartLifecycle {
 

@@ -14,8 +14,8 @@ import org.springframework.stereotype.Component;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * Answers that were given to requests with an {@code Idempotency-Key}, so that a request which is
- * sent again, because its answer was lost, changes nothing and is answered the same.
+ * Answers to requests with an {@code Idempotency-Key}. A request that is sent again, because its
+ * answer was lost, changes nothing and gets the same answer.
  */
 @Component
 class AnsweredRequests {

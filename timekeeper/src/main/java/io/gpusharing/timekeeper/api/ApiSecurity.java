@@ -31,11 +31,10 @@ import org.springframework.security.web.access.intercept.RequestAuthorizationCon
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Questions come with a Kubernetes bearer token. Who may read {@code gpubudgets} may read what is
- * told of them here; who may update them may grant time and correct charges. What is told of pods
- * needs the right to get the pods of their namespace, or, without a namespace, to update budgets.
- * So RBAC alone decides, and nothing is configured twice. The description of the interface itself
- * is no secret.
+ * Requests carry a Kubernetes bearer token, and the cluster's RBAC alone decides. Reading about a
+ * budget takes the right to read that {@code GpuBudget}; granting time and correcting charges takes
+ * the right to update it. Reading about pods takes the right to get the pods of their namespace or,
+ * for all namespaces, to update budgets. The description of the interface is open to all.
  */
 @Configuration(proxyBeanMethods = false)
 class ApiSecurity {
@@ -45,7 +44,7 @@ class ApiSecurity {
     private static final Set<String> ABOUT_PODS =
             Set.of(PODS, "/api/v1/waste", "/api/v1/usage/pods");
 
-    /** What tells of all namespaces at once, or of how the ledger is doing. */
+    /** Answers about all namespaces at once, or about the ledger itself. */
     private static final Set<String> OF_ADMINISTRATORS =
             Set.of("/api/v1/verify", "/api/v1/reconcile");
 
@@ -120,7 +119,7 @@ class ApiSecurity {
                     : callers.mayReadPods(caller, namespace);
         }
         if (path.startsWith(PODS + "/")) {
-            // Which namespace it is of is known to who looks it up; he asks.
+            // Its namespace is known once it was looked up; PodController asks then.
             return true;
         }
         String budget = budget(path);

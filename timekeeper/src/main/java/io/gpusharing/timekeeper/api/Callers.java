@@ -19,8 +19,8 @@ import org.springframework.security.core.Authentication;
 import org.springframework.stereotype.Component;
 
 /**
- * Who asks, and what the cluster's own RBAC lets them see. The API server's answers are kept for a
- * few seconds.
+ * Who sends a request, and what the cluster's RBAC allows them. The API server's answers are kept
+ * for a few seconds.
  */
 @Component
 class Callers {
@@ -46,7 +46,7 @@ class Callers {
                 .build();
     }
 
-    /** A user as the API server knows him. */
+    /** A user as the API server knows them. */
     record Caller(String name, List<String> groups) {
 
         /** Whoever sent a request that {@link ApiSecurity} has let in. */
@@ -76,7 +76,7 @@ class Callers {
     }
 
     /**
-     * Whether he may see budgets.
+     * Whether they may see budgets.
      *
      * @param budget a certain one; null for all of them
      */
@@ -84,14 +84,14 @@ class Callers {
         return may(caller, Right.onBudgets(budget == null ? "list" : "get", budget));
     }
 
-    /** Whether he may see the pods of a namespace: there, or everywhere as an administrator. */
+    /** Whether they may see the pods of a namespace: there, or everywhere as an administrator. */
     boolean mayReadPods(Caller caller, String namespace) {
         return may(caller, new Right("get", "", "pods", namespace, null))
                 || mayChange(caller, null);
     }
 
     /**
-     * Whether he may grant time to a budget and correct what it was charged.
+     * Whether they may grant time to a budget and correct what it was charged.
      *
      * @param budget a certain one; null for all of them
      */

@@ -171,7 +171,7 @@ class CorrectionController {
         }
     }
 
-    /** What two write at once of one pod could not be told apart afterwards. */
+    /** Two replicas that corrected one pod at once would both take the same charge back. */
     private void demandLeadership() {
         if (!leadership.leads()) {
             throw new ResponseStatusException(
@@ -181,8 +181,8 @@ class CorrectionController {
     }
 
     /**
-     * Between two postings, so that no end of the pod is told meanwhile. Accounts are made anew
-     * afterwards.
+     * Works between two postings, so that the pod's end is not posted meanwhile. The accounts are
+     * computed anew afterwards.
      */
     private <T> T inTheLedgersThread(java.util.concurrent.Callable<T> work) {
         var done = new CompletableFuture<T>();

@@ -19,8 +19,8 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * How much our own loggers tell, changed while we run. Only our own: servers and clients of HTTP
- * write headers at their finest levels, and in those stand the tokens of whoever asks.
+ * Log levels of our own loggers, which can be changed at run time. Only of our own: at their finest
+ * levels, HTTP servers and clients log headers, and with them the callers' tokens.
  */
 @RestController
 @RequestMapping(LogLevelController.PATH)

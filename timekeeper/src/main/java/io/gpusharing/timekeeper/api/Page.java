@@ -9,8 +9,8 @@ import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.servlet.support.ServletUriComponentsBuilder;
 
 /**
- * A list that is told page by page. The address of the next page stands in the answer's header
- * {@code Link} (RFC 8288, {@code rel="next"}); without one, this was the last.
+ * One page of a list. The header {@code Link} (RFC 8288, {@code rel="next"}) has the address of the
+ * next page; without it, this was the last.
  */
 final class Page {
 

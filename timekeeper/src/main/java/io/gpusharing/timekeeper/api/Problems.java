@@ -52,7 +52,7 @@ class Problems extends ResponseEntityExceptionHandler {
         return answer(status, "The API server answered: " + (told == null ? status : told));
     }
 
-    /** What nobody has thought of. */
+    /** Anything that nobody has thought of. */
     @ExceptionHandler(Exception.class)
     ResponseEntity<ProblemDetail> unforeseen(Exception e) {
         log.atError().setCause(e).log("a question could not be answered");

@@ -67,7 +67,8 @@ class ReconcileController {
         }
         Report report = look();
         if (!report.sound()) {
-            // News of the last moment are on their way to the ledger; what lasts is a difference.
+            // The latest news may still be on its way to the ledger; only what lasts is a
+            // difference.
             LockSupport.parkNanos(NEWS_TAKE.toNanos());
             report = look();
         }

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Reconciliation(List<Gap> unmetered, List<Gap> orphaned, List<Gap> ended) {
 
-    /** News are on their way for a while: what is younger is no difference. */
+    /** News takes a while to arrive: what is younger than this is no difference. */
     static final Duration GRACE = Duration.ofSeconds(10);
 
     /**

@@ -7,8 +7,8 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A statement as RFC 4180 has it. The amounts of all rows but the last add up to the last one's,
- * {@code Closing}; what was used is negative.
+ * A statement as CSV (RFC 4180). Use is negative, and the amounts of all rows but the last add up
+ * to that of the last, {@code Closing}.
  */
 final class StatementCsv {
 

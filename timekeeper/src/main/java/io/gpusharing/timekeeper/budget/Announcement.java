@@ -9,7 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Something that is told once: that a share of a budget is used, or all of it.
+ * Something to be announced once: that a part of a budget is used, or all of it, or soon will be.
  *
  * @param kind {@code Used80} and the like, {@code EndsSoon} or {@code Exhausted}
  * @param granted what the period gives; after a grant the same can be told again
@@ -36,7 +36,7 @@ record Announcement(
         state.line()
                 .ifPresent(line -> {
                     GpuTime granted = state.granted(state.asOf()).orElse(GpuTime.ZERO);
-                    // Of nothing there are no parts that anybody could be warned of.
+                    // A budget of nothing has no part to warn of.
                     if (granted.isPositive()) {
                         for (int percent : state.spec().warnAtPercent()) {
                             add(announcements, state, line, granted, percent);
@@ -49,7 +49,7 @@ record Announcement(
         return announcements;
     }
 
-    /** The instant is known, so who runs can be told before. */
+    /** The instant is known ahead, so the owners of running pods can be warned. */
     private static void addEndsSoon(
             List<Announcement> announcements, BudgetState state, GpuTime granted) {
         Instant end = state.exhaustedAt();

@@ -8,7 +8,10 @@ import java.util.List;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
-/** What was told and what has to be: the row is there before the Event, so none is lost. */
+/**
+ * Announcements that were made or are to be made. The row is written before the Event, so none is
+ * lost.
+ */
 @Repository
 class Announcements {
 

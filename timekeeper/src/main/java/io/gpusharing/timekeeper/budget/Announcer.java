@@ -24,9 +24,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * Tells of thresholds and exhaustion by Events on the {@code GpuBudget}, at the very instant that
- * its line foretells. What is noted before is told once, whatever is killed in between: the Event's
- * name follows from what it says, and a second one of that name is refused.
+ * Writes Events when a budget passes a threshold or is used up, at the very instant that its line
+ * foretells. Each announcement is noted in the database first, and the Event's name follows from
+ * what it says: whatever is killed in between, it is written once.
  */
 @Component
 class Announcer extends Alarm {

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Which budget each namespace belongs to. It belongs to one: of several that name it the older
- * keeps it, and of those created in the same second the first by name.
+ * Which budget each namespace belongs to. Of several that name it, the oldest keeps it; of those
+ * created in the same second, the first by name.
  *
  * @param owners budget by namespace
  * @param conflicts by budget, the namespaces that it names and another keeps

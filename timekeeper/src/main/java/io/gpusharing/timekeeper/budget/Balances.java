@@ -16,7 +16,7 @@ import org.springframework.stereotype.Repository;
 import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Transactional;
 
-/** What was left of a budget at any instant, and how it came to that, from the ledger alone. */
+/** What was left of a budget at any instant, and why, computed from the ledger alone. */
 @Repository
 public class Balances {
 

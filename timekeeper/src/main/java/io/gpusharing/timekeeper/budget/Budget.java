@@ -11,13 +11,12 @@ import java.util.Comparator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an administrator wrote, and who wrote it when. A spec that makes no sense is read as one of
- * the same namespaces without a limit: what they use is counted, nobody is held to what was not
- * understood, and no other budget is touched.
+ * A {@code GpuBudget} as it counts. A spec that makes no sense is replaced by one without a limit
+ * for the same namespaces: their use is counted, and no other budget is affected.
  *
  * @param byDefault whether we made it ourselves, for namespaces that no other budget names
- * @param published status that stands in the cluster; null before the first
- * @param misread why the spec that was written is not the one that counts; null if it is
+ * @param published status in the cluster when it was read; null if there was none
+ * @param misread why the written spec is not the one that counts; null if it is
  */
 record Budget(
         String name,
@@ -58,12 +57,12 @@ record Budget(
         spec = misread == null ? spec : unlimited(spec);
     }
 
-    /** What is left of a spec of which nothing but the namespaces is sure. */
+    /** What can be kept of a spec of which only the namespaces are certain. */
     private static GpuBudgetSpec unlimited(GpuBudgetSpec written) {
         return GpuBudgetSpec.monthly(written.namespaces(), null);
     }
 
-    /** The same, once its account has shown that it cannot be kept as written. */
+    /** The same without a limit, because computing with the written spec has failed. */
     Budget notUnderstood(String problem) {
         return new Budget(
                 name,
@@ -90,9 +89,9 @@ record Budget(
     }
 
     /**
-     * What its account counts from: its creation, so that nothing of before is held against it. One
-     * that we made counts its whole first period, for it was made because its namespace used GPUs
-     * already, and what that used until then was kept for it.
+     * From when use counts: from its creation. A default budget counts its whole first period,
+     * because it was only made when its namespace already used GPUs, and those first charges bear
+     * its name.
      */
     Instant countedFrom() {
         return byDefault ? periods().at(created).start() : created;

@@ -14,7 +14,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A budget as of an instant, good for any later one until something changes.
+ * A budget as of an instant. It also answers for any later instant, until something changes.
  *
  * @param line empty if it is unlimited
  * @param exhaustedSince since when it is used up; null while it is not

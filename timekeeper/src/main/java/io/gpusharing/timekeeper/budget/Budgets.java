@@ -31,8 +31,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * All accounts. Everything but {@link #states} belongs to the bookkeeper's thread; the states are
- * values that anybody may read at any time.
+ * The accounts of all budgets. Any thread may read {@link #states}; everything else belongs to the
+ * bookkeeper's thread.
  */
 @Component
 public class Budgets implements Tariffs {
@@ -74,8 +74,8 @@ public class Budgets implements Tariffs {
     }
 
     /**
-     * Whether conclusions may be drawn from {@link #states}: we lead, and they tell of all budgets,
-     * with all that happened until we began.
+     * Whether {@link #states} may be acted on: this replica leads, and has caught up with
+     * everything that happened before its term.
      */
     public boolean settled() {
         return settled;
@@ -96,7 +96,10 @@ public class Budgets implements Tariffs {
                 .findFirst();
     }
 
-    /** Tells of every change of a state, in the bookkeeper's thread: be quick. */
+    /**
+     * Calls back after every change of a state, in the bookkeeper's thread. Listeners must be
+     * quick.
+     */
     void listen(Consumer<Map<String, BudgetState>> listener) {
         listeners.add(listener);
     }
@@ -211,7 +214,7 @@ public class Budgets implements Tariffs {
         return fold(now);
     }
 
-    /** Accounts that a step, a late entry or another rule has made wrong are made anew. */
+    /** Computes accounts anew where a step was passed, a late entry came, or the rules changed. */
     private Map<String, Instant> fold(Instant now) {
         var folded = new HashMap<String, Instant>();
         accounts.forEach((name, account) -> {
@@ -226,7 +229,7 @@ public class Budgets implements Tariffs {
         return folded;
     }
 
-    /** What one budget's amounts and dates lead to must not stop the others. */
+    /** Absurd amounts or dates of one budget must not stop the others. */
     private void foldAlone(String name, Account account, Instant now) {
         try {
             fold(name, account, now);
@@ -301,7 +304,7 @@ public class Budgets implements Tariffs {
     public void looked(Instant now) {
         settled = false;
         fold(now);
-        // Its author writes down which periods have begun.
+        // The leader writes down which periods have begun.
         begun.clear();
         if (!changed.isEmpty() || !states.keySet().equals(accounts.keySet())) {
             show(now, false);

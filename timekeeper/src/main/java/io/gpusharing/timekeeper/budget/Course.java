@@ -11,8 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a budget's balance went over [from, to): what was left when it began, everything but use that
- * changed it, and what was left when it ended.
+ * How a budget's balance changed over [from, to): what was left at the beginning, every change that
+ * was not use, and what was left at the end.
  *
  * <p>{@code opening + credits - used = closing}, to the micro-GPU-second: what begins at {@code
  * from} is among the credits, what begins at {@code to} is not.
@@ -34,14 +34,14 @@ public record Course(GpuTime opening, List<Credit> credits, GpuTime closing, Gpu
         /** What a period overran above the cap on debt. */
         WrittenOff,
         /**
-         * Use that was told after its period had been closed leaves that period and counts in the
-         * one that was open then.
+         * Use that became known after its period was closed; it counts in the period that was open
+         * then.
          */
         ToldLate
     }
 
     /**
-     * A change that is no use.
+     * A change other than use.
      *
      * @param source name of the grant, {@code allowance}, {@code rollover}, or the period
      * @param amount micro-GPU-seconds; negative where it takes away

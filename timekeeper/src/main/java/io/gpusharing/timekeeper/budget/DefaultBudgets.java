@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * Gives namespaces that use GPUs and that no budget names what the installation says: nothing, a
- * visible {@code GpuBudget} of their own, or a place in the one that they share.
+ * Looks after namespaces that use GPUs and that no budget names. As the installation is configured,
+ * each gets a visible {@code GpuBudget} of its own, or a place in one that they share, or nothing.
  */
 @Component
 class DefaultBudgets extends Alarm {

@@ -144,7 +144,7 @@ public class GrantOrders {
         }
     }
 
-    /** A client that knows where the cluster is, and nothing else of ours. */
+    /** A client that knows where the cluster is, and has none of our rights. */
     private KubernetesClient as(String token) {
         Config ours = client.getConfiguration();
         ConfigBuilder theirs =

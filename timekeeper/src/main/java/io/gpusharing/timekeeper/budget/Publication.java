@@ -19,8 +19,8 @@ record Publication(BudgetState state, String standing, Instant at) {
     }
 
     /**
-     * When the next one has to be written; null if this one stays good. An instant that has passed
-     * means at once, and is never one that this publication has told already.
+     * When the next one has to be written; null if this one stays good. An instant in the past
+     * means at once.
      *
      * @param present the budget as it is now
      */

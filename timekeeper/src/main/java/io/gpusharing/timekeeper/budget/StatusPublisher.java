@@ -23,9 +23,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * Writes {@code GpuBudget.status}, by server-side apply: at once when the standing or what is
- * granted changes, at most once in an interval when only the rate does, and now and then while time
- * is used, so that people see it grow.
+ * Writes {@code GpuBudget.status} by server-side apply: at once when the standing or the granted
+ * time changes, at most once in an interval when only the rate does, and regularly while time is
+ * used, so that people see it grow.
  */
 @Component
 class StatusPublisher extends Alarm {

@@ -21,8 +21,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /**
- * The terms that each budget has ever had, since when. A change counts for the whole period in
- * which it is made, so a past period is told by the last terms that were seen in it.
+ * The terms that each budget has had, and since when. A change applies to the whole period in which
+ * it is made, so the last terms seen in a period are the ones that count for it.
  */
 @Repository
 class TermsBook {

@@ -105,7 +105,7 @@ public class ClusterWatch implements SmartLifecycle {
         return reader.read(pod);
     }
 
-    /** The view first, so that whoever is told finds there what he was told. */
+    /** The view is updated first, so that the follower finds there what it was told. */
     private final class Relay implements PodFeed, AutoCloseable {
 
         private final NodeWatch nodeWatch;

@@ -4,7 +4,7 @@ import io.gpusharing.timekeeper.metering.PodFacts;
 import java.util.List;
 
 /**
- * Where pods are told. Calls come one after the other, in the API server's order.
+ * Receives what happens to pods. Calls come one after the other, in the API server's order.
  *
  * <p>A position is a resource version. Who stores the position together with what the event led to
  * can go on exactly there, for as long as the API server remembers.
@@ -12,8 +12,8 @@ import java.util.List;
 public interface PodFeed {
 
     /**
-     * All pods there are. Whoever is not among them has gone; his end may still be told if {@code
-     * resuming}.
+     * All pods there are. A pod that is not among them has gone; its end may still be told if
+     * {@code resuming}.
      *
      * @param resuming whether what happened since the stored position is told next
      */

@@ -17,8 +17,8 @@ import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
- * Looks through all pods now and then for such as ask for GPUs and do not carry our label. They are
- * read page by page and forgotten, but for those.
+ * Searches all pods now and then for those that ask for GPUs but do not carry our label. Pods are
+ * read page by page, and only those found are kept.
  */
 @Component
 class PodSweep {

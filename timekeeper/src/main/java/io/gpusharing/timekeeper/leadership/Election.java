@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Judges whether the lease may be taken. As in Kubernetes' own components (client-go's
  * leaderelection) another one's lease has run out once it has stood unchanged for its duration as
- * <em>we</em> saw it: what his clock wrote into it is never compared with ours.
+ * <em>we</em> saw it: what its clock wrote is never compared with ours.
  */
 final class Election {
 

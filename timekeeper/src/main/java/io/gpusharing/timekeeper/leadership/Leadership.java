@@ -6,15 +6,15 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Whether this replica leads. What one replica does for all asks before every step; it may do its
- * work only while the answer is yes.
+ * Whether this replica leads. Work that one replica does for all asks before every step, and goes
+ * on only while the answer is yes.
  *
  * <p>Nothing depends on it in order to be right: two that both believe to lead for a moment,
  * because one of them was stopped and woke up, meet at the ledger's rows, at the names of Events
  * and at the receipts of evictions.
  *
- * <p>A term that has run out is over for good. Who was told no may have thrown away what he was to
- * do, so even a lease that is renewed a moment too late begins another term.
+ * <p>A term that has run out is over for good. Whoever was told no may have dropped their work, so
+ * even a lease that is renewed a moment too late begins a new term.
  */
 public final class Leadership {
 

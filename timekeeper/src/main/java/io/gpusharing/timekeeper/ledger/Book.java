@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
- * One round of bookkeeping: news are posted, tasks are done between two postings, and then what is
+ * One round of bookkeeping: news is posted, tasks are done between two postings, and then what is
  * due is posted. A replica that does not lead only does the tasks and reads what the leader wrote.
  *
  * <p>Belongs to the bookkeeper's thread.

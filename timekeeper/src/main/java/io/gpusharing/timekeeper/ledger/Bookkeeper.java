@@ -27,11 +27,10 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
 /**
- * The one thread that keeps the ledger while we lead. It takes the news as they come, posts what
- * they mean, and posts what time alone brings: full hours, and cuts of budgets. A posting that
- * fails is drawn up again from the rows until it succeeds, so nothing is lost while the database is
- * away. While another replica leads it looks at the rows now and then, so that questions are
- * answered here, too.
+ * The one thread that writes the ledger while this replica leads. It queues what the watch tells
+ * and has it posted in batches. A batch that fails is posted again until it succeeds, so nothing is
+ * lost while the database is away. While another replica leads, the thread reads the ledger every
+ * few seconds, so that this replica can answer questions too.
  */
 @Component
 public class Bookkeeper implements PodFollower, SmartLifecycle {
@@ -40,7 +39,7 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
     private static final int BATCH = 500;
     private static final Duration LONGEST_NAP = Duration.ofSeconds(10);
 
-    /** So old may be what a replica shows that does not lead. */
+    /** How often a replica that does not lead reads the ledger. */
     private static final Duration LOOK = Duration.ofSeconds(5);
 
     private final Ledger ledger;
@@ -83,7 +82,7 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
         metrics.unposted(() -> since(oldest));
     }
 
-    /** For how long postings have failed although the database answers; zero if they do not. */
+    /** How long postings have been failing although the database answers; zero if they are not. */
     Duration stuck() {
         return since(stuckSince);
     }
@@ -123,7 +122,7 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
         news.add(new Swept(pods, clock.instant()));
     }
 
-    /** Does something between two postings, in the ledger's thread. */
+    /** Runs work in the bookkeeper's thread, between two postings. */
     public synchronized void between(Runnable work) {
         if (early == null) {
             news.add(new Task(work));
@@ -132,10 +131,10 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
         }
     }
 
-    /** Lets postings begin: those who are asked for tariffs know them now. */
+    /** Lets postings begin. To be called once the budgets, and so all tariffs, are known. */
     public synchronized void begin() {
         if (early != null) {
-            // Before all pods that were told meanwhile: else those would be charged to nobody.
+            // Ahead of the pods that were queued meanwhile, or those would be charged to nobody.
             early.reversed().forEach(news::addFirst);
             early = null;
         }
@@ -165,7 +164,7 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
         return running;
     }
 
-    /** Before those that feed it start, and stopped after them. */
+    /** Starts before the watches that feed it, and stops after them. */
     @Override
     public int getPhase() {
         return -1000;
@@ -217,7 +216,7 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
         }
     }
 
-    /** What is told of pods is left to the leader, who is told the same. */
+    /** News of pods is dropped: the leader hears the same. */
     private void look(Deque<News> batch) throws InterruptedException {
         batch.removeIf(Bookkeeper::isOfPods);
         oldest = null;
@@ -247,10 +246,10 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
                 stuckSince = null;
                 return;
             } catch (RuntimeException e) {
-                // Whatever went wrong, the rows are the truth and the news are still in hand.
+                // Whatever went wrong, the rows are right and the batch is still here.
                 book.forget();
                 outage.failed(e);
-                boolean away = Outage.isBehind(e);
+                boolean away = Outage.isOutage(e);
                 stuckSince = away ? null : stuckSince == null ? clock.instant() : stuckSince;
                 TimeUnit.NANOSECONDS.sleep(properties.databaseRetry().toNanos());
             }

@@ -9,8 +9,9 @@ import java.util.TreeSet;
 import java.util.UUID;
 
 /**
- * What somebody wants a pod's span to have cost. It says the truth, not the difference, so that
- * nobody can take back more than was charged, and saying it twice changes nothing.
+ * The rate at which a span of a pod should have been charged. It states the result, not the
+ * difference: nobody can take back more than was charged, and ordering the same again changes
+ * nothing.
  *
  * @param budget on whose account; spans that another budget paid for are left alone
  * @param from whole second

@@ -55,7 +55,10 @@ public class Corrections {
             String author,
             Instant postedAt) {}
 
-    /** How often a pod was corrected: who saw a lower number has not seen the last one. */
+    /**
+     * How many corrections a pod has. Each one raises it, so it tells whether somebody has seen the
+     * last.
+     */
     public long version(UUID pod) {
         return jdbc.sql(
                         "select count(*) from correction where cluster = :cluster and pod_uid = :pod")
@@ -97,10 +100,10 @@ public class Corrections {
     }
 
     /**
-     * Writes what an order comes to, with the sums beside it; belongs into the bookkeeper's thread,
-     * because a pod's end that is told at the same time must find it.
+     * Carries an order out and updates the hourly sums. To be called in the bookkeeper's thread:
+     * the end of the pod may be posted at the same time and must take the correction into account.
      *
-     * @return what was written; empty if it is so already, or nothing was charged there
+     * @return what was written; empty if nothing differs, or nothing was charged there
      */
     @Transactional
     public List<Written> write(CorrectionOrder order, String reason, String author) {

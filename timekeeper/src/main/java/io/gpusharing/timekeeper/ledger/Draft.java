@@ -22,12 +22,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A posting being drawn up: what one batch of news changes in the stays, and the entries that
- * follow. Nothing outside is touched until the posting is committed.
+ * A posting in the making: changed stays and the entries that follow from them. It touches nothing
+ * outside itself until it is committed.
  */
 final class Draft {
 
-    /** So many entries, some tens of megabytes, are held in memory at once. */
+    /** Entries beyond which a draft is large: some tens of megabytes. */
     private static final int LARGE = 50_000;
 
     private final Function<UUID, @Nullable PodStay> book;
@@ -129,7 +129,7 @@ final class Draft {
         put(stay.settled(mark));
     }
 
-    /** The pod was taken for gone and is there. */
+    /** The pod was taken for gone, but is there. */
     void reopen(PodStay stay) {
         put(stay.reopened());
     }

@@ -7,9 +7,8 @@ import java.time.temporal.ChronoUnit;
 import java.util.UUID;
 
 /**
- * What one pod is charged for [from, to), a span within one hour of the clock and one period. A
- * correction is the difference that a later truth makes, with a negative rate where too much was
- * charged.
+ * One pod's charge for [from, to). The span never crosses a full hour or the edge of a period. In a
+ * correction, the rate is the difference, negative where too much was charged.
  *
  * @param budget who pays; {@link Tariff#NOBODY} if no budget names the namespace
  * @param rate micro-GPUs
@@ -34,7 +33,7 @@ public record Entry(
         return from.truncatedTo(ChronoUnit.HOURS);
     }
 
-    /** Begin of the last hour that reaches up to an instant. */
+    /** Start of the hour that an instant lies in; of a full hour, the one that ends there. */
     static Instant hourBefore(Instant instant) {
         return instant.minusNanos(1).truncatedTo(ChronoUnit.HOURS);
     }

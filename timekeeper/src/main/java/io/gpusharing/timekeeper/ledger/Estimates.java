@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
-/** Ends that nobody saw, with what they may be wrong by. */
+/** Ends of stays that had to be estimated, and how far off they may be. */
 @Repository
 public class Estimates {
 
@@ -27,7 +27,7 @@ public class Estimates {
      * An estimated end.
      *
      * @param until the end that is charged
-     * @param bound the true end is not later; absent where a lost node told it
+     * @param bound the true end is not later than this; absent if the node was lost
      * @param atMost micro-GPU-seconds that the pod may have been charged too little; absent without
      *     a bound
      */

@@ -6,8 +6,8 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.stereotype.Component;
 
 /**
- * Whether the ledger is being kept. While the database is away that is known and told elsewhere; if
- * it answers and postings fail all the same, something is wrong with us, and somebody has to look.
+ * Whether the ledger is being written. A database that is away does not count here, it is reported
+ * elsewhere. If postings fail although it answers, the fault is ours and somebody has to look.
  */
 @Component("keeping")
 class Keeping implements HealthIndicator {

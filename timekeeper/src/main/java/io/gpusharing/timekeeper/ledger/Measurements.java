@@ -5,9 +5,7 @@ import java.util.Collection;
 import java.util.Map;
 import java.util.UUID;
 
-/**
- * What node agents have measured of pods. A sidecar's word, which is its tenant's, is not in it.
- */
+/** What node agents have measured. Reports of sidecars are left out: a tenant controls those. */
 public interface Measurements {
 
     /**

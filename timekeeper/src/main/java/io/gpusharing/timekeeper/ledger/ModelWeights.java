@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
 
-/** The weights of this installation; whoever is bound to a model that has none is counted. */
+/** The installation's weights. Pods on a model that has none are counted in a metric. */
 @Component
 class ModelWeights {
 

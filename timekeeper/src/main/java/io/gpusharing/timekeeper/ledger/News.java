@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** What the bookkeeper is told. */
+/** What waits in the bookkeeper's queue. */
 sealed interface News {
 
     /** When a pod's change was told; nothing for other news. */

@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.ledger;
 
-/** The rows are not what memory holds: somebody else posts, or a commit's answer was lost. */
+/** The rows differ from memory: another replica has posted, or the answer to a commit was lost. */
 class OutOfStepException extends RuntimeException {
 
     OutOfStepException(int rows) {

@@ -16,9 +16,9 @@ import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
- * Keeps the months of charges in tables of their own: those to come are made ahead of time, and
- * what is older than it has to be kept is dropped as a whole. What finds no month of its own goes
- * to the default partition, so nothing depends on this in order to be charged.
+ * Keeps each month of charges in a partition of its own. Coming months are made ahead of time, and
+ * months past their retention are dropped whole. A charge without a partition for its month goes to
+ * the default one, so charging never depends on this.
  */
 @Component
 class Partitions {

@@ -8,16 +8,16 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a pod holds, since when, on whose account, and up to when that is posted.
+ * A pod's stay on GPUs: what it holds, since when, who pays, and how far that is posted.
  *
  * @param budget who pays; {@link Tariff#NOBODY} if no budget names the namespace
  * @param price what is charged for it, each second
  * @param share both parts of what it holds, frozen when it was bound
  * @param shareKnown false if the node did not tell how large its devices are
  * @param from first instant that is charged
- * @param postedUntil up to here the entries tell what it cost
- * @param chargedUntil the furthest that {@code postedUntil} has ever been: below it, whatever is
- *     charged again is a correction
+ * @param postedUntil the stay's entries reach up to here
+ * @param chargedUntil the furthest that {@code postedUntil} has ever been; what is charged again
+ *     below it is a correction
  * @param until end of the stay; null while it is open
  * @param estimated whether the end is an estimate
  * @param endBound an estimated end lies between {@code until} and this

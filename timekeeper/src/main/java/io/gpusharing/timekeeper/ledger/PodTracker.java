@@ -117,7 +117,7 @@ final class PodTracker {
                     }
                     missing(draft, listed);
                     unlisted = false;
-                    // While resuming, the news up to here are still to come.
+                    // While resuming, the news up to here is still to come.
                     position = listed.resuming() ? position : listed.position();
                     at = listed.at();
                 }

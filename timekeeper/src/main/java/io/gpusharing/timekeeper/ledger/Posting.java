@@ -21,7 +21,7 @@ public record Posting(
     /** A stay that begins or changes; {@code before} is null if it begins. */
     public record Move(@Nullable PodStay before, PodStay after) {}
 
-    /** A later truth, with its reason. */
+    /** An entry that corrects others, and why. */
     public record Correction(Entry entry, String reason) {}
 
     public Posting {

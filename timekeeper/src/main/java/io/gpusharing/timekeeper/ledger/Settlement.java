@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
- * Brings what pods were charged for their shares to what is due by measured use. The difference to
- * what the entries say is one correction, so whatever was told late or twice, or settled and then
- * lost, comes right by itself at the next settlement.
+ * Corrects what pods were charged for their shares to what is due by measured use. Each settlement
+ * compares totals, so the next one makes good whatever was reported late or twice, and any
+ * settlement that was lost.
  */
 @Component
 class Settlement {
@@ -43,7 +43,11 @@ class Settlement {
         return measurements.of(stays.stream().map(PodStay::uid).toList());
     }
 
-    /** A new stretch, which begins where the stay is posted, and before which this was measured. */
+    /**
+     * A stretch that begins where the stay is posted.
+     *
+     * @param measured what had been measured by then; null if nothing
+     */
     static ByUse stretch(PodStay stay, @Nullable Measured measured) {
         return measured == null
                 ? new ByUse(stay.postedUntil(), 0, 0, null)

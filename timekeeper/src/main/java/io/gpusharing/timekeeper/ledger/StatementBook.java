@@ -159,7 +159,7 @@ public class StatementBook {
             long used,
             String usedMinutes) {}
 
-    /** Who used most of [from, to), first. */
+    /** The pods that used most in [from, to), largest first. */
     public List<PodUse> largest(String budget, Instant from, Instant to, int size) {
         return jdbc.sql(LARGEST)
                 .param("cluster", cluster)

@@ -111,7 +111,7 @@ final class Stays {
 
     /**
      * A draft that has grown large is committed as far as it has come, and another one begins. The
-     * feed's position is not moved: after a crash the same news come again, and change nothing.
+     * feed's position is not moved: after a crash the same news comes again, and changes nothing.
      */
     Draft relieved(Draft draft) {
         if (!draft.isLarge()) {

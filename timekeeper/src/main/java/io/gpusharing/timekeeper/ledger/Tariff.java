@@ -16,7 +16,10 @@ import org.jspecify.annotations.Nullable;
 public record Tariff(
         String budget, RateRule rule, boolean byUse, Instant since, @Nullable Tariff before) {
 
-    /** The budget of namespaces that no budget names: their use is known, and nobody's. */
+    /**
+     * In place of a budget's name where no budget names the namespace. The use is recorded, and
+     * nobody pays for it.
+     */
     public static final String NOBODY = "";
 
     /** Nobody pays. */

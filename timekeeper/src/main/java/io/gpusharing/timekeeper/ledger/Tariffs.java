@@ -5,7 +5,7 @@ import java.util.Collection;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What the ledger has to know of budgets. Asked in the ledger's own thread. */
+/** What the ledger needs from budgets. All calls come from the bookkeeper's thread. */
 public interface Tariffs {
 
     /** Who pays for the namespace now. */
@@ -17,7 +17,10 @@ public interface Tariffs {
      */
     @Nullable Instant cutAfter(String budget, Instant instant);
 
-    /** These stays are open; what was known of posted and of open time is void. */
+    /**
+     * The ledger was read anew. These stays are open; whatever was derived from earlier calls is
+     * void.
+     */
     void restored(Collection<PodStay> open);
 
     /** A posting was committed. */
@@ -26,21 +29,23 @@ public interface Tariffs {
     /** The next instant at which {@link #due} wants to be called; null if there is none. */
     @Nullable Instant nextDue();
 
-    /** By budget, a step that has passed by now: its open stays must be posted up to there. */
+    /**
+     * Takes the steps that are due. Returns, by budget, up to when its open stays must be posted.
+     */
     Map<String, Instant> due(Instant now);
 
     /**
-     * By budget, how many of its open stays are charged by their allocation although it charges by
-     * measured use, because no node agent has measured them lately.
+     * Says, for each budget that charges by measured use, how many of its open stays no node agent
+     * has measured lately. They are charged by allocation.
      */
     void unmeasured(Map<String, Integer> stays);
 
     /**
-     * Another replica keeps the ledger: what its rows come to is shown, and nothing is written or
-     * concluded.
+     * Another replica writes the ledger. Its rows are shown; nothing is written, and nobody may act
+     * on it.
      */
     void looked(Instant now);
 
-    /** All that was due by now is posted. */
+    /** Everything that was due by now has been posted. */
     void upToDate(Instant now);
 }

@@ -12,8 +12,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /**
- * What was posted on a budget's account, for any span. Whole hours come from their sums, the rest
- * from the entries, whose rates are constant.
+ * What was charged to a budget in any span. Whole hours are read from their sums, the rest from
+ * single entries.
  */
 @Repository
 public class UsageBook {
@@ -48,9 +48,10 @@ public class UsageBook {
     }
 
     /**
-     * What was posted late for spans before an instant, after the books of that time were closed.
+     * What was posted for spans before an instant, but only after the period that ended there was
+     * closed.
      *
-     * @param since when they were closed, by the database's clock
+     * @param since when it was closed, by the database's clock
      */
     public Map<String, GpuTime> late(String budget, Instant before, Instant since) {
         var late = new TreeMap<String, GpuTime>();

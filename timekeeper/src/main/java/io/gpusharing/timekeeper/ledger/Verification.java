@@ -13,8 +13,8 @@ import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * Recomputes from the entries what is stored beside them, and looks for entries that cannot be. A
- * sound ledger has no difference at all.
+ * Recomputes from the entries whatever is stored beside them, and looks for entries that contradict
+ * each other. A sound ledger shows no difference.
  */
 @Repository
 public class Verification {

@@ -18,8 +18,8 @@ public final class HeldShare {
 
     /**
      * The share by the grammar that reads the request; empty if it asks for no GPU. A request
-     * beyond {@link ShareRule#MOST} is taken for that much and marked as not known: one absurd pod
-     * must not stop the ledger of all others.
+     * beyond {@link ShareRule#MOST} counts as that much and is marked as not known: one absurd pod
+     * must not stop the ledger for all others.
      */
     public static Optional<BoundShare> of(
             PodRequest request, NodeFacts node, RequestGrammars grammars) {

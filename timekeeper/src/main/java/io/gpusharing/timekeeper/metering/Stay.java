@@ -9,19 +9,19 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pod's stay on a GPU, as far as the API server has told it, so that whoever sees the same
- * objects, whenever, gets the same stay.
+ * A pod's stay on a GPU, computed from its object alone. Whoever sees the same object computes the
+ * same stay, whenever that is.
  *
- * <p>Some of its instants are told by the node's clock. They are believed where they fit between
- * what the API server noted by its own: nothing that a status tells happened after that status was
- * written, and no pod ended before it began.
+ * <p>Some instants in it were taken from the node's clock. They count only if they agree with the
+ * API server's: nothing in a status happened after that status was written, and no pod ended before
+ * it began.
  */
 public sealed interface Stay {
 
-    /** So far may the clocks of nodes, of the API server and our own be apart. */
+    /** How far the clocks of nodes, API server and timekeeper may differ. */
     Duration SKEW = Duration.ofSeconds(10);
 
-    /** So far our own clock may lie behind before it is taken for a forged time of writing. */
+    /** How far a time of writing may lie ahead of our clock before it is taken for forged. */
     Duration LAG = Duration.ofDays(1);
 
     /** The pod holds nothing yet, or ended without ever having held anything. */

@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * Tells in the log that a part of us fails and that it works again: one line each, however often it
- * tries in between. A database or an API server that is away is told without a stack trace, for
- * that would show nothing but where we happened to ask.
+ * Logs that a part of the timekeeper fails, and that it works again: one line each, however often
+ * it tries in between. If the database or the API server is away, the line has no stack trace: it
+ * would only show where we happened to ask.
  *
  * <p>Belongs to the thread that tries.
  */
@@ -39,7 +39,7 @@ public final class Outage {
 
     /** An attempt failed. */
     public void failed(RuntimeException problem) {
-        boolean expected = isBehind(problem);
+        boolean expected = isOutage(problem);
         String now = expected ? "outage" : problem.getClass().getName();
         if (now.equals(kind)) {
             return;
@@ -66,7 +66,7 @@ public final class Outage {
      * Whether a problem means that the database or the API server cannot be reached or has cut us
      * off, and nothing is wrong with what we asked.
      */
-    public static boolean isBehind(Throwable problem) {
+    public static boolean isOutage(Throwable problem) {
         return causes(problem).anyMatch(Outage::saysSo);
     }
 

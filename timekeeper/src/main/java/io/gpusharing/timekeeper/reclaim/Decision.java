@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What is to be done for one waiting pod: evict somebody, or not, and why not. */
+/** What is done for one waiting pod: pods are evicted for it, or not, and why not. */
 sealed interface Decision {
 
     /** The pod it is about. */
@@ -16,7 +16,7 @@ sealed interface Decision {
      *
      * @param node where it then fits
      * @param victims whom, in the order in which they were chosen
-     * @param considered everybody on whom a GPU could have been had, and why not he
+     * @param considered every pod that held a GPU which would have done, and why it stays
      */
     record Evict(Waiter waiter, String node, List<Victim> victims, List<Candidate> considered)
             implements Decision {
@@ -55,8 +55,8 @@ sealed interface Decision {
      * @param budget its budget, over now
      * @param why why this one, in words
      * @param cost micro-GPU-seconds that it has used up in this run, which may be lost
-     * @param refusedSince since when the API server has refused it, for so long that it is deleted
-     *     if it does so again; null if its no is taken
+     * @param refusedSince since when the API server has refused to evict it; set if it is to be
+     *     deleted when it is refused once more, else null
      */
     record Victim(
             PodRef pod,

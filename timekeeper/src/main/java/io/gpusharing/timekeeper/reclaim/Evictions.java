@@ -24,10 +24,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries a plan out by the Eviction API, which honours PodDisruptionBudgets, and tells everybody
- * whom it concerns. First all victims are tried without effect: a plan of which one victim must
- * stay would cost the others their work for nothing. A victim that was refused for so long that an
- * administrator's patience is over is deleted, if it is refused once more.
+ * Carries a plan out through the Eviction API, which honours PodDisruptionBudgets, and writes
+ * Events about it. All victims are first tried by a dry run: if one of them had to stay, the others
+ * would lose their work for nothing. A victim that has been refused for longer than {@code
+ * gpusharing.reclaim.insist-after} is deleted if it is refused once more.
  */
 class Evictions {
 

@@ -14,8 +14,8 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * Who may not go now although nothing else speaks for them: a PodDisruptionBudget keeps them, or
- * the API server has just said no.
+ * Pods that could be evicted but cannot go now: a PodDisruptionBudget keeps them, or the API server
+ * has just refused.
  */
 final class Guards {
 
@@ -37,7 +37,10 @@ final class Guards {
         return pause.compareTo(LONGEST_BACK_OFF) < 0 ? pause : LONGEST_BACK_OFF;
     }
 
-    /** Those who are let go together, each with all before it; the others stay as a whole. */
+    /**
+     * Those that can go together. Each gang goes as a whole, in addition to those before it, or
+     * stays.
+     */
     List<Gang> letGo(List<Gang> gangs) {
         var allowed = new HashMap<>(scene.disruptionsAllowed());
         var going = new ArrayList<Gang>();
@@ -49,7 +52,7 @@ final class Guards {
         return going;
     }
 
-    /** When those who were refused a moment ago are asked for again; empty if they may be now. */
+    /** When a gang that was refused lately may be asked for again; empty if it may be now. */
     Optional<Instant> askedAgainAt(Gang gang) {
         List<Instant> told =
                 refusals(gang, it -> it.workload().equals(waiter.workload()))
@@ -63,7 +66,7 @@ final class Guards {
                         .filter(again -> scene.now().isBefore(again));
     }
 
-    /** Since when all of them have been refused to this very waiter; empty if one never was. */
+    /** Since when all of these gangs have been refused to this waiter; empty if one never was. */
     Optional<Instant> refusedSince(List<Gang> gangs) {
         List<Optional<Instant>> first = gangs.stream().map(this::refusedSince).toList();
         return first.stream().allMatch(Optional::isPresent)

@@ -42,7 +42,10 @@ final class Jury {
         return spared == null ? Guards.keeping(holder, scene).orElse(null) : spared;
     }
 
-    /** Those against whose going nothing speaks but perhaps a guard, first who goes first. */
+    /**
+     * Gangs that may be evicted as far as the rules go, in the order in which they would go. A
+     * PodDisruptionBudget may still keep them.
+     */
     List<Gang> eligible() {
         var eligible = new ArrayList<Gang>();
         gangs().forEach((key, pods) -> {

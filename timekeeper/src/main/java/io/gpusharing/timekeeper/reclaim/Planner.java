@@ -53,7 +53,7 @@ final class Planner {
     }
 
     /**
-     * What makes two waiters the same in all that a look depends on: the hundred pods of a job are
+     * Everything about a waiter that a look depends on. The hundred pods of a job are alike and are
      * answered once.
      *
      * @param early whether the scheduler is still trusted to help it

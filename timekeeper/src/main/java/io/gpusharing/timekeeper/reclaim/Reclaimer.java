@@ -23,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks for waiting pods again and again, and makes room where the planner says so. As long as
- * nobody waits, or nobody could be evicted, it asks the API server nothing. Only the leader evicts.
+ * Looks for waiting pods regularly and makes room where the planner says so. While nobody waits, or
+ * nobody could be evicted, it asks the API server nothing. Only the leader evicts.
  */
 class Reclaimer extends Alarm {
 

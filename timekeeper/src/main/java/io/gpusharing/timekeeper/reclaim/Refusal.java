@@ -3,8 +3,8 @@ package io.gpusharing.timekeeper.reclaim;
 import java.time.Instant;
 
 /**
- * The API server's no to an eviction that was asked for, as its receipt tells it: mostly that of a
- * PodDisruptionBudget.
+ * An eviction that the API server refused, mostly because of a PodDisruptionBudget, as its receipt
+ * tells it.
  *
  * @param waiter UID of the pod for which it was asked
  * @param workload what the waiter belongs to

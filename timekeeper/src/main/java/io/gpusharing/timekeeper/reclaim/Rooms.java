@@ -11,7 +11,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether one waiter fits on a node if certain pods were gone: by the node's resources as the
+ * Whether one waiter would fit on a node if certain pods were gone: by the node's resources as the
  * scheduler counts them, and by its physical GPUs where it is known who holds which.
  */
 final class Rooms {

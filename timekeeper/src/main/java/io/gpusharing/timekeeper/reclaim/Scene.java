@@ -63,7 +63,7 @@ record Scene(
                         .filter(Holder::leaving)
                         .map(holder -> holder.pod().uid())
                         .collect(toSet());
-        // Who was told to go a moment ago may not look like it yet.
+        // A pod that was evicted a moment ago may not show it yet.
         onNode.stream()
                 .map(it -> leaving.contains(it.pod().uid()) ? it.asLeaving() : it)
                 .forEach(complete::add);

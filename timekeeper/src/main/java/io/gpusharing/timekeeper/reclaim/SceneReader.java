@@ -62,7 +62,7 @@ final class SceneReader {
     }
 
     /**
-     * What is known without all pods of each node, and how to ask for those.
+     * A scene that knows only pods with GPUs, and how to read all pods of a node.
      *
      * @param paused whether an administrator has stopped everything
      */

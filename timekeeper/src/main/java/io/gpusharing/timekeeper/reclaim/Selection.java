@@ -115,8 +115,9 @@ final class Selection {
     }
 
     /**
-     * Where only those help who are kept: if the administrator allows to insist, they are asked for
-     * all the same, and deleted once the answer has been no for so long.
+     * Only pods that are guarded would make room. If the administrator allows to insist, their
+     * eviction is tried all the same, and they are deleted once it has been refused for long
+     * enough.
      */
     private Decision pastTheGuards(Choice choice) {
         List<Gang> free = guards.letGo(choice.gangs());

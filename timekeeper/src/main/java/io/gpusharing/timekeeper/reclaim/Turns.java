@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Whose turn it is. A round looks at so many waiters at most; who was left out comes first in the
- * next, so that hundreds of waiters cost no more than some, and nobody is forgotten.
+ * Whose turn it is. A round looks at a limited number of waiters; those left out come first in the
+ * next round. So hundreds of waiters cost no more than a few, and none is forgotten.
  */
 final class Turns {
 
@@ -20,7 +20,7 @@ final class Turns {
 
     private final Set<String> leftOut = new LinkedHashSet<>();
 
-    /** Who was left out before, in the order in which he was, and then the others. */
+    /** Those left out before, in that order, and then the others. */
     List<Waiter> queue(List<Waiter> waiters) {
         List<String> before = List.copyOf(leftOut);
         var queue = new ArrayList<>(waiters);

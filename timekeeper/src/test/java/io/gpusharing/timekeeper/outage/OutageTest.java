@@ -75,10 +75,10 @@ class OutageTest {
 
     @Test
     void knowsADatabaseThatIsAwayFromOneThatDisagrees() {
-        assertThat(Outage.isBehind(noConnection())).isTrue();
-        assertThat(Outage.isBehind(cutOff())).isTrue();
+        assertThat(Outage.isOutage(noConnection())).isTrue();
+        assertThat(Outage.isOutage(cutOff())).isTrue();
         assertThat(
-                        Outage.isBehind(
+                        Outage.isOutage(
                                 new DuplicateKeyException(
                                         "", new SQLException("duplicate key", "23505"))))
                 .isFalse();
