@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One budget's account: what was posted since the last step of its line, and what open stays add
- * from second to second. It is a fold over the ledger and can be made anew from it at any time.
+ * with every second. It is computed from the ledger and can be computed anew at any time.
  */
 final class Account {
 
@@ -64,7 +64,8 @@ final class Account {
     }
 
     /**
-     * Folds the ledger anew, from the opening of a period to the last step before {@code now}.
+     * Computes everything anew from the ledger, from the opening of a period to the last step
+     * before {@code now}.
      *
      * @param grants all that count at or after the opening
      * @return the periods that have begun since, as they are to be opened
@@ -103,7 +104,7 @@ final class Account {
         return begun;
     }
 
-    /** So many of its open stays nobody has measured lately. */
+    /** How many of its open stays nobody has measured lately. */
     void unmeasured(int stays) {
         unmeasured = stays;
     }
@@ -227,11 +228,9 @@ final class Account {
      */
     private Instant asOf(Instant now) {
         Instant step = nextStep();
-        boolean ahead = latest.isAfter(now) && !latest.isBefore(base);
-        if (ahead && (step == null || latest.isBefore(step))) {
-            return latest;
-        }
-        return now.isBefore(base) ? base : now;
+        boolean ahead = latest.isAfter(now) && (step == null || latest.isBefore(step));
+        Instant asOf = ahead ? latest : now;
+        return asOf.isBefore(base) ? base : asOf;
     }
 
     private void noteExhaustion(@Nullable BudgetLine now, Instant asOf) {

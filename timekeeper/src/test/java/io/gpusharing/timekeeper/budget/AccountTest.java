@@ -104,6 +104,17 @@ class AccountTest {
     }
 
     @Test
+    void aClockThatWentBackBeyondTheLastStepStopsNobody() {
+        account.fold(monday, List.of(), usage, TUESDAY.plusSeconds(10));
+        account.opened(running(1_000_000, 43_200));
+
+        BudgetState state = account.state(MONDAY.plus(Duration.ofHours(6)));
+
+        assertThat(state.asOf()).isEqualTo(TUESDAY);
+        assertThat(state.used(TUESDAY)).isEqualTo(minutes("720"));
+    }
+
+    @Test
     void aGrantThatIsCalledRolloverIsNotCountedTwice() {
         Grant grant =
                 new Grant(
