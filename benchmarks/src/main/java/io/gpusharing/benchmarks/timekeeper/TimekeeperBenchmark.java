@@ -1,14 +1,10 @@
 package io.gpusharing.benchmarks.timekeeper;
 
-import java.io.ByteArrayInputStream;
+import io.gpusharing.tls.TrustAnchors;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.GeneralSecurityException;
-import java.security.KeyStore;
-import java.security.cert.CertificateFactory;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -25,7 +21,6 @@ import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import javax.net.ssl.SSLContext;
-import javax.net.ssl.TrustManagerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -441,24 +436,12 @@ public final class TimekeeperBenchmark {
         return system.getProcessCpuTime() / 1e9;
     }
 
-    private static SSLContext trusting(FakeApiServer cluster)
-            throws GeneralSecurityException, IOException {
+    private static SSLContext trusting(FakeApiServer cluster) {
         String map =
                 cluster.object(
                         "/api/v1/namespaces/gpusharing-system/configmaps/gpusharing-reporting-ca");
-        String pem = new JsonMapper().readTree(map).path("data").path("ca.crt").asString();
-        KeyStore anchors = KeyStore.getInstance(KeyStore.getDefaultType());
-        anchors.load(null, null);
-        anchors.setCertificateEntry(
-                "ca",
-                CertificateFactory.getInstance("X.509")
-                        .generateCertificate(
-                                new ByteArrayInputStream(pem.getBytes(StandardCharsets.US_ASCII))));
-        var trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-        trust.init(anchors);
-        SSLContext context = SSLContext.getInstance("TLS");
-        context.init(null, trust.getTrustManagers(), null);
-        return context;
+        return TrustAnchors.trusting(
+                new JsonMapper().readTree(map).path("data").path("ca.crt").asString());
     }
 
     private static double round(double number) {
