@@ -6,6 +6,8 @@ import static io.gpusharing.request.Rule.REQUEST_EQUALS_LIMIT;
 import static io.gpusharing.request.Rule.TOO_LARGE;
 import static io.gpusharing.request.Rule.WHOLE_NUMBER;
 
+import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
@@ -18,11 +20,19 @@ import org.jspecify.annotations.Nullable;
  * @param most more units than this are refused; keeps every sum of micro-GPUs far from the end of a
  *     long
  * @param example what to write instead of an illegal amount
+ * @param mebibytes of device memory that one unit stands for; 0 for other resources, and where the
+ *     device plugin decides it
  */
-record CountedResource(String name, long most, String example) {
+record CountedResource(String name, long most, String example, long mebibytes) {
 
     /** Enough for any cluster. */
     static final long A_MILLION = 1_000_000;
+
+    private static final BigDecimal MEBIBYTE = BigDecimal.valueOf(1 << 20);
+
+    CountedResource(String name, long most, String example) {
+        this(name, most, example, 0);
+    }
 
     /** Units that the container asks for; 0 where there are none or no legal number. */
     long units(ContainerRequest container) {
@@ -57,7 +67,7 @@ record CountedResource(String name, long most, String example) {
         } else if (units.isEmpty() && !amount.isWhole()) {
             violations.add(violation(container, WHOLE_NUMBER, example));
         } else if (units.isEmpty() || units.getAsLong() > most) {
-            violations.add(violation(container, TOO_LARGE, example));
+            violations.add(violation(container, TOO_LARGE, inUnits(amount)));
         } else if (limit != null && request != null && !limit.equals(request)) {
             violations.add(
                     new Violation(
@@ -68,6 +78,19 @@ record CountedResource(String name, long most, String example) {
                             REQUEST_EQUALS_LIMIT,
                             limit.text()));
         }
+    }
+
+    /** What to write for an amount of memory in bytes; the example where it is none. */
+    private String inUnits(Quantity amount) {
+        if (mebibytes == 0) {
+            return example;
+        }
+        BigDecimal unit = MEBIBYTE.multiply(BigDecimal.valueOf(mebibytes));
+        BigDecimal units = amount.value().divide(unit, 0, RoundingMode.CEILING);
+        return units.compareTo(BigDecimal.valueOf(most)) > 0
+                ? example
+                : "%s if you mean %s of memory: one unit is %d MiB"
+                        .formatted(units.toBigInteger(), amount.text(), mebibytes);
     }
 
     /** A broken rule, with the amount and the field as the user wrote them. */

@@ -47,7 +47,7 @@ public final class HamiGrammar extends CountingGrammar {
     private static final CountedResource GPUS =
             new CountedResource(COUNT, CountedResource.A_MILLION, "1 for one GPU");
     private static final CountedResource MEBIBYTES =
-            new CountedResource(MEMORY, 100 * CountedResource.A_MILLION, "4096 for 4096 MiB");
+            new CountedResource(MEMORY, 100 * CountedResource.A_MILLION, "4096 for 4096 MiB", 1);
     private static final CountedResource MEMORY_PERCENT =
             new CountedResource(MEMORY_PERCENTAGE, CountedResource.A_MILLION, "1..100");
     private static final CountedResource CORE_PERCENT =

@@ -46,6 +46,11 @@ public interface RequestGrammar {
         return Map.of();
     }
 
+    /** What is wrong with annotations that the provider reads, as the user wrote them. */
+    default List<String> warnings(Map<String, String> annotations) {
+        return List.of();
+    }
+
     /**
      * What a legal pod could not get on any of the nodes there are now. An autoscaler may bring a
      * larger one, so these only warn.

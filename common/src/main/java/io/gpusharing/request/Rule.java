@@ -4,7 +4,7 @@ package io.gpusharing.request;
 public enum Rule {
     WHOLE_NUMBER("extended resources are counted in whole units"),
     NOT_NEGATIVE("an amount cannot be negative"),
-    TOO_LARGE("no cluster has so many GPUs"),
+    TOO_LARGE("no cluster has so much of it"),
     LIMIT_NEEDED("an extended resource is asked for under limits; requests alone are not enough"),
     REQUEST_EQUALS_LIMIT("request and limit of an extended resource must be equal"),
     FRACTION_OR_WHOLE("a request is a fraction of one GPU or a number of whole GPUs"),

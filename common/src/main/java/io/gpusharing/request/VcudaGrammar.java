@@ -32,7 +32,10 @@ public final class VcudaGrammar extends CountingGrammar {
     /** Ceiling of gpu-manager's soft compute limit, for the whole pod; 1..100. */
     public static final String CORE_LIMIT_ANNOTATION = "tencent.com/vcuda-core-limit";
 
+    private static final String PERCENT = "[1-9][0-9]?|100";
+
     private static final long CORES_PER_GPU = 100;
+    private static final long MEBIBYTES_PER_BLOCK = 256;
     private static final long MICROS_PER_CORE = GpuShare.WHOLE / CORES_PER_GPU;
 
     private static final CountedResource CORES =
@@ -42,7 +45,10 @@ public final class VcudaGrammar extends CountingGrammar {
                     "50 for half a GPU, or 100 for a whole one");
     private static final CountedResource BLOCKS =
             new CountedResource(
-                    MEMORY, CORES_PER_GPU * CountedResource.A_MILLION, "15 for 15 × 256 MiB");
+                    MEMORY,
+                    CORES_PER_GPU * CountedResource.A_MILLION,
+                    "15 for 15 × 256 MiB",
+                    MEBIBYTES_PER_BLOCK);
     private static final List<CountedResource> RESOURCES = List.of(CORES, BLOCKS);
 
     private final long defaultMemoryPerGpu;
@@ -112,6 +118,16 @@ public final class VcudaGrammar extends CountingGrammar {
     }
 
     @Override
+    public List<String> warnings(Map<String, String> annotations) {
+        String limit = annotations.get(CORE_LIMIT_ANNOTATION);
+        return limit == null || limit.matches(PERCENT)
+                ? List.of()
+                : List.of(
+                        "annotation %s is %s: it is a whole number from 1 to 100"
+                                .formatted(CORE_LIMIT_ANNOTATION, limit));
+    }
+
+    @Override
     public List<String> warnings(PodRequest pod, Collection<NodeFacts> nodes) {
         long mostGpus = 0;
         long mostMemory = 0;
@@ -147,9 +163,13 @@ public final class VcudaGrammar extends CountingGrammar {
         long core = CORES.units(container);
         long memory = BLOCKS.units(container);
         if (core > CORES_PER_GPU && core % CORES_PER_GPU != 0) {
-            long rounded = (core / CORES_PER_GPU + 1) * CORES_PER_GPU;
+            long below = core / CORES_PER_GPU * CORES_PER_GPU;
+            String fraction = below == CORES_PER_GPU ? "1..99, " : "";
             violations.add(
-                    CORES.violation(container, FRACTION_OR_WHOLE, "1..99, 100 or " + rounded));
+                    CORES.violation(
+                            container,
+                            FRACTION_OR_WHOLE,
+                            "%s%d or %d".formatted(fraction, below, below + CORES_PER_GPU)));
         } else if (isFraction(container) && memory == 0) {
             violations.add(
                     BLOCKS.violation(container, FRACTION_NEEDS_MEMORY, "1 or more (1 = 256 MiB)"));

@@ -44,7 +44,7 @@ public final class Admission {
                 switch (question) {
                     case Mutate ->
                             review.isGrant()
-                                    ? grants.decide(review)
+                                    ? grants.decide(review, surroundings.get())
                                     : pods.decide(review, surroundings.get());
                     case Validate -> templates.decide(review, surroundings.get());
                 };

@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 /** Which priority class a pod gets. */
 final class ClassPolicy {
 
+    /** Kubernetes keeps this prefix for classes of its own, which evict whatever else runs. */
+    private static final String OF_THE_SYSTEM = "system-";
+
     private static final int IN_BUDGET_VALUE = 0;
     private static final int OVER_BUDGET_VALUE = -100;
 
@@ -48,8 +51,11 @@ final class ClassPolicy {
         if (chosen != null && !isAllowed(chosen)) {
             findings.refuse(
                     "CLASS_NOT_ALLOWED",
-                    "spec.priorityClassName is %s: GPU pods may use one of %s, or none"
-                            .formatted(chosen, new TreeSet<>(properties.allowed())));
+                    properties.allowed().isEmpty()
+                            ? "spec.priorityClassName is %s: it is for parts of the cluster itself; choose another, or none"
+                                    .formatted(chosen)
+                            : "spec.priorityClassName is %s: GPU pods may use one of %s, or none"
+                                    .formatted(chosen, new TreeSet<>(properties.allowed())));
         }
         return chosen;
     }
@@ -77,7 +83,7 @@ final class ClassPolicy {
     }
 
     private boolean isAllowed(String name) {
-        return properties.allowed().isEmpty()
+        return (properties.allowed().isEmpty() && !name.startsWith(OF_THE_SYSTEM))
                 || properties.allowed().contains(name)
                 || name.equals(properties.inBudget())
                 || name.equals(properties.overBudget());

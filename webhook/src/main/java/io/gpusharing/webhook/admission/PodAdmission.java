@@ -83,14 +83,21 @@ final class PodAdmission {
         if (standing.refuses()) {
             findings.refuse(
                     "BUDGET_USED_UP",
-                    "budget %s of namespace %s is used up and refuses new GPU pods until it has time again"
-                            .formatted(standing.budget(), review.namespace()));
+                    "budget %s of namespace %s is used up and refuses new GPU pods until %sa GpuGrant adds time"
+                            .formatted(
+                                    standing.budget(),
+                                    review.namespace(),
+                                    standing.refills() == null
+                                            ? ""
+                                            : "its next period begins at %s, or until "
+                                                    .formatted(standing.refills())));
         }
         sideways.check(pod, () -> grammar.asksForAPart(request), findings);
         Optional<String> priorityClass =
                 classes.classFor(pod, standing, surroundings.classes(), findings);
         completion.warnings().forEach(findings::warn);
         grammar.warnings(request, surroundings.nodes()).forEach(findings::warn);
+        grammar.warnings(pod.annotations()).forEach(findings::warn);
         TimeLeft.warning(standing, least).ifPresent(findings::warn);
 
         var patch = new PodPatch(pod);

@@ -43,7 +43,7 @@ final class SidewaysPolicy {
                 findings.react(
                         policy.privilegedFraction(),
                         "PRIVILEGED_FRACTION",
-                        "container \"%s\": privileged with a fraction sees every GPU; ask for whole GPUs, or drop it"
+                        "container \"%s\": privileged with a fraction sees every GPU of the node; drop privileged"
                                 .formatted(container.name()));
             }
         }

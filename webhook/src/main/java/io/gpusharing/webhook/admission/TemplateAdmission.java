@@ -137,6 +137,7 @@ final class TemplateAdmission {
         classes.checkedChoice(pod, surroundings.classes(), findings);
         template.completion().warnings().forEach(findings::warn);
         grammar.warnings(request, surroundings.nodes()).forEach(findings::warn);
+        grammar.warnings(pod.annotations()).forEach(findings::warn);
     }
 
     private Decision allowed(Review review, Findings findings, Surroundings surroundings) {

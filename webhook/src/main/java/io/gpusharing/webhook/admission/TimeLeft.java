@@ -31,7 +31,7 @@ final class TimeLeft {
         return soonest.isAfter(standing.asOf().plus(SOON))
                 ? Optional.empty()
                 : Optional.of(
-                        "budget %s has %s GPU-minutes left, until %s or earlier"
+                        "budget %s has %s GPU-minutes left; at this rate they last until %s at most"
                                 .formatted(
                                         standing.budget(),
                                         left.remaining().minutes(),

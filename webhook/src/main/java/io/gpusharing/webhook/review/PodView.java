@@ -101,6 +101,11 @@ public record PodView(Metadata metadata, Spec spec, Slice source) {
         return metadata.label(key);
     }
 
+    /** Annotations, none if absent. */
+    public Map<String, String> annotations() {
+        return metadata.annotations() == null ? Map.of() : metadata.annotations();
+    }
+
     /** App containers, then init containers. */
     public List<Container> allContainers() {
         if (initContainers().isEmpty()) {

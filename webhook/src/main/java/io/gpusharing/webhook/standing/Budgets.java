@@ -3,6 +3,8 @@ package io.gpusharing.webhook.standing;
 import io.gpusharing.budget.BudgetLine;
 import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.budget.Standing;
+import io.gpusharing.budget.Standing.InBudget;
+import io.gpusharing.budget.Standing.OverBudget;
 import io.gpusharing.budget.Standing.Unlimited;
 import java.time.Instant;
 import java.util.Collection;
@@ -11,6 +13,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** All published budgets, found by namespace. A namespace belongs to one budget. */
@@ -30,11 +34,24 @@ public final class Budgets {
         NamespaceStanding at(Instant now) {
             Standing standing =
                     line.<Standing>map(it -> it.standingAt(now)).orElseGet(Unlimited::new);
-            return new NamespaceStanding(budget.name(), standing, budget.spec().onExhausted(), now);
+            return new NamespaceStanding(
+                    budget.name(),
+                    standing,
+                    budget.spec().onExhausted(),
+                    now,
+                    standing instanceof OverBudget ? refills(now) : null);
+        }
+
+        private @Nullable Instant refills(Instant now) {
+            Instant end = line.map(it -> it.at(now).periodEnd()).orElse(null);
+            return end != null && line.orElseThrow().standingAt(end) instanceof InBudget
+                    ? end
+                    : null;
         }
     }
 
     private final @Nullable Known ofAllOthers;
+    private final Set<String> names;
     private final Map<String, Known> byNamespace = new HashMap<>();
 
     /**
@@ -46,6 +63,8 @@ public final class Budgets {
      *     unlimited until one does
      */
     public Budgets(Collection<PublishedBudget> budgets, Optional<String> shared) {
+        this.names =
+                budgets.stream().map(PublishedBudget::name).collect(Collectors.toUnmodifiableSet());
         this.ofAllOthers =
                 budgets.stream()
                         .filter(budget -> shared.isPresent() && budget.name().equals(shared.get()))
@@ -64,6 +83,11 @@ public final class Budgets {
 
     private static Known known(PublishedBudget budget) {
         return new Known(budget, budget.line());
+    }
+
+    /** Whether there is a budget of that name. */
+    public boolean has(String name) {
+        return names.contains(name);
     }
 
     /**

@@ -15,13 +15,19 @@ import org.jspecify.annotations.Nullable;
  * @param standing what the budget's line says
  * @param onExhausted what the administrator wants when it is used up
  * @param asOf the instant
+ * @param refills end of the period, where a budget that is used up has time again from then on;
+ *     null otherwise
  */
 public record NamespaceStanding(
-        @Nullable String budget, Standing standing, OnExhausted onExhausted, Instant asOf) {
+        @Nullable String budget,
+        Standing standing,
+        OnExhausted onExhausted,
+        Instant asOf,
+        @Nullable Instant refills) {
 
     /** No budget applies. */
     public static NamespaceStanding unlimited(Instant asOf) {
-        return new NamespaceStanding(null, new Unlimited(), OnExhausted.Observe, asOf);
+        return new NamespaceStanding(null, new Unlimited(), OnExhausted.Observe, asOf, null);
     }
 
     /** Whether new pods get the lower class. */

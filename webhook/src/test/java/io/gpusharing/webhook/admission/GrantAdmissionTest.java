@@ -3,6 +3,7 @@ package io.gpusharing.webhook.admission;
 import static io.gpusharing.webhook.admission.Manifests.yaml;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -31,6 +32,27 @@ class GrantAdmissionTest {
         assertThat(answer.annotation("gpusharing.io/author")).isEqualTo("jane");
         assertThat(answer.annotation("team")).isEqualTo("a");
         assertThat(answer.operations()).hasSize(1);
+    }
+
+    @Test
+    void aGrantThatCanCountIsMadeWithoutAWord() {
+        installation.budget("10", OnExhausted.Refuse);
+
+        assertThat(ask("CREATE", grant("{name: paper}")).warnings()).isEmpty();
+    }
+
+    @Test
+    void aGrantThatCannotCountIsMadeWithAWarning() {
+        ObjectNode grant = grant("{name: paper}");
+        grant.withObject("/spec").put("budget", "b").put("expiresAt", "2026-01-01T00:00:00Z");
+
+        Answered answer = ask("CREATE", grant);
+
+        assertThat(answer.allowed()).isTrue();
+        assertThat(answer.warnings())
+                .containsExactly(
+                        "there is no GpuBudget b: the grant adds nothing as long as there is none",
+                        "spec.expiresAt is 2026-01-01T00:00:00Z, which has passed: the grant adds nothing");
     }
 
     @ParameterizedTest

@@ -188,10 +188,15 @@ final class Installation {
 
     /** Namespace {@code team-a} holds one GPU and has time for so many seconds more. */
     Installation budgetThatEndsIn(int seconds) {
+        return budgetThatEndsIn(seconds, OnExhausted.LowerPriority);
+    }
+
+    /** The same, with what happens then. */
+    Installation budgetThatEndsIn(int seconds, OnExhausted onExhausted) {
         long left = seconds * GpuShare.WHOLE;
         String asOf = NOW.toString();
         return budget(
-                spec("10", OnExhausted.LowerPriority),
+                spec("10", onExhausted),
                 JsonMapper.shared()
                         .readValue(
                                 """

@@ -144,6 +144,42 @@ class PodAdmissionTest {
     }
 
     @Test
+    void andSaysWhenThereIsTimeAgain() {
+        Answered answer = installation.budgetThatEndsIn(0, OnExhausted.Refuse).create(halfAGpu());
+
+        assertThat(answer.message())
+                .isEqualTo(
+                        "budget a of namespace team-a is used up and refuses new GPU pods until its next period begins at 2026-04-01T00:00:00Z, or until a GpuGrant adds time");
+    }
+
+    @Test
+    void aBudgetOfNothingPromisesNothingForItsNextPeriod() {
+        Answered answer = installation.budget("0", OnExhausted.Refuse).create(halfAGpu());
+
+        assertThat(answer.message()).endsWith("refuses new GPU pods until a GpuGrant adds time");
+    }
+
+    @Test
+    void classesOfTheSystemAreChosenOnlyWhereTheSiteListsThem() {
+        ObjectNode pod = halfAGpu();
+        pod.withObject("/spec").put("priorityClassName", "system-node-critical");
+
+        assertThat(installation.create(pod).message())
+                .contains("spec.priorityClassName is system-node-critical: it is for parts");
+        assertThat(installation.allowedClasses("system-node-critical").create(pod).allowed())
+                .isTrue();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 1", "1, 0", "50, 0", "100, 0", "101, 1", "500, 1", "abc, 1"})
+    void aCeilingThatIsNoneIsTold(String ceiling, int warnings) {
+        ObjectNode pod = halfAGpu();
+        pod.withObject("/metadata/annotations").put("tencent.com/vcuda-core-limit", ceiling);
+
+        assertThat(installation.create(pod).warnings()).hasSize(warnings);
+    }
+
+    @Test
     void theClustersDefaultClassIsNobodysChoice() {
         Answered answer =
                 installation
