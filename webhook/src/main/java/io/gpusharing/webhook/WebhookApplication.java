@@ -1,7 +1,6 @@
 package io.gpusharing.webhook;
 
 import io.gpusharing.webhook.explain.Explain;
-import java.io.IOException;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 
@@ -10,7 +9,7 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 public class WebhookApplication {
 
     /** Starts the service, or with {@code explain -f FILE} says what it would do to a manifest. */
-    public static void main(String[] arguments) throws IOException {
+    public static void main(String[] arguments) {
         if (arguments.length > 0 && arguments[0].equals(Explain.COMMAND)) {
             System.exit(Explain.run(arguments, System.out, GrammarConfiguration.class));
         }

@@ -5,6 +5,7 @@ import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.Verdict.LegalUntilBound;
 import io.gpusharing.webhook.admission.Decision.Allowed;
 import io.gpusharing.webhook.admission.Decision.Refused;
 import io.gpusharing.webhook.admission.Decision.Untouched;
@@ -69,8 +70,15 @@ public final class Explainer {
                 share.missing().stream()
                         .map(fact -> fact.name().toLowerCase(Locale.ROOT).replace('_', ' '))
                         .collect(Collectors.joining(", ")),
+                pod != null && isLeast(share.share(), grammars.completed(pod.request())),
                 WarningText.fitted(allowed.warnings()),
                 patch == null || patch.isEmpty() ? null : patch.toJson());
+    }
+
+    /** Where nothing is known, some shares count as little as possible, and others as a whole. */
+    private boolean isLeast(GpuShare share, PodRequest request) {
+        return grammars.judge(request) instanceof LegalUntilBound(GpuShare least, String _)
+                && share.equals(least);
     }
 
     private BoundShare share(PodRequest request) {
@@ -80,6 +88,6 @@ public final class Explainer {
     }
 
     private static Explanation nothing(String verdict, boolean accepted) {
-        return new Explanation(verdict, accepted, GpuShare.NONE, "", List.of(), null);
+        return new Explanation(verdict, accepted, GpuShare.NONE, "", false, List.of(), null);
     }
 }

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param accepted whether the pod would pass
  * @param share what it holds, in micro-GPUs; none if it is refused or not ours
  * @param estimated what of the share depends on the node; empty if nothing does
+ * @param orMore whether what is estimated may turn out larger; smaller otherwise
  * @param warnings shown to who creates it
  * @param patch JSON Patch; null if nothing would be changed
  */
@@ -21,5 +22,6 @@ public record Explanation(
         boolean accepted,
         GpuShare share,
         String estimated,
+        boolean orMore,
         List<String> warnings,
         byte @Nullable [] patch) {}

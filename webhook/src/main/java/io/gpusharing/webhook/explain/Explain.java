@@ -12,9 +12,11 @@ import io.gpusharing.webhook.review.ReviewReader;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Clock;
-import java.util.Arrays;
+import java.util.ArrayList;
+import java.util.List;
 import org.springframework.aot.AotDetector;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -22,6 +24,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.SpringProperties;
+import org.yaml.snakeyaml.error.MarkedYAMLException;
 
 /** {@code java -jar webhook.jar explain -f pod.yaml}: the command line around it. */
 public final class Explain {
@@ -41,16 +44,26 @@ public final class Explain {
      * @param properties configurations that read the installation's properties
      * @return 0 if every manifest would be accepted, 1 if not, 2 if that was no question
      */
-    public static int run(String[] arguments, PrintStream out, Class<?>... properties)
-            throws IOException {
+    public static int run(String[] arguments, PrintStream out, Class<?>... properties) {
         if (arguments.length < 3 || !arguments[1].equals("-f")) {
             out.println("usage: explain -f FILE|- [--property=value ...]");
             return USAGE;
         }
-        String yaml =
-                arguments[2].equals("-")
-                        ? new String(System.in.readAllBytes(), UTF_8)
-                        : Files.readString(Path.of(arguments[2]));
+        List<Object> manifests;
+        try {
+            manifests = ExplainCommand.manifests(read(arguments[2]));
+        } catch (NoSuchFileException e) {
+            out.printf("cannot read %s: there is no such file%n", arguments[2]);
+            return USAGE;
+        } catch (IOException e) {
+            out.printf("cannot read %s: %s%n", arguments[2], e.getMessage());
+            return USAGE;
+        } catch (MarkedYAMLException e) {
+            out.printf(
+                    "%s is not YAML: line %d: %s%n",
+                    arguments[2], e.getProblemMark().getLine() + 1, e.getProblem());
+            return USAGE;
+        }
         // The image's beans are chosen when it is built; these are others.
         SpringProperties.setProperty(AotDetector.AOT_ENABLED, "false");
         try (var context =
@@ -58,9 +71,23 @@ public final class Explain {
                         .sources(properties)
                         .web(WebApplicationType.NONE)
                         .logStartupInfo(false)
-                        .run(Arrays.copyOfRange(arguments, 3, arguments.length))) {
-            return context.getBean(ExplainCommand.class).explain(yaml) ? 0 : 1;
+                        .run(properties(arguments))) {
+            return context.getBean(ExplainCommand.class).explain(manifests) ? 0 : 1;
         }
+    }
+
+    private static String read(String file) throws IOException {
+        return file.equals("-")
+                ? new String(System.in.readAllBytes(), UTF_8)
+                : Files.readString(Path.of(file));
+    }
+
+    /** What starts tells about itself is for logs, not for who asks about a manifest. */
+    private static String[] properties(String[] arguments) {
+        var properties = new ArrayList<String>();
+        properties.add("--logging.level.root=ERROR");
+        properties.addAll(List.of(arguments).subList(3, arguments.length));
+        return properties.toArray(String[]::new);
     }
 
     /** Only what a decision needs: no server, no cluster. */

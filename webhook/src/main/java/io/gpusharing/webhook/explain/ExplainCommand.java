@@ -15,6 +15,7 @@ import java.math.BigDecimal;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.yaml.snakeyaml.Yaml;
@@ -44,14 +45,24 @@ final class ExplainCommand {
     }
 
     /**
+     * The documents of a file.
+     *
+     * @throws org.yaml.snakeyaml.error.MarkedYAMLException if it is not YAML
+     */
+    static List<Object> manifests(String yaml) {
+        var documents = new ArrayList<Object>();
+        new Yaml().loadAll(yaml).forEach(documents::add);
+        return documents;
+    }
+
+    /**
      * Explains every document.
      *
-     * @param yaml one or more manifests
      * @return whether all of them would be accepted
      */
-    boolean explain(String yaml) {
+    boolean explain(List<Object> documents) {
         boolean accepted = true;
-        for (Object document : new Yaml().loadAll(yaml)) {
+        for (Object document : documents) {
             if (document instanceof Map<?, ?> manifest) {
                 accepted &= explain((ObjectNode) MAPPER.valueToTree(manifest));
             }
@@ -90,13 +101,28 @@ final class ExplainCommand {
         byte[] patch = explanation.patch();
         if (patch != null) {
             out.println(
-                    "  patch     of " + (isPod(manifest) ? "this pod" : "each of its pods") + ":");
-            MAPPER.writerWithDefaultPrettyPrinter()
-                    .writeValueAsString(MAPPER.readTree(patch))
-                    .lines()
-                    .forEach(line -> out.println("    " + line));
+                    "  changes   in " + (isPod(manifest) ? "this pod" : "each of its pods") + ":");
+            MAPPER.readTree(patch).forEach(this::change);
         }
         return explanation.accepted();
+    }
+
+    /** In one line; of what is long, a sidecar above all, only where it goes. */
+    private void change(JsonNode operation) {
+        JsonNode value = operation.path("value");
+        String path = operation.path("path").asString("").replace("~1", "/").replace("~0", "~");
+        out.println(
+                "    "
+                        + operation.path("op").asString("")
+                        + " "
+                        + path
+                        + (value.isValueNode() ? " " + value.asString() : named(value)));
+    }
+
+    private static String named(JsonNode value) {
+        JsonNode first = value.isArray() ? value.path(0) : value;
+        String name = first.path("name").asString("");
+        return name.isEmpty() ? "" : " (" + name + ")";
     }
 
     private void cost(Explanation explanation, Instant now) {
@@ -107,12 +133,18 @@ final class ExplainCommand {
                         ? ""
                         : " (estimated; the node tells " + explanation.estimated() + ")";
         out.printf(
-                "  share     %s GPU of the processors, %s GPU of the memory%s%n",
-                gpus(share.compute()), gpus(share.memory()), estimate);
+                "  share     %s GPU of the processors, %s of the memory%s%n",
+                gpus(share.compute()),
+                explanation.orMore() && share.memory() == 0
+                        ? "an unknown part"
+                        : gpus(share.memory()) + " GPU",
+                estimate);
         out.printf(
                 "  an hour   costs %s GPU-minutes%s%n",
                 GpuTime.accrued(rate, now, now.plus(Duration.ofHours(1))).minutes(),
-                explanation.estimated().isEmpty() ? "" : " or more");
+                explanation.estimated().isEmpty()
+                        ? ""
+                        : explanation.orMore() ? " or more" : " or less");
     }
 
     private List<JsonNode> pods(ObjectNode manifest) {

@@ -1,0 +1,4 @@
+@NullMarked
+package io.gpusharing.webhook.explain;
+
+import org.jspecify.annotations.NullMarked;
