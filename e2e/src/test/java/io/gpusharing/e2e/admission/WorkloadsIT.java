@@ -4,6 +4,7 @@ import static io.gpusharing.e2e.admission.AdmissionCluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -132,6 +133,17 @@ class WorkloadsIT {
         assertThat(answer.code()).isEqualTo(403);
         assertThat(answer.message())
                 .contains("metadata.annotations[gpusharing.io/do-not-reclaim]: only GPUSharing");
+    }
+
+    @Test
+    void aClassOfTheSystemIsForNobodysGpuPods() {
+        ObjectNode pod = Pods.halfAGpu("critical");
+        pod.withObject("/spec").put("priorityClassName", "system-node-critical");
+
+        Api.Answer answer = api.create(TEAM, pod);
+
+        assertThat(answer.code()).isEqualTo(403);
+        assertThat(answer.message()).contains("spec.priorityClassName is system-node-critical");
     }
 
     @Test
