@@ -50,6 +50,9 @@ class ApiSecurity {
 
     private static final Set<String> READING = Set.of("GET", "HEAD", "OPTIONS");
 
+    /** No right would help. */
+    private static final Set<String> TAKEN_NOWHERE = Set.of("DELETE", "PATCH");
+
     @Bean
     @Order(20)
     SecurityFilterChain questions(HttpSecurity http, Callers callers, JsonMapper json)
@@ -83,8 +86,18 @@ class ApiSecurity {
                 .logout(AbstractHttpConfigurer::disable)
                 .sessionManagement(it -> it.sessionCreationPolicy(SessionCreationPolicy.STATELESS))
                 .exceptionHandling(it ->
-                        it.accessDeniedHandler((request, response, denied) ->
-                                refuse(json, response, HttpStatus.FORBIDDEN, needed(request))))
+                        it.accessDeniedHandler((request, response, denied) -> {
+                            if (TAKEN_NOWHERE.contains(request.getMethod())) {
+                                response.setHeader(HttpHeaders.ALLOW, "GET");
+                                refuse(
+                                        json,
+                                        response,
+                                        HttpStatus.METHOD_NOT_ALLOWED,
+                                        request.getMethod() + " is taken nowhere here");
+                            } else {
+                                refuse(json, response, HttpStatus.FORBIDDEN, needed(request));
+                            }
+                        }))
                 .oauth2ResourceServer(server ->
                         server.authenticationManagerResolver(request -> manager)
                                 .authenticationEntryPoint((request, response, problem) -> {
@@ -141,10 +154,14 @@ class ApiSecurity {
             return "This needs the right to update gpubudgets.gpusharing.io; cluster role gpusharing-budget-admin gives it";
         }
         String budget = budget(request.getServletPath());
-        String verb =
-                READING.contains(request.getMethod()) ? budget == null ? "list" : "get" : "update";
-        return "This needs the right to %s gpubudgets.gpusharing.io%s; cluster roles gpusharing-budget-reader and -admin give it"
-                .formatted(verb, budget == null ? "" : "/" + budget);
+        boolean reading = READING.contains(request.getMethod());
+        return "This needs the right to %s gpubudgets.gpusharing.io%s; cluster role %s"
+                .formatted(
+                        reading ? budget == null ? "list" : "get" : "update",
+                        budget == null ? "" : "/" + budget,
+                        reading
+                                ? "gpusharing-budget-reader gives it"
+                                : "gpusharing-budget-admin gives it");
     }
 
     private static void refuse(

@@ -1,9 +1,14 @@
 package io.gpusharing.timekeeper.api;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.TypeMismatchException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.http.HttpHeaders;
@@ -12,10 +17,19 @@ import org.springframework.http.HttpStatusCode;
 import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
+import org.springframework.http.converter.HttpMessageNotReadableException;
 import org.springframework.transaction.TransactionException;
+import org.springframework.web.bind.MethodArgumentNotValidException;
+import org.springframework.web.bind.MissingRequestHeaderException;
+import org.springframework.web.bind.ServletRequestBindingException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.context.request.WebRequest;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
+import org.springframework.web.servlet.resource.NoResourceFoundException;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.exc.MismatchedInputException;
+import tools.jackson.databind.exc.UnrecognizedPropertyException;
 
 /** Every error is told as {@code application/problem+json} (RFC 9457), with what to do about it. */
 @RestControllerAdvice
@@ -43,13 +57,127 @@ class Problems extends ResponseEntityExceptionHandler {
     @ExceptionHandler(KubernetesClientException.class)
     ResponseEntity<ProblemDetail> apiServer(KubernetesClientException e) {
         HttpStatus status = HttpStatus.resolve(e.getCode());
+        String told = e.getStatus() == null ? null : e.getStatus().getMessage();
         if (status == null || !status.is4xxClientError()) {
             return answer(
                     HttpStatus.SERVICE_UNAVAILABLE,
-                    "The API server cannot be asked now; ask again in a few seconds");
+                    told == null
+                            ? "The API server cannot be asked now; ask again in a few seconds"
+                            // For instance that it could not call a webhook.
+                            : "The API server could not do it, and nothing was changed: " + told);
         }
-        String told = e.getStatus() == null ? null : e.getStatus().getMessage();
         return answer(status, "The API server answered: " + (told == null ? status : told));
+    }
+
+    /** A parameter or a part of the path that is not of its kind. */
+    @Override
+    protected @Nullable ResponseEntity<Object> handleTypeMismatch(
+            TypeMismatchException e,
+            HttpHeaders headers,
+            HttpStatusCode status,
+            WebRequest request) {
+        return answer(
+                e,
+                headers,
+                status,
+                request,
+                "%s is %s, not %s"
+                        .formatted(e.getPropertyName(), kind(e.getRequiredType()), e.getValue()));
+    }
+
+    /** A body that is no JSON (400), or holds what is not asked for (422). */
+    @Override
+    protected @Nullable ResponseEntity<Object> handleHttpMessageNotReadable(
+            HttpMessageNotReadableException e,
+            HttpHeaders headers,
+            HttpStatusCode status,
+            WebRequest request) {
+        return switch (e.getCause()) {
+            case UnrecognizedPropertyException unknown ->
+                    answer(
+                            e,
+                            headers,
+                            HttpStatus.UNPROCESSABLE_CONTENT,
+                            request,
+                            "There is no field %s; the fields are %s"
+                                    .formatted(
+                                            unknown.getPropertyName(),
+                                            words(unknown.getKnownPropertyIds())));
+            case MismatchedInputException other ->
+                    answer(
+                            e,
+                            headers,
+                            HttpStatus.UNPROCESSABLE_CONTENT,
+                            request,
+                            "%s is %s".formatted(field(other), kind(other.getTargetType())));
+            case JacksonException json when isTwice(json) ->
+                    answer(
+                            e,
+                            headers,
+                            HttpStatus.UNPROCESSABLE_CONTENT,
+                            request,
+                            json.getOriginalMessage());
+            case JacksonException json ->
+                    answer(
+                            e,
+                            headers,
+                            status,
+                            request,
+                            "The body is no JSON object: " + json.getOriginalMessage());
+            case null, default ->
+                    answer(e, headers, status, request, "The body is missing: a JSON object");
+        };
+    }
+
+    /** Fields that are missing or hold what cannot be: all of them at once. */
+    @Override
+    protected @Nullable ResponseEntity<Object> handleMethodArgumentNotValid(
+            MethodArgumentNotValidException e,
+            HttpHeaders headers,
+            HttpStatusCode status,
+            WebRequest request) {
+        return answer(
+                e,
+                headers,
+                status,
+                request,
+                e.getFieldErrors().stream()
+                        .map(error -> error.getField() + " " + error.getDefaultMessage())
+                        .sorted()
+                        .collect(Collectors.joining("; ")));
+    }
+
+    /** For instance without an {@code Idempotency-Key}. */
+    @Override
+    protected @Nullable ResponseEntity<Object> handleServletRequestBindingException(
+            ServletRequestBindingException e,
+            HttpHeaders headers,
+            HttpStatusCode status,
+            WebRequest request) {
+        return e instanceof MissingRequestHeaderException missing
+                ? answer(
+                        e,
+                        headers,
+                        status,
+                        request,
+                        "The header %s is missing; it is any text that names what you do, so that doing it again changes nothing"
+                                .formatted(missing.getHeaderName()))
+                : super.handleServletRequestBindingException(e, headers, status, request);
+    }
+
+    @Override
+    protected @Nullable ResponseEntity<Object> handleNoResourceFoundException(
+            NoResourceFoundException e,
+            HttpHeaders headers,
+            HttpStatusCode status,
+            WebRequest request) {
+        return answer(
+                e,
+                headers,
+                status,
+                request,
+                "There is no /%s; GET /api/v1/openapi describes all that there is"
+                        .formatted(e.getResourcePath()));
     }
 
     /** Anything that nobody has thought of. */
@@ -63,14 +191,55 @@ class Problems extends ResponseEntityExceptionHandler {
 
     @Override
     protected ResponseEntity<Object> createResponseEntity(
-            @Nullable Object body,
-            HttpHeaders headers,
-            HttpStatusCode status,
-            org.springframework.web.context.request.WebRequest request) {
+            @Nullable Object body, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
         // Also where a client asked for CSV.
         var told = new HttpHeaders(headers);
         told.setContentType(MediaType.APPLICATION_PROBLEM_JSON);
         return new ResponseEntity<>(body, told, status);
+    }
+
+    private @Nullable ResponseEntity<Object> answer(
+            Exception e,
+            HttpHeaders headers,
+            HttpStatusCode status,
+            WebRequest request,
+            String detail) {
+        return handleExceptionInternal(
+                e, ProblemDetail.forStatusAndDetail(status, detail), headers, status, request);
+    }
+
+    private static boolean isTwice(JacksonException json) {
+        return json.getOriginalMessage().startsWith("Duplicate");
+    }
+
+    private static String field(JacksonException e) {
+        String name =
+                e.getPath().stream()
+                        .map(JacksonException.Reference::getPropertyName)
+                        .filter(Objects::nonNull)
+                        .collect(Collectors.joining("."));
+        return name.isEmpty() ? "The body" : name;
+    }
+
+    /** What a value has to look like. */
+    private static String kind(@Nullable Class<?> type) {
+        if (type == null) {
+            return "something else";
+        }
+        if (type.isEnum()) {
+            return "one of " + words(List.of(type.getEnumConstants()));
+        }
+        return switch (type.getSimpleName()) {
+            case "Instant" -> "an instant such as 2026-11-01T00:00:00Z";
+            case "UUID" -> "a uid such as 0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10";
+            case "int", "long", "Integer", "Long" -> "a whole number";
+            case "String" -> "a text";
+            default -> "a JSON object";
+        };
+    }
+
+    private static String words(Collection<?> all) {
+        return all.stream().map(String::valueOf).sorted().collect(Collectors.joining(", "));
     }
 
     private static ResponseEntity<ProblemDetail> answer(HttpStatus status, String detail) {

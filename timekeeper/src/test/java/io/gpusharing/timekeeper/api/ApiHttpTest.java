@@ -285,22 +285,38 @@ class ApiHttpTest {
         isProblem(
                 post("reader", "/api/v1/budgets/a/corrections", "k", "{}"),
                 403,
-                "update gpubudgets.gpusharing.io/a");
+                "update gpubudgets.gpusharing.io/a; cluster role gpusharing-budget-admin");
+    }
+
+    @Test
+    void whatNobodyMayDoIsNoQuestionOfRights() throws Exception {
+        for (String who : List.of("reader", "admin")) {
+            isProblem(send(who, "DELETE", "/api/v1/budgets/a", ""), 405);
+        }
     }
 
     @Test
     void everyErrorIsAProblem() throws Exception {
         isProblem(get("reader", "/api/v1/budgets/none"), 404, "none");
-        isProblem(get("reader", "/api/v1/nothing-here"), 404);
-        isProblem(get("reader", "/api/v1/pods/not-a-uid"), 400);
+        isProblem(get("reader", "/api/v1/nothing-here"), 404, "/api/v1/nothing-here", "openapi");
+        isProblem(get("reader", "/api/v1/pods/not-a-uid"), 400, "uid is a uid such as");
         isProblem(get("reader", "/api/v1/budgets/a/statement?limit=0"), 400, "limit");
         isProblem(get("reader", "/api/v1/budgets/a/statement?after=x"), 400, "Link");
         isProblem(get("reader", "/api/v1/budgets/a/balance?at=2027-01-01T00:00:00Z"), 400);
-        isProblem(get("reader", "/api/v1/budgets/a/balance?at=yesterday"), 400);
+        isProblem(
+                get("reader", "/api/v1/budgets/a/balance?at=yesterday"),
+                400,
+                "at is an instant such as 2026-11-01T00:00:00Z, not yesterday");
+        isProblem(get("reader", "/api/v1/budgets?limit=ten"), 400, "limit is a whole number");
         isProblem(get("reader", "/api/v1/budgets/a/balance?at=2026-03-01T10:00:00.5Z"), 400);
         isProblem(get("reader", "/api/v1/budgets/a/statement", "Accept", "image/png"), 406);
-        isProblem(post("admin", "/api/v1/budgets/a/corrections", "k1", "{"), 400);
-        isProblem(post("admin", "/api/v1/budgets/a/corrections", "k1", "{}"), 400);
+        isProblem(post("admin", "/api/v1/budgets/a/corrections", "k1", "{"), 400, "JSON");
+        isProblem(post("admin", "/api/v1/budgets/a/corrections", "k1", ""), 400, "missing");
+        isProblem(
+                post("admin", "/api/v1/budgets/a/corrections", "k1", "{}"),
+                400,
+                "pod must not be null",
+                "reason must not be blank");
         isProblem(post("admin", "/api/v1/budgets/a/grants", "", "{}"), 400, "Idempotency-Key");
         isProblem(get("reader", "/api/v1/budgets/none/explain"), 404);
         isProblem(get("reader", "/api/v1/budgets/none/statement"), 404);
@@ -558,6 +574,50 @@ class ApiHttpTest {
     }
 
     @Test
+    void anOrderThatIsNotReadAsItIsWrittenIsRefusedAndNamesTheField() throws Exception {
+        String grants = "/api/v1/budgets/a/grants";
+        String corrections = "/api/v1/budgets/a/corrections";
+
+        isProblem(
+                post(
+                        "admin",
+                        grants,
+                        "s1",
+                        "{\"gpuMinutes\": \"3\", \"reason\": \"x\", \"expires\": 1}"),
+                422,
+                "no field expires",
+                "expiresAt, gpuMinutes, notBefore, reason");
+        isProblem(
+                post("admin", grants, "s2", "{\"gpuMinutes\": \"3\", \"gpuMinutes\": \"4\"}"),
+                422,
+                "gpuMinutes");
+        isProblem(
+                post("admin", grants, "s3", "{\"notBefore\": \"soon\"}"),
+                422,
+                "notBefore is an instant");
+        isProblem(post("admin", corrections, "s4", "{\"rate\": 5.5}"), 422, "rate is a whole");
+        assertThat(api.grants.values().toString()).doesNotContain("\"x\"");
+    }
+
+    @Test
+    void aGrantThatNoWebhookCheckedNamesTheWebhook() throws Exception {
+        api.withoutWebhook = true;
+        try {
+            isProblem(
+                    post(
+                            "admin",
+                            "/api/v1/budgets/a/grants",
+                            "unchecked",
+                            "{\"gpuMinutes\": \"3\", \"reason\": \"x\"}"),
+                    503,
+                    "nothing was changed",
+                    "failed calling webhook");
+        } finally {
+            api.withoutWebhook = false;
+        }
+    }
+
+    @Test
     void aBudgetExplainsItsStandingInOneSentence() throws Exception {
         JsonNode why = json("/api/v1/budgets/a/explain");
 
@@ -600,7 +660,10 @@ class ApiHttpTest {
         assertThat(pods.get(0).path("idle").asLong()).isEqualTo(9000 * 500_000L - 18_000_000);
         assertThat(pods.get(1).path("summary").asString()).contains("nobody measured it");
         assertThat(owners).hasSize(2);
-        isProblem(get("admin", "/api/v1/waste?by=colour"), 400);
+        isProblem(
+                get("admin", "/api/v1/waste?by=colour"),
+                400,
+                "by is one of owner, pod, not colour");
     }
 
     @Test
@@ -668,11 +731,16 @@ class ApiHttpTest {
 
     private static HttpResponse<String> put(String who, String path, String body)
             throws IOException, InterruptedException {
+        return send(who, "PUT", path, body);
+    }
+
+    private static HttpResponse<String> send(String who, String method, String path, String body)
+            throws IOException, InterruptedException {
         return CLIENT.send(
                 HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
                         .header("Authorization", "Bearer " + who)
                         .header("Content-Type", "application/json")
-                        .PUT(BodyPublishers.ofString(body))
+                        .method(method, BodyPublishers.ofString(body))
                         .build(),
                 BodyHandlers.ofString());
     }

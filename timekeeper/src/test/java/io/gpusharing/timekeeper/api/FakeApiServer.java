@@ -34,6 +34,9 @@ final class FakeApiServer implements AutoCloseable {
     final Map<String, JsonNode> grants = new ConcurrentHashMap<>();
     final List<String> grantors = new CopyOnWriteArrayList<>();
 
+    /** Whether the webhook that checks grants is away. */
+    volatile boolean withoutWebhook;
+
     FakeApiServer() throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.createContext("/", this::answer);
@@ -101,6 +104,13 @@ final class FakeApiServer implements AutoCloseable {
         String name = grant.at("/metadata/name").asString();
         if (!token.equals("admin")) {
             send(exchange, 403, status(403, token + " cannot create resource gpugrants"));
+        } else if (withoutWebhook) {
+            send(
+                    exchange,
+                    500,
+                    status(
+                            500,
+                            "Internal error occurred: failed calling webhook \"grants.gpusharing.io\": no endpoints available"));
         } else if (grants.containsKey(name)) {
             send(exchange, 409, status(409, name + " already exists"));
         } else {
