@@ -42,7 +42,7 @@ class ApiSecurity {
     private static final String BUDGETS = "/api/v1/budgets/";
     private static final String PODS = "/api/v1/pods";
     private static final Set<String> ABOUT_PODS =
-            Set.of(PODS, "/api/v1/waste", "/api/v1/usage/pods");
+            Set.of(PODS, "/api/v1/waste", "/api/v1/usage/pods", "/api/v1/evictions");
 
     /** Answers about all namespaces at once, or about the ledger itself. */
     private static final Set<String> OF_ADMINISTRATORS =

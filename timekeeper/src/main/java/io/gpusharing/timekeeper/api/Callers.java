@@ -9,11 +9,14 @@ import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuild
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.security.core.Authentication;
 import org.springframework.stereotype.Component;
@@ -86,8 +89,16 @@ class Callers {
 
     /** Whether they may see the pods of a namespace: there, or everywhere as an administrator. */
     boolean mayReadPods(Caller caller, String namespace) {
-        return may(caller, new Right("get", "", "pods", namespace, null))
-                || mayChange(caller, null);
+        return mayChange(caller, null)
+                || may(caller, new Right("get", "", "pods", namespace, null));
+    }
+
+    /** Those of the namespaces whose pods he may see. */
+    Set<String> podsShown(Caller caller, Collection<String> namespaces) {
+        return namespaces.stream()
+                .distinct()
+                .filter(namespace -> mayReadPods(caller, namespace))
+                .collect(Collectors.toUnmodifiableSet());
     }
 
     /**

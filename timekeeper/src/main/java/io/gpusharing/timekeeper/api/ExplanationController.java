@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.api;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.timekeeper.api.Callers.Caller;
 import io.gpusharing.timekeeper.budget.Balances;
 import io.gpusharing.timekeeper.budget.Balances.Stretch;
 import io.gpusharing.timekeeper.budget.BudgetState;
@@ -17,12 +18,14 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
+import org.springframework.security.core.Authentication;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RequestParam;
@@ -39,6 +42,7 @@ class ExplanationController {
     private final Balances balances;
     private final StatementBook book;
     private final EvictionBook evictions;
+    private final Callers callers;
     private final Clock clock;
 
     ExplanationController(
@@ -46,11 +50,13 @@ class ExplanationController {
             Balances balances,
             StatementBook book,
             EvictionBook evictions,
+            Callers callers,
             Clock clock) {
         this.budgets = budgets;
         this.balances = balances;
         this.book = book;
         this.evictions = evictions;
+        this.callers = callers;
         this.clock = clock;
     }
 
@@ -61,7 +67,7 @@ class ExplanationController {
      * @param because the same as a sentence
      * @param before what the last period left or owed; absent if the budget is unlimited
      * @param namespaces used by namespace
-     * @param largest the pods that used most
+     * @param largest the pods that used most; without names where who asks may not get pods
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     record Explanation(
@@ -80,7 +86,7 @@ class ExplanationController {
 
     /** Why a budget is over its time, or is not: which charges, grants and debts made it so. */
     @GetMapping("/api/v1/budgets/{budget}/explain")
-    Explanation budget(@PathVariable String budget) {
+    Explanation budget(@PathVariable String budget, Authentication who) {
         BudgetState state = BudgetController.state(budgets, budget);
         Instant now = clock.instant().truncatedTo(ChronoUnit.SECONDS);
         Instant start = state.period().start();
@@ -91,6 +97,9 @@ class ExplanationController {
                                         HttpStatus.NOT_FOUND,
                                         "Budget " + budget + " has not been counted yet"));
         Course course = stretch.course();
+        List<PodUse> largest = book.largest(budget, start, now, LARGEST);
+        Set<String> shown =
+                callers.podsShown(Caller.of(who), largest.stream().map(PodUse::namespace).toList());
         Instant asOf = now.isBefore(state.asOf()) ? state.asOf() : now;
         return new Explanation(
                 budget,
@@ -104,11 +113,14 @@ class ExplanationController {
                 stretch.total().microGpuSeconds(),
                 course == null ? null : course.closing().microGpuSeconds(),
                 stretch.byNamespace(),
-                book.largest(budget, start, now, LARGEST));
+                largest.stream()
+                        .map(pod -> shown.contains(pod.namespace()) ? pod : pod.withoutNames())
+                        .toList());
     }
 
     /**
-     * Evictions that made room for a pod in budget, latest first.
+     * Evictions that made room for a pod in budget, latest first. A receipt names victim and
+     * waiter; who else was considered has a name where who asks may get pods.
      *
      * @param namespace only of pods of this namespace
      * @param pod only of the pod with this uid, as victim or as waiter
@@ -119,9 +131,14 @@ class ExplanationController {
             @RequestParam(required = false) @Nullable String namespace,
             @RequestParam(required = false) @Nullable UUID pod,
             @RequestParam(defaultValue = "100") int limit,
-            @RequestParam(required = false) @Nullable String after) {
+            @RequestParam(required = false) @Nullable String after,
+            Authentication who) {
+        Caller caller = Caller.of(who);
         return Page.of(
-                evictions.receipts(namespace, pod, after, Page.size(limit)),
+                evictions.receipts(namespace, pod, after, Page.size(limit)).stream()
+                        .map(receipt ->
+                                receipt.shownIn(there -> callers.mayReadPods(caller, there)))
+                        .toList(),
                 limit,
                 Receipt::cursor);
     }

@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.api;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.timekeeper.api.Callers.Caller;
 import io.gpusharing.timekeeper.budget.Balances;
 import io.gpusharing.timekeeper.budget.Balances.Balance;
 import io.gpusharing.timekeeper.budget.Balances.Stretch;
@@ -18,6 +19,7 @@ import java.io.UncheckedIOException;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +27,7 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
+import org.springframework.security.core.Authentication;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -46,6 +49,7 @@ class StatementController {
     private final Balances balances;
     private final StatementBook book;
     private final Budgets budgets;
+    private final Callers callers;
     private final Clock clock;
     private final TransactionTemplate snapshot;
 
@@ -56,11 +60,13 @@ class StatementController {
             Balances balances,
             StatementBook book,
             Budgets budgets,
+            Callers callers,
             Clock clock,
             PlatformTransactionManager transactions) {
         this.balances = balances;
         this.book = book;
         this.budgets = budgets;
+        this.callers = callers;
         this.clock = clock;
         this.snapshot = new TransactionTemplate(transactions);
         snapshot.setReadOnly(true);
@@ -145,7 +151,8 @@ class StatementController {
     }
 
     /**
-     * Where the time went, by pod and hour.
+     * Where the time went, by pod and hour. Pods of namespaces where who asks may not get pods have
+     * no name.
      *
      * @param from a whole second; the begin of the present period if absent
      * @param to a whole second; now if absent or later
@@ -157,7 +164,8 @@ class StatementController {
             @RequestParam(required = false) @Nullable Instant from,
             @RequestParam(required = false) @Nullable Instant to,
             @RequestParam(defaultValue = "1000") int limit,
-            @RequestParam(required = false) @Nullable String after) {
+            @RequestParam(required = false) @Nullable String after,
+            Authentication who) {
         Span span = span(budget, from, to);
         int size = Page.size(limit);
         Place place = after == null ? Place.START : Cursor.place(after);
@@ -168,7 +176,15 @@ class StatementController {
             if (lines.size() == size) {
                 answer.header(HttpHeaders.LINK, Page.next(Cursor.of(lines.getLast().place())));
             }
-            return answer.body(view(budget, span, stretch, lines));
+            Set<String> shown =
+                    callers.podsShown(
+                            Caller.of(who), lines.stream().map(StatementLine::namespace).toList());
+            return answer.body(
+                    view(
+                            budget,
+                            span,
+                            stretch,
+                            lines.stream().map(line -> shownIn(shown, line)).toList()));
         });
     }
 
@@ -181,6 +197,7 @@ class StatementController {
             @PathVariable String budget,
             @RequestParam(required = false) @Nullable Instant from,
             @RequestParam(required = false) @Nullable Instant to,
+            Authentication who,
             HttpServletResponse response)
             throws IOException {
         Span span = span(budget, from, to);
@@ -194,8 +211,10 @@ class StatementController {
             snapshot.executeWithoutResult(status -> {
                 // Before the first byte, so that there can still be another answer.
                 Stretch stretch = stretch(budget, span);
+                Set<String> shown =
+                        callers.podsShown(Caller.of(who), stretch.byNamespace().keySet());
                 try {
-                    write(budget, span, stretch, response);
+                    write(budget, span, stretch, shown, response);
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
                 }
@@ -205,7 +224,12 @@ class StatementController {
         }
     }
 
-    private void write(String budget, Span span, Stretch stretch, HttpServletResponse response)
+    private void write(
+            String budget,
+            Span span,
+            Stretch stretch,
+            Set<String> shown,
+            HttpServletResponse response)
             throws IOException {
         response.setContentType("text/csv;charset=UTF-8");
         response.setHeader(
@@ -218,11 +242,15 @@ class StatementController {
         List<StatementLine> lines;
         do {
             lines = book.lines(budget, span.from(), span.to(), place, Page.MOST);
-            lines.forEach(csv::line);
+            lines.forEach(line -> csv.line(shownIn(shown, line)));
             place = lines.isEmpty() ? place : lines.getLast().place();
         } while (lines.size() == Page.MOST);
         csv.end(span, stretch.course());
         out.flush();
+    }
+
+    private static StatementLine shownIn(Set<String> namespaces, StatementLine line) {
+        return namespaces.contains(line.namespace()) ? line : line.withoutName();
     }
 
     private Span span(String budget, @Nullable Instant from, @Nullable Instant to) {

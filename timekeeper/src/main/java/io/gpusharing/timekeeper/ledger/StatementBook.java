@@ -157,7 +157,13 @@ public class StatementBook {
             @Nullable String ownerKind,
             @Nullable String ownerName,
             long used,
-            String usedMinutes) {}
+            String usedMinutes) {
+
+        /** The same for who may not see what the pod and its owner are called. */
+        public PodUse withoutNames() {
+            return new PodUse(pod, namespace, null, ownerKind, null, used, usedMinutes);
+        }
+    }
 
     /** The pods that used most in [from, to), largest first. */
     public List<PodUse> largest(String budget, Instant from, Instant to, int size) {

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param from begin of its first second
  * @param to end of its last second
- * @param podName null if the pod is no longer known by name
+ * @param podName null if the pod is no longer known by name, or is not shown to who asks
  * @param used negative where a correction gave back
  * @param reason of a correction; null for what was simply used
  */
@@ -38,6 +38,12 @@ public record StatementLine(
         Correction,
         /** Of a pod that runs on; not posted yet. */
         Running
+    }
+
+    /** The same for who may not see the pod's name. */
+    public StatementLine withoutName() {
+        return new StatementLine(
+                kind, hour, from, to, namespace, pod, null, used, reason, author, correction);
     }
 
     /** Its place in the statement; lines come in the order of their places. */

@@ -11,9 +11,13 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
 
 /** The receipts of evictions, for readers. */
 @Repository
@@ -33,6 +37,8 @@ public class EvictionBook {
                          split_part(:after, '_', 3)::integer, split_part(:after, '_', 4)::uuid))
              order by decided_at desc, waiter_uid desc, attempt desc, victim_uid desc limit :size
             """;
+
+    private static final JsonMapper JSON = JsonMapper.builder().build();
 
     private final JdbcClient jdbc;
     private final String cluster;
@@ -74,7 +80,38 @@ public class EvictionBook {
             @Nullable String resultDetail,
             @Nullable Boolean helped,
             @Nullable String outcome,
-            @JsonIgnore String cursor) {}
+            @JsonIgnore String cursor) {
+
+        /**
+         * The same for who may see the pods of these namespaces: whoever else was considered has no
+         * name. Victim and waiter know each other by the Events on them.
+         */
+        public Receipt shownIn(Predicate<String> namespaces) {
+            JsonNode all = JSON.readTree(considered);
+            for (JsonNode one : all) {
+                if (one.path("pod") instanceof ObjectNode pod
+                        && !namespaces.test(pod.path("namespace").asString())) {
+                    pod.remove("name");
+                }
+            }
+            return new Receipt(
+                    at,
+                    victim,
+                    waiter,
+                    waiterSince,
+                    node,
+                    because,
+                    reason,
+                    cost,
+                    costMinutes,
+                    JSON.writeValueAsString(all),
+                    result,
+                    resultDetail,
+                    helped,
+                    outcome,
+                    cursor);
+        }
+    }
 
     /**
      * Receipts, latest first.

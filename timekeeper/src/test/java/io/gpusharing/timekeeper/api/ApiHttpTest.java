@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.budget.PeriodRule.Unit;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.timekeeper.api.Callers.Caller;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
@@ -63,6 +64,7 @@ import org.springframework.context.annotation.ComponentScan;
 import org.springframework.context.annotation.FilterType;
 import org.springframework.context.annotation.Import;
 import org.springframework.mock.web.MockHttpServletResponse;
+import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -428,7 +430,13 @@ class ApiHttpTest {
 
         void download(StatementController controller, String budget) {
             try {
-                controller.csv(budget, null, null, this);
+                controller.csv(
+                        budget,
+                        null,
+                        null,
+                        UsernamePasswordAuthenticationToken.authenticated(
+                                new Caller("reader@example.com", List.of()), "reader", List.of()),
+                        this);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
@@ -691,6 +699,61 @@ class ApiHttpTest {
         isProblem(get("stranger", "/api/v1/pods?namespace=team-a"), 403);
         assertThat(get("admin", "/api/v1/pods").statusCode()).isEqualTo(200);
         assertThat(get("admin", elsewhere).statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void whoMayNotGetPodsSeesWhatWasUsedAndNoNameOfAPod() throws Exception {
+        String statement = "/api/v1/budgets/c/statement";
+        String name = "pod-" + CORRECTED.uid();
+
+        String used = "\"used\":" + json("admin", statement).path("used").asLong();
+        assertThat(get("reader", statement).body()).contains(used).doesNotContain(name);
+        assertThat(get("reader", statement, "Accept", "text/csv").body())
+                .contains(CORRECTED.uid().toString())
+                .doesNotContain(name);
+        assertThat(get("reader", "/api/v1/budgets/c/explain").body())
+                .contains(CORRECTED.uid().toString())
+                .doesNotContain(name);
+        for (String path : List.of(statement, "/api/v1/budgets/c/explain")) {
+            assertThat(get("admin", path).body()).contains(name);
+            assertThat(get("reader", path.replace("/c/", "/a/")).body())
+                    .as("he may get the pods of team-a")
+                    .contains("pod-" + ENDED.uid());
+        }
+    }
+
+    @Test
+    void evictionsAreToldToWhoMayGetPodsInTheNamespaceAndToAdministrators() throws Exception {
+        isProblem(get("reader", "/api/v1/evictions"), 403, "namespace");
+        isProblem(get("reader", "/api/v1/evictions?pod=" + ENDED.uid()), 403, "namespace");
+        isProblem(get("reader", "/api/v1/evictions?namespace=team-c"), 403, "get pods");
+        assertThat(get("reader", "/api/v1/evictions?namespace=team-a").statusCode()).isEqualTo(200);
+        assertThat(get("admin", "/api/v1/evictions").statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void aReceiptNamesWhoElseWasConsideredOnlyToWhoMayGetThatPod() throws Exception {
+        DATABASE.jdbc()
+                .sql(
+                        """
+                        insert into reclaim_receipt
+                               (cluster, waiter_uid, attempt, victim_uid, decided_at, settles_at,
+                                waiter_namespace, waiter_name, waiter_workload, waiter_budget, waiter_since,
+                                victim_namespace, victim_name, victim_budget, victim_gang, victim_node, node,
+                                reason, cost, considered)
+                        values ('default', gen_random_uuid(), 1, gen_random_uuid(), now(), now(),
+                                'team-c', 'waiter', 'w', 'c', now(),
+                                'team-a', 'victim', 'a', '', 'node', 'node', 'why', 0,
+                                '[{"pod": {"uid": "1", "namespace": "team-a", "name": "ours"}},
+                                  {"pod": {"uid": "2", "namespace": "team-c", "name": "theirs"}}]'::jsonb)
+                        """)
+                .update();
+
+        String path = "/api/v1/evictions?namespace=team-a";
+        assertThat(get("reader", path).body())
+                .contains("waiter", "victim", "ours", "\"uid\":\"2\"")
+                .doesNotContain("theirs");
+        assertThat(get("admin", path).body()).contains("ours", "theirs");
     }
 
     @Test
