@@ -16,7 +16,9 @@ public class TimekeeperApplication {
     /** Runs until it is told to stop, or carries out the command {@code verify}. */
     public static void main(String[] args) {
         if (args.length > 0 && args[0].equals(VerifyCommand.NAME)) {
-            System.exit(VerifyCommand.run(List.of(args).subList(1, args.length), System.out));
+            System.exit(
+                    VerifyCommand.run(
+                            List.of(args).subList(1, args.length), System.in, System.out));
         }
         SpringApplication.run(TimekeeperApplication.class, args);
     }

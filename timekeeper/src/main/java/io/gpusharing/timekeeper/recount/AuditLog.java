@@ -47,18 +47,23 @@ public final class AuditLog {
      *     leases every few seconds
      */
     public static AuditLog read(Path file, Duration silence) throws IOException {
-        var log = new AuditLog();
         try (BufferedReader reader = Files.newBufferedReader(file)) {
-            int number = 0;
-            String line = reader.readLine();
-            while (line != null) {
-                number++;
-                String next = reader.readLine();
-                if (!line.isBlank()) {
-                    log.take(line, number, next == null, silence);
-                }
-                line = next;
+            return read(reader, silence);
+        }
+    }
+
+    /** The same from a stream that is already open. */
+    public static AuditLog read(BufferedReader reader, Duration silence) throws IOException {
+        var log = new AuditLog();
+        int number = 0;
+        String line = reader.readLine();
+        while (line != null) {
+            number++;
+            String next = reader.readLine();
+            if (!line.isBlank()) {
+                log.take(line, number, next == null, silence);
             }
+            line = next;
         }
         return log;
     }

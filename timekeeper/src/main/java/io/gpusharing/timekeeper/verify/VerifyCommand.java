@@ -1,13 +1,20 @@
 package io.gpusharing.timekeeper.verify;
 
+import com.zaxxer.hikari.pool.HikariPool.PoolInitializationException;
 import io.gpusharing.timekeeper.ledger.Verification;
 import io.gpusharing.timekeeper.recount.AuditLog;
 import io.gpusharing.timekeeper.recount.Comparison;
 import io.gpusharing.timekeeper.recount.LedgerBills;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.SQLException;
+import java.time.Clock;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -20,17 +27,21 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.AotDetector;
+import org.springframework.beans.BeansException;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.SpringProperties;
+import org.springframework.dao.DataAccessException;
+import org.springframework.transaction.TransactionException;
 
 /**
  * {@code java -jar timekeeper.jar verify [--audit-log FILE [--from T] [--to T] [--silence PT5M]]}.
  *
  * <p>Reads the configured database and changes nothing. Exit code 0: everything agrees. 1:
  * something differs, and every difference was printed. 2: nothing differs, but the log does not
- * show enough to say so of every pod. 64: the command cannot be carried out as written.
+ * show enough to say so of every pod. 64: the command cannot be carried out as written, or there is
+ * no database to read.
  */
 public final class VerifyCommand {
 
@@ -44,29 +55,56 @@ public final class VerifyCommand {
 
     private static final Set<String> OPTIONS = Set.of("--audit-log", "--from", "--to", "--silence");
 
+    /** In place of a file: what kubectl exec -i hands on. */
+    private static final String STANDARD_INPUT = "-";
+
+    private static final String WRITTEN = "--audit-log FILE, --from T, --to T and --silence PT5M";
+
+    /** One failed attempt says it all, in one line of ours. */
+    private static final List<String> QUIETLY =
+            List.of(
+                    "--logging.level.org.springframework=error",
+                    "--logging.level.org.springframework.boot=off",
+                    "--logging.level.com.zaxxer.hikari.pool=off",
+                    "--spring.datasource.hikari.initialization-fail-timeout=1");
+
     private final Verification verification;
     private final LedgerBills bills;
+    private final Clock clock;
+    private final InputStream in;
     private final PrintStream out;
 
-    VerifyCommand(Verification verification, LedgerBills bills, PrintStream out) {
+    VerifyCommand(
+            Verification verification,
+            LedgerBills bills,
+            Clock clock,
+            InputStream in,
+            PrintStream out) {
         this.verification = verification;
         this.bills = bills;
+        this.clock = clock;
+        this.in = in;
         this.out = out;
     }
 
     /**
      * Carries it out.
      *
-     * @param arguments all behind the command's name; what is none of its options is Spring's
+     * @param arguments all behind the command's name: its options, and properties, whose names have
+     *     a dot
+     * @param in where the audit log {@code -} is read from
      * @return the exit code
      */
-    public static int run(List<String> arguments, PrintStream out) {
+    public static int run(List<String> arguments, InputStream in, PrintStream out) {
         var ours = new HashMap<String, String>();
-        var springs = new ArrayList<String>();
+        var properties = new ArrayList<>(QUIETLY);
         for (int i = 0; i < arguments.size(); i++) {
             String[] parts = arguments.get(i).split("=", 2);
-            if (!OPTIONS.contains(parts[0])) {
-                springs.add(arguments.get(i));
+            if (parts[0].startsWith("--") && parts[0].contains(".")) {
+                properties.add(arguments.get(i));
+            } else if (!OPTIONS.contains(parts[0])) {
+                out.println("verify has no option %s; it has %s".formatted(parts[0], WRITTEN));
+                return USAGE;
             } else if (parts.length == 2) {
                 ours.put(parts[0], parts[1]);
             } else if (i + 1 < arguments.size()) {
@@ -83,13 +121,29 @@ public final class VerifyCommand {
                         .web(WebApplicationType.NONE)
                         .logStartupInfo(false)
                         .properties("logging.level.root=warn", "spring.flyway.enabled=false")
-                        .run(springs.toArray(String[]::new))) {
+                        .run(properties.toArray(String[]::new))) {
             return new VerifyCommand(
                             context.getBean(Verification.class),
                             context.getBean(LedgerBills.class),
+                            context.getBean(Clock.class),
+                            in,
                             out)
                     .carryOut(ours);
+        } catch (BeansException
+                | DataAccessException
+                | TransactionException
+                | PoolInitializationException e) {
+            out.println("Cannot read the ledger: " + reason(e));
+            return USAGE;
         }
+    }
+
+    /** What the driver says, which names the server, or what is behind everything else. */
+    private static @Nullable String reason(Throwable problem) {
+        Throwable behind = problem.getCause();
+        return problem instanceof SQLException || behind == null
+                ? problem.getMessage()
+                : reason(behind);
     }
 
     int carryOut(Map<String, String> options) {
@@ -116,15 +170,26 @@ public final class VerifyCommand {
     }
 
     private int compare(String file, Map<String, String> options) {
-        if (!Files.isReadable(Path.of(file))) {
+        if (!file.equals(STANDARD_INPUT) && !Files.isReadable(Path.of(file))) {
             out.println("Cannot read the audit log " + file);
             return USAGE;
         }
         try {
             Duration silence = Duration.parse(options.getOrDefault("--silence", "PT5M"));
-            AuditLog log = AuditLog.read(Path.of(file), silence);
+            AuditLog log =
+                    file.equals(STANDARD_INPUT)
+                            ? AuditLog.read(
+                                    new BufferedReader(
+                                            new InputStreamReader(in, StandardCharsets.UTF_8)),
+                                    silence)
+                            : AuditLog.read(Path.of(file), silence);
             Instant from = instant(options.get("--from"));
             Instant asked = instant(options.get("--to"));
+            Instant now = clock.instant().truncatedTo(ChronoUnit.SECONDS);
+            if (asked != null && asked.isAfter(now)) {
+                out.printf("--to %s is in the future; compared until now, %s%n", asked, now);
+                asked = now;
+            }
             Instant to = asked != null ? asked : seconds(log.last());
             if (to == null) {
                 log.defects().forEach(out::println);
@@ -147,7 +212,7 @@ public final class VerifyCommand {
                 .findings()
                 .forEach(it ->
                         out.printf(
-                                "%s %s (%s): ledger %d, recount %s: %s%n",
+                                "%s %s (%s): ledger %d micro-GPU-seconds, recount %s: %s%n",
                                 it.verdict(),
                                 it.pod(),
                                 it.uid(),
