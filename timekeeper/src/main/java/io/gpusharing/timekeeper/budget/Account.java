@@ -34,7 +34,7 @@ final class Account {
 
     private Budget budget;
     private List<Conflict> conflicts = List.of();
-    private int unmeasured;
+    private @Nullable Integer unmeasured;
     private List<String> withoutQuota = List.of();
     private Period period;
     private Instant base;
@@ -104,9 +104,15 @@ final class Account {
         return begun;
     }
 
-    /** How many of its open stays nobody has measured lately. */
-    void unmeasured(int stays) {
+    /**
+     * How many of its open stays nobody has measured lately.
+     *
+     * @return whether that is new
+     */
+    boolean unmeasured(int stays) {
+        boolean known = unmeasured != null && unmeasured == stays;
         unmeasured = stays;
+        return !known;
     }
 
     /**
@@ -216,7 +222,7 @@ final class Account {
                 exhaustedSince,
                 namespaces,
                 conflicts,
-                unmeasured,
+                unmeasured == null || rate > 0 ? unmeasured : Integer.valueOf(0),
                 budget.misread(),
                 withoutQuota);
     }

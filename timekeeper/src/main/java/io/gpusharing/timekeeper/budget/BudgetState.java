@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param exhaustedSince since when it is used up; null while it is not
  * @param namespaces by name
  * @param unmeasured open pods that are charged by their allocation although the budget charges by
- *     measured use
+ *     measured use; null until that was looked at
  * @param conflicts namespaces that it names and another budget keeps
  * @param misread why its spec is not understood, so that it is counted without a limit; null if it
  *     is
@@ -38,7 +38,7 @@ public record BudgetState(
         @Nullable Instant exhaustedSince,
         List<NamespaceUse> namespaces,
         List<Conflict> conflicts,
-        int unmeasured,
+        @Nullable Integer unmeasured,
         @Nullable Misread misread,
         List<String> withoutQuota) {
 

@@ -295,9 +295,10 @@ public class Budgets implements Tariffs {
     @Override
     public void unmeasured(Map<String, Integer> stays) {
         accounts.forEach((name, account) -> {
-            account.unmeasured(stays.getOrDefault(name, 0));
+            if (account.unmeasured(stays.getOrDefault(name, 0))) {
+                changed.add(name);
+            }
         });
-        changed.addAll(stays.keySet());
     }
 
     @Override

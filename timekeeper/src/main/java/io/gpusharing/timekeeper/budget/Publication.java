@@ -30,7 +30,7 @@ record Publication(BudgetState state, String standing, Instant at) {
                         || !state.uid().equals(present.uid())
                         || !state.period().equals(present.period())
                         || !state.conflicts().equals(present.conflicts())
-                        || state.unmeasured() != present.unmeasured()
+                        || !Objects.equals(state.unmeasured(), present.unmeasured())
                         || !state.withoutQuota().equals(present.withoutQuota())
                         || !Objects.equals(state.misread(), present.misread())
                         || !standing.equals(present.standing(now).word());

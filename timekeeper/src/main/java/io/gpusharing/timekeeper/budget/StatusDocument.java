@@ -16,7 +16,6 @@ import io.gpusharing.timekeeper.budget.Assignment.Conflict;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -90,18 +89,32 @@ final class StatusDocument {
     }
 
     private static Condition measured(BudgetState state, @Nullable GpuBudgetStatus before) {
-        boolean blind = state.unmeasured() > 0;
+        Integer blind = state.unmeasured();
+        if (blind == null) {
+            // After a restart what was said last stands until it is looked at again.
+            return known(before, UNTRUSTED)
+                    .orElseGet(() ->
+                            condition(
+                                    state,
+                                    before,
+                                    UNTRUSTED,
+                                    "Unknown",
+                                    "NotSettledYet",
+                                    "What node agents measure is looked at with the first settlement"));
+        }
         return condition(
                 state,
                 before,
                 UNTRUSTED,
-                blind,
-                blind ? "NoNodeAgent" : "Measured",
-                blind
-                        ? state.unmeasured()
-                                + " running pods are measured by no node agent and are"
-                                + " charged by their allocation"
-                        : "Every running pod is measured by a node agent");
+                blind > 0,
+                blind > 0 ? "NoNodeAgent" : "Measured",
+                blind > 0
+                        ? "At the last settlement %s measured by no node agent and charged by allocation"
+                                .formatted(
+                                        blind == 1
+                                                ? "1 running pod was"
+                                                : blind + " running pods were")
+                        : "At the last settlement no running pod was without a node agent");
     }
 
     private static Condition quota(BudgetState state, @Nullable GpuBudgetStatus before) {
@@ -154,7 +167,7 @@ final class StatusDocument {
                         conflicts.isEmpty(),
                         conflicts.isEmpty() ? "AllAssigned" : "NamespaceTaken",
                         conflicts.isEmpty()
-                                ? "Every namespace of the list draws on this budget"
+                                ? "No other budget keeps a namespace of the list"
                                 : conflicts.stream()
                                         .map(it ->
                                                 it.namespace()
@@ -170,23 +183,28 @@ final class StatusDocument {
             boolean value,
             String reason,
             String message) {
-        String status = value ? "True" : "False";
+        return condition(state, before, type, value ? "True" : "False", reason, message);
+    }
+
+    private static Condition condition(
+            BudgetState state,
+            @Nullable GpuBudgetStatus before,
+            String type,
+            String status,
+            String reason,
+            String message) {
         String since =
-                before == null || before.conditions() == null
-                        ? null
-                        : before.conditions().stream()
-                                .filter(it -> it.type().equals(type))
-                                .filter(it -> it.status().equals(status))
-                                .map(Condition::lastTransitionTime)
-                                .findFirst()
-                                .orElse(null);
-        return new Condition(
-                type,
-                status,
-                state.generation(),
-                Objects.requireNonNullElse(since, state.asOf().toString()),
-                reason,
-                message);
+                known(before, type)
+                        .filter(it -> it.status().equals(status))
+                        .map(Condition::lastTransitionTime)
+                        .orElseGet(() -> state.asOf().toString());
+        return new Condition(type, status, state.generation(), since, reason, message);
+    }
+
+    private static Optional<Condition> known(@Nullable GpuBudgetStatus before, String type) {
+        return before == null || before.conditions() == null
+                ? Optional.empty()
+                : before.conditions().stream().filter(it -> it.type().equals(type)).findFirst();
     }
 
     private static @Nullable String text(@Nullable Instant instant) {

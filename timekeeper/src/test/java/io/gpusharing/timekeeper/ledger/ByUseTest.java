@@ -52,6 +52,42 @@ class ByUseTest {
     }
 
     @Test
+    void aNewBudgetKnowsWithItsFirstSettlementWhetherItsPodsAreMeasured() {
+        Books later = new Books(TEN, monthly("b", TEN, "1000", "team-b"));
+        later.pass(A_MINUTE);
+
+        later.exist(BUDGET);
+        later.told(pod);
+        later.pass(A_MINUTE);
+        assertThat(later.budget("a").unmeasured()).isNull();
+
+        later.pass(Duration.ofMinutes(10));
+        assertThat(later.budget("a").unmeasured()).isEqualTo(1);
+    }
+
+    @Test
+    void noPodIsCalledUnmeasuredOnceAllHaveEnded() {
+        books.told(pod);
+        books.pass(Duration.ofMinutes(11));
+
+        books.told(pod.finishedAt(TEN.plus(Duration.ofMinutes(11))));
+        books.pass(A_MINUTE);
+
+        assertThat(books.budget("a").unmeasured()).isZero();
+    }
+
+    @Test
+    void aPodWhoseAgentCameLaterIsNoLongerCalledUnmeasured() {
+        books.told(pod);
+        books.pass(Duration.ofMinutes(11));
+        assertThat(books.budget("a").unmeasured()).isEqualTo(1);
+
+        books.measured(pod, 0, 1200);
+        books.pass(Duration.ofMinutes(10));
+        assertThat(books.budget("a").unmeasured()).isZero();
+    }
+
+    @Test
     void timeThatNobodyMeasuredIsChargedByAllocation() {
         books.told(pod);
         books.measured(pod, 0, 600);
