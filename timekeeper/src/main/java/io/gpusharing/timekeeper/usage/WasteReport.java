@@ -160,13 +160,13 @@ public class WasteReport {
                         ? ownerKind + " " + row.getString("namespace") + "/" + ownerName
                         : row.getString("namespace") + "/" + row.getString("name");
         String summary =
-                "%s held %s for %s h %s"
+                "%s held %s for %s %s"
                         .formatted(
                                 who,
                                 pods == 1
                                         ? gpus(rate)
                                         : "up to " + gpus(rate) + " in each of " + pods + " pods",
-                                tenth(BigDecimal.valueOf(seconds), 3_600),
+                                time(seconds),
                                 busy == null
                                         ? "and nobody measured it"
                                         : "and was busy " + busy + " % of what was watched");
@@ -203,7 +203,14 @@ public class WasteReport {
         return BigDecimal.valueOf(rate, 6).stripTrailingZeros().toPlainString() + " GPU";
     }
 
-    private static String tenth(BigDecimal amount, long unit) {
-        return amount.divide(BigDecimal.valueOf(unit), 1, RoundingMode.HALF_EVEN).toPlainString();
+    /** Minutes below an hour, else hours. */
+    static String time(long seconds) {
+        return seconds < 3_600 ? tenth(seconds, 60) + " min" : tenth(seconds, 3_600) + " h";
+    }
+
+    private static String tenth(long seconds, long unit) {
+        return BigDecimal.valueOf(seconds)
+                .divide(BigDecimal.valueOf(unit), 1, RoundingMode.HALF_EVEN)
+                .toPlainString();
     }
 }

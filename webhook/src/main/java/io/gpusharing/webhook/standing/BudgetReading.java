@@ -14,7 +14,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reads budgets as they are in the cluster. One that cannot be understood is told once, and counts
- * as it was when it was understood last: an admission must neither fail nor become free by it.
+ * as it was when it was understood last, until the timekeeper has marked it as not understood: from
+ * then on it has no limit, and the cluster says so.
  */
 final class BudgetReading {
 
@@ -70,7 +71,8 @@ final class BudgetReading {
             log.atWarn()
                     .addKeyValue("budget", name)
                     .addKeyValue("problem", problem)
-                    .log("budget not understood; its last good state holds");
+                    .log(
+                            "budget not understood; its last good state holds until the timekeeper marks it Understood=False, then it has no limit");
         }
     }
 }
