@@ -4,6 +4,7 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -14,9 +15,8 @@ import org.junit.jupiter.params.support.AnnotationConsumer;
 import org.junit.jupiter.params.support.ParameterDeclarations;
 
 /**
- * Feeds a parameterized test with random seeds, other ones in each run. The seed is the test's
- * name, so a failure names it; {@code -Dseed=N} runs that one alone. A seed that failed becomes a
- * test of its own.
+ * Feeds a parameterized test with random seeds, other ones in each run, and prints them; {@code
+ * -Dseed=N} runs that one alone. A seed that failed becomes a test of its own.
  */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)
@@ -40,9 +40,14 @@ public @interface RandomSeeds {
         public Stream<? extends Arguments> provideArguments(
                 ParameterDeclarations parameters, ExtensionContext context) {
             Long only = Long.getLong("seed");
-            return only != null
-                    ? Stream.of(Arguments.of(only))
-                    : new Random().longs(count).mapToObj(Arguments::of);
+            List<Long> seeds =
+                    only != null ? List.of(only) : new Random().longs(count).boxed().toList();
+            System.out.printf(
+                    "seeds of %s.%s: %s%n",
+                    context.getRequiredTestClass().getSimpleName(),
+                    context.getRequiredTestMethod().getName(),
+                    seeds);
+            return seeds.stream().map(Arguments::of);
         }
     }
 }
