@@ -201,7 +201,7 @@ final class Account {
             running = running.plus(open);
             rate = Math.addExact(rate, use.rate);
             if (use.rate > 0
-                    || use.posted.isPositive()
+                    || use.posted.microGpuSeconds() != 0
                     || budget.spec().namespaces().contains(entry.getKey())) {
                 namespaces.add(new NamespaceUse(entry.getKey(), use.posted.plus(open), use.rate));
             }

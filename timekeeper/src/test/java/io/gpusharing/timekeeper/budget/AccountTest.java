@@ -36,7 +36,7 @@ class AccountTest {
     private static final class FakeUsage implements Account.Usage {
 
         private final TreeMap<Instant, GpuTime> used = new TreeMap<>();
-        private GpuTime late = GpuTime.ZERO;
+        private Map<String, GpuTime> late = Map.of();
 
         void use(Instant at, String minutes) {
             used.put(at, GpuTime.ofMinutes(minutes));
@@ -50,7 +50,7 @@ class AccountTest {
 
         @Override
         public Map<String, GpuTime> late(Instant before, Instant since) {
-            return Map.of("team-a", late);
+            return late;
         }
     }
 
@@ -150,11 +150,23 @@ class AccountTest {
     @Test
     void whatIsToldLateOfAClosedPeriodCountsInTheOpenOne() {
         Opening tuesday = account.fold(monday, List.of(), usage, TUESDAY).getFirst();
-        usage.late = minutes("7");
+        usage.late = Map.of("team-a", minutes("7"));
 
         account.fold(tuesday, List.of(), usage, TUESDAY);
 
         assertThat(account.state(TUESDAY).used(TUESDAY)).isEqualTo(minutes("7"));
+    }
+
+    @Test
+    void whatIsTakenBackLateOfANamespaceThatHasMovedAwayIsTakenFromWhatWasUsed() {
+        Opening tuesday = account.fold(monday, List.of(), usage, TUESDAY).getFirst();
+        usage.late = Map.of("team-gone", GpuTime.ZERO.minus(minutes("7")));
+
+        account.fold(tuesday, List.of(), usage, TUESDAY);
+
+        assertThat(account.state(TUESDAY).used(TUESDAY))
+                .isEqualTo(GpuTime.ZERO.minus(minutes("7")));
+        assertThat(account.state(TUESDAY).remaining(TUESDAY)).contains(minutes("137"));
     }
 
     @Test
