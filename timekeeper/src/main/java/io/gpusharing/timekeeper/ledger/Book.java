@@ -83,6 +83,8 @@ class Book {
         }
         while (!pending.isEmpty()) {
             if (pending.getFirst() instanceof Task(Runnable work)) {
+                // What has ended by now ended by the rules that held until now.
+                due.post();
                 work.run();
                 tariffs.restored(stays.open());
                 repricing.reprice(now());
