@@ -92,40 +92,29 @@ class Problems extends ResponseEntityExceptionHandler {
             HttpHeaders headers,
             HttpStatusCode status,
             WebRequest request) {
-        return switch (e.getCause()) {
+        boolean readable =
+                e.getCause() instanceof MismatchedInputException || isTwice(e.getCause());
+        return answer(
+                e,
+                headers,
+                readable ? HttpStatus.UNPROCESSABLE_CONTENT : status,
+                request,
+                detail(e.getCause()));
+    }
+
+    private static String detail(@Nullable Throwable unreadable) {
+        return switch (unreadable) {
             case UnrecognizedPropertyException unknown ->
-                    answer(
-                            e,
-                            headers,
-                            HttpStatus.UNPROCESSABLE_CONTENT,
-                            request,
-                            "There is no field %s; the fields are %s"
-                                    .formatted(
-                                            unknown.getPropertyName(),
-                                            words(unknown.getKnownPropertyIds())));
+                    "There is no field %s; the fields are %s"
+                            .formatted(
+                                    unknown.getPropertyName(),
+                                    words(unknown.getKnownPropertyIds()));
             case MismatchedInputException other ->
-                    answer(
-                            e,
-                            headers,
-                            HttpStatus.UNPROCESSABLE_CONTENT,
-                            request,
-                            "%s is %s".formatted(field(other), kind(other.getTargetType())));
-            case JacksonException json when isTwice(json) ->
-                    answer(
-                            e,
-                            headers,
-                            HttpStatus.UNPROCESSABLE_CONTENT,
-                            request,
-                            json.getOriginalMessage());
+                    "%s is %s".formatted(field(other), kind(other.getTargetType()));
+            case JacksonException json when isTwice(json) -> json.getOriginalMessage();
             case JacksonException json ->
-                    answer(
-                            e,
-                            headers,
-                            status,
-                            request,
-                            "The body is no JSON object: " + json.getOriginalMessage());
-            case null, default ->
-                    answer(e, headers, status, request, "The body is missing: a JSON object");
+                    "The body is no JSON object: " + json.getOriginalMessage();
+            case null, default -> "The body is missing: a JSON object";
         };
     }
 
@@ -208,8 +197,9 @@ class Problems extends ResponseEntityExceptionHandler {
                 e, ProblemDetail.forStatusAndDetail(status, detail), headers, status, request);
     }
 
-    private static boolean isTwice(JacksonException json) {
-        return json.getOriginalMessage().startsWith("Duplicate");
+    private static boolean isTwice(@Nullable Throwable unreadable) {
+        return unreadable instanceof JacksonException json
+                && json.getOriginalMessage().startsWith("Duplicate");
     }
 
     private static String field(JacksonException e) {
