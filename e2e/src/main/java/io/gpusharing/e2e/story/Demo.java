@@ -62,8 +62,7 @@ public final class Demo {
                   kubectl get gpubudgets
                   kubectl create -n team-a -f examples/deployment.yaml   # over budget, and there is room
                 Ask the timekeeper, as a service account that may see all pods here:
-                  ask() { curl -s --cacert <(kubectl get configmap gpusharing-reporting-ca -n gpusharing-system -o 'jsonpath={.data.ca\\.crt}') -H "Authorization: Bearer $(kubectl create token default)" "%s/api/v1/$1"; }
-                  ask budgets/team-a/explain
+                  %s
                 webhook      %s/metrics
                 timekeeper   %s  (health and metrics: %s/metrics)
                 logs         %s
@@ -72,7 +71,7 @@ public final class Demo {
                         .formatted(
                                 cluster.kubeconfig(),
                                 Repository.tool("kubectl").getParent(),
-                                installation.timekeeperUrl(),
+                                installation.api().curl("/api/v1/budgets/team-a/explain"),
                                 installation.webhook().health(),
                                 installation.timekeeperUrl(),
                                 installation.timekeeper().health(),
