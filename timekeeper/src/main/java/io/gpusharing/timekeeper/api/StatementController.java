@@ -8,7 +8,9 @@ import io.gpusharing.timekeeper.budget.Balances.Balance;
 import io.gpusharing.timekeeper.budget.Balances.Stretch;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.Course.Credit;
+import io.gpusharing.timekeeper.database.Snapshot;
 import io.gpusharing.timekeeper.ledger.StatementBook;
+import io.gpusharing.timekeeper.ledger.StatementBook.Lines;
 import io.gpusharing.timekeeper.ledger.StatementLine;
 import io.gpusharing.timekeeper.ledger.StatementLine.Place;
 import io.swagger.v3.oas.annotations.responses.ApiResponse;
@@ -28,9 +30,6 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.security.core.Authentication;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.support.TransactionTemplate;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -51,7 +50,7 @@ class StatementController {
     private final Budgets budgets;
     private final Callers callers;
     private final Clock clock;
-    private final TransactionTemplate snapshot;
+    private final Snapshot snapshot;
 
     /** A download keeps a connection to the database until its client has read it. */
     private final Semaphore downloads = new Semaphore(MOST_DOWNLOADS);
@@ -62,16 +61,13 @@ class StatementController {
             Budgets budgets,
             Callers callers,
             Clock clock,
-            PlatformTransactionManager transactions) {
+            Snapshot snapshot) {
         this.balances = balances;
         this.book = book;
         this.budgets = budgets;
         this.callers = callers;
         this.clock = clock;
-        this.snapshot = new TransactionTemplate(transactions);
-        snapshot.setReadOnly(true);
-        snapshot.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
-        snapshot.setTimeout(60);
+        this.snapshot = snapshot;
     }
 
     /**
@@ -156,6 +152,7 @@ class StatementController {
      *
      * @param from a whole second; the begin of the present period if absent
      * @param to a whole second; now if absent or later
+     * @param limit how many lines at most; a page with fewer is the last only without {@code Link}
      * @param after where the page before ended, from its header {@code Link}
      */
     @GetMapping(path = "/statement", produces = MediaType.APPLICATION_JSON_VALUE)
@@ -169,11 +166,12 @@ class StatementController {
         Span span = span(budget, from, to);
         int size = Page.size(limit);
         Place place = after == null ? Place.START : Cursor.place(after);
-        return snapshot.execute(status -> {
+        return snapshot.read(() -> {
             Stretch stretch = stretch(budget, span);
-            List<StatementLine> lines = book.lines(budget, span.from(), span.to(), place, size);
+            Lines page = book.lines(budget, span.from(), span.to(), place, size);
+            List<StatementLine> lines = page.lines();
             var answer = ResponseEntity.ok();
-            if (lines.size() == size) {
+            if (!page.last()) {
                 answer.header(HttpHeaders.LINK, Page.next(Cursor.of(lines.getLast().place())));
             }
             Set<String> shown =
@@ -208,7 +206,7 @@ class StatementController {
                             .formatted(MOST_DOWNLOADS));
         }
         try {
-            snapshot.executeWithoutResult(status -> {
+            snapshot.read(() -> {
                 // Before the first byte, so that there can still be another answer.
                 Stretch stretch = stretch(budget, span);
                 Set<String> shown =
@@ -239,18 +237,18 @@ class StatementController {
         var csv = new StatementCsv(out);
         csv.begin(span, stretch.course());
         Place place = Place.START;
-        List<StatementLine> lines;
+        Lines page;
         do {
-            lines = book.lines(budget, span.from(), span.to(), place, Page.MOST);
-            lines.forEach(line -> csv.line(shownIn(shown, line)));
-            place = lines.isEmpty() ? place : lines.getLast().place();
-        } while (lines.size() == Page.MOST);
+            page = book.lines(budget, span.from(), span.to(), place, Page.MOST);
+            page.lines().forEach(line -> csv.line(shownIn(shown, line)));
+            place = page.last() ? place : page.lines().getLast().place();
+        } while (!page.last());
         csv.end(span, stretch.course());
         out.flush();
     }
 
     private static StatementLine shownIn(Set<String> namespaces, StatementLine line) {
-        return namespaces.contains(line.namespace()) ? line : line.withoutName();
+        return namespaces.contains(line.namespace()) ? line : line.withName(null);
     }
 
     private Span span(String budget, @Nullable Instant from, @Nullable Instant to) {

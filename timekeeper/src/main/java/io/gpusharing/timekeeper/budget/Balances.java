@@ -3,23 +3,24 @@ package io.gpusharing.timekeeper.budget;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Period;
 import io.gpusharing.budget.Terms;
+import io.gpusharing.timekeeper.database.Snapshot;
 import io.gpusharing.timekeeper.ledger.StatementBook;
 import io.gpusharing.timekeeper.ledger.UsageBook;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Repository;
-import org.springframework.transaction.annotation.Isolation;
-import org.springframework.transaction.annotation.Transactional;
 
 /** What was left of a budget at any instant, and why, computed from the ledger alone. */
 @Repository
 public class Balances {
 
+    private final Snapshot snapshot;
     private final Periods periods;
     private final GrantBook grants;
     private final TermsBook terms;
@@ -27,11 +28,13 @@ public class Balances {
     private final StatementBook statements;
 
     Balances(
+            Snapshot snapshot,
             Periods periods,
             GrantBook grants,
             TermsBook terms,
             UsageBook posted,
             StatementBook statements) {
+        this.snapshot = snapshot;
         this.periods = periods;
         this.grants = grants;
         this.terms = terms;
@@ -77,8 +80,11 @@ public class Balances {
      * @param at a whole second, not in the future
      * @return empty if the budget was not counted then
      */
-    @Transactional(readOnly = true, isolation = Isolation.REPEATABLE_READ)
     public Optional<Balance> at(String budget, Instant at) {
+        return snapshot.read(() -> balance(budget, at));
+    }
+
+    private Optional<Balance> balance(String budget, Instant at) {
         List<Opening> openings = periods.openings(budget, at, at);
         if (openings.isEmpty() || openings.getFirst().countedFrom().isAfter(at)) {
             return Optional.empty();
@@ -90,16 +96,17 @@ public class Balances {
             Period period = last.period();
             return Optional.of(new Balance(period, null, used(budget, period.start(), at), null));
         }
+        Course.Used usage = usage(budget);
         Course course =
                 Course.walk(
                         List.of(chapter(budget, last, then, next)),
                         false,
                         grants.countingSince(budget, last.countedFrom()),
-                        (from, to) -> used(budget, from, to),
+                        usage,
                         at,
                         at);
         Period period = periodAt(last, then, at);
-        GpuTime used = used(budget, period.start(), at);
+        GpuTime used = usage.in(period.start(), at);
         return Optional.of(
                 new Balance(period, course.balance().plus(used), used, course.balance()));
     }
@@ -109,8 +116,11 @@ public class Balances {
      *
      * @return empty if the budget was never counted before {@code to}
      */
-    @Transactional(readOnly = true, isolation = Isolation.REPEATABLE_READ)
     public Optional<Stretch> stretch(String budget, Instant from, Instant to) {
+        return snapshot.read(() -> account(budget, from, to));
+    }
+
+    private Optional<Stretch> account(String budget, Instant from, Instant to) {
         // The period before tells what was left at an edge.
         List<Opening> openings = periods.openings(budget, from.minusNanos(1_000), to);
         if (openings.isEmpty() || !openings.getFirst().countedFrom().isBefore(to)) {
@@ -141,7 +151,7 @@ public class Balances {
                 chapters,
                 !first.countedFrom().isBefore(from),
                 grants.countingSince(budget, first.countedFrom()),
-                (begin, end) -> used(budget, begin, end),
+                usage(budget),
                 from,
                 to);
     }
@@ -159,13 +169,13 @@ public class Balances {
 
     private Course.Chapter chapter(
             String budget, Opening opening, Terms then, @Nullable Opening next) {
-        GpuTime late = sum(posted.late(budget, opening.countedFrom(), opening.openedAt()));
-        GpuTime counted =
-                next == null
-                        ? late
-                        : late.minus(
-                                sum(posted.late(budget, opening.countedFrom(), next.openedAt())));
-        return new Course.Chapter(opening, then, counted);
+        Map<String, GpuTime> late =
+                posted.late(
+                        budget,
+                        opening.countedFrom(),
+                        opening.openedAt(),
+                        next == null ? null : next.openedAt());
+        return new Course.Chapter(opening, then, sum(late));
     }
 
     /** The last terms that were seen before the period was closed; null if it was unlimited. */
@@ -183,6 +193,13 @@ public class Balances {
     private static Period periodAt(Opening opening, Terms terms, Instant at) {
         Period opened = opening.period();
         return opened.end() == null || at.isBefore(opened.end()) ? opened : terms.periods().at(at);
+    }
+
+    /** What a budget used, each span read once: walks ask for the same again. */
+    private Course.Used usage(String budget) {
+        var known = new HashMap<List<Instant>, GpuTime>();
+        return (from, to) ->
+                known.computeIfAbsent(List.of(from, to), span -> used(budget, from, to));
     }
 
     private GpuTime used(String budget, Instant from, Instant to) {

@@ -288,7 +288,7 @@ public class Budgets implements Tariffs {
 
         @Override
         public Map<String, GpuTime> late(Instant before, Instant since) {
-            return book.late(budget, before, since);
+            return book.late(budget, before, since, null);
         }
     }
 

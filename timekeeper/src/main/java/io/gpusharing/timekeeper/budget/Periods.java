@@ -18,6 +18,18 @@ import org.springframework.stereotype.Repository;
 @Repository
 class Periods {
 
+    private static final String PERIODS =
+            """
+            select *,
+                   array(select grant_uid from grant_carried
+                          where cluster = p.cluster and budget = p.budget and period_start = p.period_start
+                          order by grant_uid) as grants,
+                   array(select remaining from grant_carried
+                          where cluster = p.cluster and budget = p.budget and period_start = p.period_start
+                          order by grant_uid) as remaining
+              from budget_period p
+            """;
+
     private final JdbcClient jdbc;
     private final String cluster;
 
@@ -83,13 +95,14 @@ class Periods {
 
     private Optional<Opening> find(String budget) {
         return jdbc.sql(
-                        """
-                        select * from budget_period where cluster = :cluster and budget = :budget
-                        order by period_start desc limit 1
-                        """)
+                        PERIODS
+                                + """
+                                where cluster = :cluster and budget = :budget
+                                order by period_start desc limit 1
+                                """)
                 .param("cluster", cluster)
                 .param("budget", budget)
-                .query((row, number) -> opening(budget, row))
+                .query((row, number) -> opening(row))
                 .optional();
     }
 
@@ -99,48 +112,44 @@ class Periods {
      */
     List<Opening> openings(String budget, Instant from, Instant to) {
         return jdbc.sql(
-                        """
-                        select * from budget_period where cluster = :cluster and budget = :budget
-                          and counted_from <= :to::timestamptz
-                          and counted_from >= coalesce((
-                              select max(counted_from) from budget_period
-                              where cluster = :cluster and budget = :budget
-                                and counted_from <= :from::timestamptz), '-infinity')
-                        order by period_start
-                        """)
+                        PERIODS
+                                + """
+                                where cluster = :cluster and budget = :budget
+                                  and counted_from <= :to::timestamptz
+                                  and counted_from >= coalesce((
+                                      select max(counted_from) from budget_period
+                                      where cluster = :cluster and budget = :budget
+                                        and counted_from <= :from::timestamptz), '-infinity')
+                                order by period_start
+                                """)
                 .param("cluster", cluster)
                 .param("budget", budget)
                 .param("from", from.toString())
                 .param("to", to.toString())
-                .query((row, number) -> opening(budget, row))
+                .query((row, number) -> opening(row))
                 .list();
     }
 
-    private Opening opening(String budget, ResultSet row) throws SQLException {
-        Instant start = Timestamps.instant(row, "period_start");
+    private static Opening opening(ResultSet row) throws SQLException {
         return new Opening(
-                new Period(start, Timestamps.instantOrNull(row, "period_end")),
+                new Period(
+                        Timestamps.instant(row, "period_start"),
+                        Timestamps.instantOrNull(row, "period_end")),
                 Timestamps.instant(row, "counted_from"),
                 new GpuTime(row.getLong("rolled_over")),
                 new GpuTime(row.getLong("debt")),
                 new GpuTime(row.getLong("written_off")),
-                carried(budget, start),
+                carried(row),
                 Timestamps.instant(row, "opened_at"));
     }
 
-    private Map<String, GpuTime> carried(String budget, Instant start) {
+    private static Map<String, GpuTime> carried(ResultSet row) throws SQLException {
         var carried = new HashMap<String, GpuTime>();
-        jdbc.sql(
-                        """
-                        select grant_uid, remaining from grant_carried
-                        where cluster = :cluster and budget = :budget and period_start = :start::timestamptz
-                        """)
-                .param("cluster", cluster)
-                .param("budget", budget)
-                .param("start", start.toString())
-                .query(row -> {
-                    carried.put(row.getString(1), new GpuTime(row.getLong(2)));
-                });
+        String[] grants = (String[]) row.getArray("grants").getArray();
+        Long[] remaining = (Long[]) row.getArray("remaining").getArray();
+        for (int i = 0; i < grants.length; i++) {
+            carried.put(grants[i], new GpuTime(remaining[i]));
+        }
         return carried;
     }
 }

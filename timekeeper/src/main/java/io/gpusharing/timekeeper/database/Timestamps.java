@@ -4,6 +4,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,14 @@ public final class Timestamps {
             throws SQLException {
         OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
         return time == null ? null : time.toInstant();
+    }
+
+    /**
+     * A parameter that PostgreSQL takes for a point in time at once: months that it rules out are
+     * then left out when a question is planned, where text would have to be read first.
+     */
+    public static OffsetDateTime parameter(Instant instant) {
+        return instant.atOffset(ZoneOffset.UTC);
     }
 
     /** A parameter that may be null, for {@code :name::timestamptz}. */

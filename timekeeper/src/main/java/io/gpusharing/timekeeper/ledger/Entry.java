@@ -33,6 +33,11 @@ public record Entry(
         return from.truncatedTo(ChronoUnit.HOURS);
     }
 
+    /** The full hour that an instant is, or else the next. */
+    static Instant hourFrom(Instant instant) {
+        return hourAfter(instant.minusNanos(1));
+    }
+
     /** Start of the hour that an instant lies in; of a full hour, the one that ends there. */
     static Instant hourBefore(Instant instant) {
         return instant.minusNanos(1).truncatedTo(ChronoUnit.HOURS);

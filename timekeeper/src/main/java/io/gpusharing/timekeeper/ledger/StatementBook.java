@@ -9,8 +9,10 @@ import io.gpusharing.timekeeper.ledger.StatementLine.Place;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -21,9 +23,18 @@ import org.springframework.stereotype.Repository;
 @Repository
 public class StatementBook {
 
+    // Lines come by the hour, and no entry crosses one: when a page is full, its reading ends with
+    // that hour.
+    private static final String ENOUGH =
+            """
+            select date_trunc('hour', charged_from, 'UTC') + interval '1 hour' as until from charge
+             where cluster = :cluster and budget = :budget
+               and charged_from >= :next::timestamptz and charged_from < :to::timestamptz
+             order by charged_from offset :size limit 1
+            """;
+
     // An entry that a span's edge cuts counts by its part; no entry is longer than an hour, so none
-    // that began earlier reaches into the span. Edges are whole seconds: nothing is rounded. Names
-    // are looked up for the page's pods alone; a join would read all pods that there ever were.
+    // that began earlier reaches into the span. Edges are whole seconds: nothing is rounded.
     private static final String LINES =
             """
             with line as (
@@ -38,7 +49,7 @@ public class StatementBook {
                   from charge
                  where cluster = :cluster and budget = :budget
                    and charged_from >= greatest(:from::timestamptz - interval '1 hour', :hour::timestamptz)
-                   and charged_from < :to::timestamptz and charged_to > :from::timestamptz
+                   and charged_from < :until::timestamptz and charged_to > :from::timestamptz
                  group by 2, 3, 4
                 union all
                 select 'Correction', date_trunc('hour', charged_from, 'UTC'), pod_uid, namespace,
@@ -48,7 +59,7 @@ public class StatementBook {
                   from correction
                  where cluster = :cluster and budget = :budget
                    and charged_from >= greatest(:from::timestamptz - interval '1 hour', :hour::timestamptz)
-                   and charged_from < :to::timestamptz and charged_to > :from::timestamptz
+                   and charged_from < :until::timestamptz and charged_to > :from::timestamptz
                 union all
                 select 'Running', date_trunc('hour', greatest(posted_until, :from::timestamptz), 'UTC'), pod_uid, namespace,
                        greatest(posted_until, :from::timestamptz), :to::timestamptz,
@@ -57,14 +68,15 @@ public class StatementBook {
                   from pod_stay
                  where cluster = :cluster and budget = :budget and held_until is null
                    and posted_until < :to::timestamptz and rate > 0
-            ), page as (
-                select * from line where (hour, pod_uid, kind, correction) > (:hour::timestamptz, :pod::uuid, :kind::text, :correction::uuid)
-                order by hour, pod_uid, kind, correction limit :size
+                   and greatest(posted_until, :from::timestamptz) < :until::timestamptz
             )
-            select p.*, s.name from page p left join lateral
-                (select name from pod_stay where cluster = :cluster and pod_uid = p.pod_uid offset 0) s on true
-            order by hour, pod_uid, kind, correction
+            select * from line where (hour, pod_uid, kind, correction) > (:hour::timestamptz, :pod::uuid, :kind::text, :correction::uuid)
+            order by hour, pod_uid, kind, correction limit :size
             """;
+
+    // Asked for by the page's pods; a join would read all pods that there ever were.
+    private static final String NAMES =
+            "select pod_uid, name from pod_stay where cluster = :cluster and pod_uid = any(:pods)";
 
     private static final String LARGEST =
             """
@@ -107,27 +119,74 @@ public class StatementBook {
     }
 
     /**
+     * Lines that follow each other.
+     *
+     * @param lines at least one, if they are not the last
+     * @param last whether none comes after them
+     */
+    public record Lines(List<StatementLine> lines, boolean last) {}
+
+    /**
      * The next lines of [from, to), both whole seconds.
      *
      * @param to not in the future
      * @param after where the last page ended; {@link Place#START} for the first
-     * @param size how many at most
+     * @param size how many at most; they can be fewer where pods have several entries in an hour
      */
-    public List<StatementLine> lines(
-            String budget, Instant from, Instant to, Place after, int size) {
-        return jdbc.sql(LINES)
+    public Lines lines(String budget, Instant from, Instant to, Place after, int size) {
+        Map<String, Object> asked =
+                Map.of(
+                        "cluster",
+                        cluster,
+                        "budget",
+                        budget,
+                        "from",
+                        Timestamps.parameter(from),
+                        "to",
+                        Timestamps.parameter(to),
+                        "hour",
+                        Timestamps.parameter(after.hour()),
+                        "size",
+                        size);
+        Optional<Instant> enough =
+                jdbc.sql(ENOUGH)
+                        .params(asked)
+                        .param("next", Timestamps.parameter(nextHour(from, after)))
+                        .query((row, number) -> Timestamps.instant(row, "until"))
+                        .optional()
+                        .filter(to::isAfter);
+        List<StatementLine> lines =
+                named(
+                        jdbc.sql(LINES)
+                                .params(asked)
+                                .param("until", Timestamps.parameter(enough.orElse(to)))
+                                .param("nobody", new UUID(0, 0))
+                                .param("pod", after.pod())
+                                .param("kind", after.kind().name())
+                                .param("correction", after.correction())
+                                .query((row, number) -> line(row))
+                                .list());
+        return new Lines(lines, enough.isEmpty() && lines.size() < size);
+    }
+
+    private List<StatementLine> named(List<StatementLine> lines) {
+        var names = new HashMap<UUID, String>();
+        jdbc.sql(NAMES)
                 .param("cluster", cluster)
-                .param("budget", budget)
-                .param("from", from.toString())
-                .param("to", to.toString())
-                .param("nobody", new UUID(0, 0))
-                .param("hour", after.hour().toString())
-                .param("pod", after.pod())
-                .param("kind", after.kind().name())
-                .param("correction", after.correction())
-                .param("size", size)
-                .query((row, number) -> line(row))
-                .list();
+                .param(
+                        "pods",
+                        lines.stream().map(StatementLine::pod).distinct().toArray(UUID[]::new))
+                .query(row -> {
+                    names.put(row.getObject("pod_uid", UUID.class), row.getString("name"));
+                });
+        return lines.stream().map(line -> line.withName(names.get(line.pod()))).toList();
+    }
+
+    /** The first full hour of the span that no line has told of. */
+    private static Instant nextHour(Instant from, Place after) {
+        Instant first = Entry.hourFrom(from);
+        Instant next = Entry.hourAfter(after.hour());
+        return next.isAfter(first) ? next : first;
     }
 
     /** What open stays have used of [from, to) and is not posted yet, by namespace. */
@@ -136,8 +195,8 @@ public class StatementBook {
         jdbc.sql(OPEN)
                 .param("cluster", cluster)
                 .param("budget", budget)
-                .param("from", from.toString())
-                .param("to", to.toString())
+                .param("from", Timestamps.parameter(from))
+                .param("to", Timestamps.parameter(to))
                 .query(row -> {
                     used.put(row.getString("namespace"), new GpuTime(row.getLong("used")));
                 });
@@ -170,8 +229,8 @@ public class StatementBook {
         return jdbc.sql(LARGEST)
                 .param("cluster", cluster)
                 .param("budget", budget)
-                .param("from", from.toString())
-                .param("to", to.toString())
+                .param("from", Timestamps.parameter(from))
+                .param("to", Timestamps.parameter(to))
                 .param("size", size)
                 .query((row, number) ->
                         new PodUse(
@@ -194,7 +253,7 @@ public class StatementBook {
                 Timestamps.instant(row, "line_to"),
                 row.getString("namespace"),
                 row.getObject("pod_uid", UUID.class),
-                row.getString("name"),
+                null,
                 row.getLong("used"),
                 row.getString("reason"),
                 row.getString("author"),

@@ -40,10 +40,10 @@ public record StatementLine(
         Running
     }
 
-    /** The same for who may not see the pod's name. */
-    public StatementLine withoutName() {
+    /** The same with another name of the pod, or none. */
+    public StatementLine withName(@Nullable String name) {
         return new StatementLine(
-                kind, hour, from, to, namespace, pod, null, used, reason, author, correction);
+                kind, hour, from, to, namespace, pod, name, used, reason, author, correction);
     }
 
     /** Its place in the statement; lines come in the order of their places. */

@@ -15,6 +15,7 @@ import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
+import io.gpusharing.timekeeper.database.Snapshot;
 import io.gpusharing.timekeeper.leadership.Leadership;
 import io.gpusharing.timekeeper.leadership.Terms;
 import io.gpusharing.timekeeper.ledger.Bookkeeper;
@@ -112,7 +113,7 @@ class ApiHttpTest {
                             type = FilterType.REGEX,
                             pattern =
                                     ".*(Watch|StatusPublisher|Announcer|DefaultBudgets|BudgetMetrics|Test.*|budget\\.Budgets)"))
-    @Import({EvictionBook.class, WasteReport.class})
+    @Import({Snapshot.class, EvictionBook.class, WasteReport.class})
     static class Application {
 
         // Other tests go on with it.

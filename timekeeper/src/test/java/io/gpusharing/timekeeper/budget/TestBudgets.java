@@ -12,6 +12,7 @@ import io.gpusharing.budget.PeriodRule.Unit;
 import io.gpusharing.budget.ShareRule.Formula;
 import io.gpusharing.budget.ShareRule.Reference;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.Snapshot;
 import io.gpusharing.timekeeper.ledger.Accounts;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import java.time.Clock;
@@ -57,6 +58,7 @@ public final class TestBudgets {
     public static Balances balances(
             TestDatabase database, ClusterProperties cluster, Budgets budgets, Clock clock) {
         return new Balances(
+                new Snapshot(database.jdbc(), database.transactions()),
                 new Periods(database.jdbc(), cluster),
                 new GrantBook(database.jdbc(), cluster),
                 new TermsBook(database.jdbc(), cluster, budgets, clock),
