@@ -35,6 +35,9 @@ class Book {
     /** Whether another replica keeps the ledger, and we only look at it. */
     private boolean looking;
 
+    /** Whether the budgets are known: before that, nobody seems to pay for anything. */
+    private boolean told;
+
     private Instant readAnew = Instant.MIN;
 
     Book(
@@ -77,7 +80,7 @@ class Book {
      */
     void keep(Deque<News> pending) {
         stays.restore(now());
-        if (!pods.listed()) {
+        if (told && !pods.listed()) {
             // The last leader may have died over an edit that both of us were told.
             repricing.reprice(now());
         }
@@ -86,6 +89,7 @@ class Book {
                 // What has ended by now ended by the rules that held until now.
                 due.post();
                 work.run();
+                told = true;
                 tariffs.restored(stays.open());
                 repricing.reprice(now());
                 pending.removeFirst();
@@ -103,6 +107,7 @@ class Book {
     void look(Deque<News> tasks) {
         Ledger.State read = ledger.open(now());
         boolean asked = !tasks.isEmpty();
+        told |= asked;
         while (!tasks.isEmpty()) {
             if (tasks.getFirst() instanceof Task(Runnable work)) {
                 work.run();

@@ -134,8 +134,11 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
     /** Lets postings begin. To be called once the budgets, and so all tariffs, are known. */
     public synchronized void begin() {
         if (early != null) {
-            // Ahead of the pods that were queued meanwhile, or those would be charged to nobody.
-            early.reversed().forEach(news::addFirst);
+            // Ahead of the pods that were queued meanwhile, or those would be charged to nobody;
+            // and
+            // as one, because what each tells makes sense only with the others.
+            List<Task> all = List.copyOf(early);
+            news.addFirst(new Task(() -> all.forEach(task -> task.work().run())));
             early = null;
         }
         ready.countDown();

@@ -187,15 +187,45 @@ class BookkeeperTest {
         }
     }
 
-    /** Forty seconds of a GPU. */
+    @Test
+    void aRestartChangesNoStayWhicheverWatchTellsFirst() {
+        ledger.open(START);
+        bookkeeper.start();
+        bookkeeper.listed(List.of(cameAndWent.facts()), "2", false);
+        budgetsAreKnown();
+        await().atMost(Duration.ofSeconds(10)).until(() -> ledger.openStays().size() == 1);
+        bookkeeper.stop();
+        List<PodStay> before = ledger.openStays();
+        clock.pass(Duration.ofMinutes(20));
+
+        var others = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+        var next = Bookkeepers.on(database, others, registry, Leadership.alone(), clock);
+        try {
+            next.start();
+            next.between(() -> TestBudgets.grant(others, List.of()));
+            budgetsAreKnown(next, others);
+            next.listed(List.of(cameAndWent.facts()), "3", false);
+            await().atMost(Duration.ofSeconds(10)).until(() -> !others.states().isEmpty());
+        } finally {
+            next.stop();
+        }
+
+        assertThat(ledger.openStays()).isEqualTo(before);
+    }
+
     private void budgetsAreKnown() {
         budgetsAreKnown(bookkeeper);
     }
 
     private void budgetsAreKnown(Bookkeeper told) {
+        budgetsAreKnown(told, budgets);
+    }
+
+    /** Forty seconds of a GPU. */
+    private static void budgetsAreKnown(Bookkeeper told, Budgets accounts) {
         var budget =
                 TestBudgets.budget("team", START, "0.6666", Unit.Month, "UTC", "0", 25, "team");
-        told.between(() -> TestBudgets.exist(budgets, List.of(budget)));
+        told.between(() -> TestBudgets.exist(accounts, List.of(budget)));
         told.begin();
     }
 
