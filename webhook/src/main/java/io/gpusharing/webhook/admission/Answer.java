@@ -4,27 +4,20 @@ import io.gpusharing.webhook.admission.Decision.Allowed;
 import io.gpusharing.webhook.admission.Decision.Refused;
 import io.gpusharing.webhook.admission.Decision.Untouched;
 import io.gpusharing.webhook.injection.ObjectPatch;
-import java.io.ByteArrayOutputStream;
+import io.gpusharing.webhook.review.JsonBytes;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import tools.jackson.core.JsonGenerator;
-import tools.jackson.core.ObjectWriteContext;
-import tools.jackson.core.json.JsonFactory;
 
 /** A decision as the bytes of an AdmissionReview of version v1. */
 final class Answer {
 
-    private static final JsonFactory FACTORY = new JsonFactory();
-
     private Answer() {}
 
     static byte[] to(String uid, Decision decision) {
-        // The generator hands over all at once what is shorter than 8,000 bytes: room for that
-        // much.
-        var bytes = new ByteArrayOutputStream(0);
-        try (JsonGenerator json = FACTORY.createGenerator(ObjectWriteContext.empty(), bytes)) {
+        return JsonBytes.of(json -> {
             json.writeStartObject();
             json.writeStringProperty("apiVersion", "admission.k8s.io/v1");
             json.writeStringProperty("kind", "AdmissionReview");
@@ -41,8 +34,7 @@ final class Answer {
             json.writeEndObject();
             json.writeEndObject();
             json.writeEndObject();
-        }
-        return bytes.toByteArray();
+        });
     }
 
     private static void write(Allowed allowed, JsonGenerator json) {

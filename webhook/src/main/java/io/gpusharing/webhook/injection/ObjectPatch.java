@@ -1,22 +1,18 @@
 package io.gpusharing.webhook.injection;
 
+import io.gpusharing.webhook.review.JsonBytes;
 import io.gpusharing.webhook.review.PodView.Metadata;
-import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
 import java.util.List;
 import tools.jackson.core.JsonGenerator;
-import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.SerializableString;
 import tools.jackson.core.io.SerializedString;
-import tools.jackson.core.json.JsonFactory;
 
 /**
  * What we add to one object, as a JSON Patch (RFC 6902). Written by hand and key by key, so that
  * nothing of the user's can be replaced or lost by it.
  */
 public sealed class ObjectPatch permits PodPatch {
-
-    private static final JsonFactory FACTORY = new JsonFactory();
 
     /** One step of the patch. Exactly one of the four. */
     private sealed interface Operation {
@@ -104,17 +100,13 @@ public sealed class ObjectPatch permits PodPatch {
 
     /** The patch as it is sent. */
     public byte[] toJson() {
-        // The generator hands over all at once what is shorter than 8,000 bytes: room for that
-        // much.
-        var bytes = new ByteArrayOutputStream(0);
-        try (JsonGenerator json = FACTORY.createGenerator(ObjectWriteContext.empty(), bytes)) {
+        return JsonBytes.of(json -> {
             json.writeStartArray();
             for (Operation operation : operations) {
                 write(operation, json);
             }
             json.writeEndArray();
-        }
-        return bytes.toByteArray();
+        });
     }
 
     private static void write(Operation operation, JsonGenerator json) {

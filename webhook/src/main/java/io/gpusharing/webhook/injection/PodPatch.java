@@ -5,6 +5,7 @@ import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.Quantity;
 import io.gpusharing.webhook.review.PodView;
 import io.gpusharing.webhook.review.PodView.Container;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import tools.jackson.core.SerializableString;
@@ -81,12 +82,12 @@ public final class PodPatch extends ObjectPatch {
     /** Adds registry credentials that the pod does not name yet. */
     public void pullSecrets(List<String> names) {
         List<String> present = pod.spec().imagePullSecrets();
-        List<SerializableString> missing =
-                names.stream()
-                        .filter(name -> present == null || !present.contains(name))
-                        .<SerializableString>map(
-                                name -> new SerializedString("{\"name\":\"" + name + "\"}"))
-                        .toList();
+        var missing = new ArrayList<SerializableString>();
+        for (String name : names) {
+            if (present == null || !present.contains(name)) {
+                missing.add(new SerializedString("{\"name\":\"" + name + "\"}"));
+            }
+        }
         append("/spec/imagePullSecrets", present == null, missing);
     }
 

@@ -157,7 +157,7 @@ public final class PodReader {
         private @Nullable List<Container> initContainers;
         private @Nullable List<Volume> volumes;
         private @Nullable String priorityClassName;
-        private @Nullable Long priority;
+        private @Nullable Integer priority;
         private @Nullable String preemptionPolicy;
         private @Nullable String nodeName;
         private @Nullable String osName;
@@ -177,7 +177,10 @@ public final class PodReader {
                 }
                 case "volumes" -> volumes = list(json, PodReader.this::volume);
                 case "priorityClassName" -> priorityClassName = text(json);
-                case "priority" -> priority = number(json);
+                case "priority" -> {
+                    Long number = number(json);
+                    priority = number == null ? null : number.intValue();
+                }
                 case "preemptionPolicy" -> preemptionPolicy = text(json);
                 case "nodeName" -> nodeName = text(json);
                 case "os" -> osName = textAt("name");
@@ -197,7 +200,7 @@ public final class PodReader {
                     initContainers,
                     volumes,
                     priorityClassName,
-                    priority == null ? null : priority.intValue(),
+                    priority,
                     preemptionPolicy,
                     nodeName,
                     osName,
@@ -337,13 +340,21 @@ public final class PodReader {
      * may do so. Names and values of other variables are never made into strings: pods have many.
      */
     private boolean isVisibleDevices() {
-        boolean named = false;
+        String variable = null;
         boolean hiding = true;
         if (isObject(json)) {
             for (String name; (name = nextField(json)) != null; ) {
                 switch (name) {
-                    case "name" -> named = VISIBLE_DEVICES.equals(upTo(VISIBLE_DEVICES.length()));
-                    case "value" -> hiding &= NO_DEVICES.contains(upTo(LONGEST_NO_DEVICES));
+                    case "name" -> {
+                        once(variable == null, name);
+                        variable = upTo(VISIBLE_DEVICES.length());
+                    }
+                    case "value" -> {
+                        // The API server writes the name first: most values need not be read.
+                        if (variable == null || variable.equals(VISIBLE_DEVICES)) {
+                            hiding &= NO_DEVICES.contains(upTo(LONGEST_NO_DEVICES));
+                        }
+                    }
                     case "valueFrom" -> {
                         hiding &= !isObject(json);
                         json.skipChildren();
@@ -352,7 +363,7 @@ public final class PodReader {
                 }
             }
         }
-        return named && !hiding;
+        return VISIBLE_DEVICES.equals(variable) && !hiding;
     }
 
     /** The text if it is so short; else something else, which is not made into a string. */

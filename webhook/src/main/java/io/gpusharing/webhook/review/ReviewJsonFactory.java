@@ -1,5 +1,8 @@
 package io.gpusharing.webhook.review;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
@@ -51,6 +54,14 @@ final class ReviewJsonFactory extends JsonFactory {
     }
 
     private static final class Parser extends UTF8StreamJsonParser {
+
+        /** Strings are looked through by eight bytes at a time. */
+        private static final VarHandle EIGHT =
+                MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
+        private static final long ONES = 0x0101_0101_0101_0101L;
+        private static final long QUOTES = ONES * '"';
+        private static final long BACKSLASHES = ONES * '\\';
 
         Parser(
                 ObjectReadContext read,
@@ -105,10 +116,30 @@ final class ReviewJsonFactory extends JsonFactory {
         /** From behind the opening quote to behind its closing one, or to the end. */
         private static int behindString(byte[] bytes, int from, int end) {
             int at = from;
-            while (at < end && bytes[at] != '"') {
-                at += bytes[at] == '\\' ? 2 : 1;
+            while (at < end) {
+                if (at + Long.BYTES <= end) {
+                    long eight = (long) EIGHT.get(bytes, at);
+                    long found = zeros(eight ^ QUOTES) | zeros(eight ^ BACKSLASHES);
+                    if (found == 0) {
+                        at += Long.BYTES;
+                        continue;
+                    }
+                    at += Long.numberOfTrailingZeros(found) / Byte.SIZE;
+                }
+                byte here = bytes[at++];
+                if (here == '"') {
+                    return at;
+                }
+                if (here == '\\') {
+                    at++;
+                }
             }
-            return Math.min(at + 1, end);
+            return end;
+        }
+
+        /** The highest bit of the lowest byte that is zero, if there is one. */
+        private static long zeros(long bytes) {
+            return (bytes - ONES) & ~bytes & (ONES << 7);
         }
     }
 }

@@ -80,7 +80,7 @@ class ReviewJsonFactoryTest {
 
     private static String text(Random random) {
         var text = new StringBuilder();
-        for (int i = random.nextInt(8); i > 0; i--) {
+        for (int i = random.nextInt(24); i > 0; i--) {
             text.appendCodePoint(TRICKY[random.nextInt(TRICKY.length)]);
         }
         return text.toString();

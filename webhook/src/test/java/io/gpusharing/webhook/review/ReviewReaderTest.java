@@ -57,6 +57,27 @@ class ReviewReaderTest {
     }
 
     @Test
+    void readsAVariableWhoseValueComesBeforeItsName() {
+        String usual = "{\"name\": \"NVIDIA_VISIBLE_DEVICES\", \"value\": \"all\"}";
+        String other = "{\"value\": \"all\", \"name\": \"NVIDIA_VISIBLE_DEVICES\"}";
+
+        PodView pod = pod(review("\"uid\": \"u1\", " + KIND + ", " + POD.replace(usual, other)));
+
+        assertThat(pod.spec().containers().getFirst().setsVisibleDevices()).isTrue();
+    }
+
+    @Test
+    void refusesAVariableWithTwoNamesOfWhichOnlyOneCouldBeSeen() {
+        String twice = "\"name\": \"A\", \"value\": \"all\", \"name\": \"NVIDIA_VISIBLE_DEVICES\"";
+        String once = "\"name\": \"NVIDIA_VISIBLE_DEVICES\", \"value\": \"all\"";
+
+        assertThatThrownBy(() ->
+                        pod(review("\"uid\": \"u1\", " + KIND + ", " + POD.replace(once, twice))))
+                .isInstanceOf(MalformedReviewException.class)
+                .hasMessage("Duplicate field name");
+    }
+
+    @Test
     void readsTheSamePodWhereTheKindComesAfterTheObject() {
         PodView before = pod(review("\"uid\": \"u1\", " + KIND + ", " + POD));
         PodView after = pod(review(POD + ", " + KIND + ", \"uid\": \"u1\""));
