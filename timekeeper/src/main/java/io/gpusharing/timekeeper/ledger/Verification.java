@@ -72,6 +72,7 @@ public class Verification {
         differences.addAll(find("amount", AMOUNTS, since, most));
         differences.addAll(find("hour", HOURS, since, most));
         differences.addAll(find("overlap", OVERLAPS, since, most));
+        differences.addAll(find("pod", PODS, since, most));
         differences.addAll(find("stay", STAYS, since, most));
         differences.addAll(find("weight", WEIGHTS, since, most));
         differences.addAll(find("use", BY_USE, since, most));
@@ -137,6 +138,18 @@ public class Verification {
                          lag(charged_to) over (partition by pod_uid order by charged_from) as before_to
                   from charge where cluster = :cluster and charged_from >= :since::timestamptz) c
             where before_to > charged_from
+            """;
+
+    /** Whoever is charged was there: no stay is ever deleted. */
+    private static final String PODS =
+            """
+            select e.pod_uid::text, sum(e.amount), 0
+            from (select cluster, pod_uid, charged_from, amount from charge
+                  union all
+                  select cluster, pod_uid, charged_from, amount from correction) e
+            where e.cluster = :cluster and e.charged_from >= :since::timestamptz
+              and not exists (select from pod_stay s where s.cluster = e.cluster and s.pod_uid = e.pod_uid)
+            group by e.pod_uid
             """;
 
     /**

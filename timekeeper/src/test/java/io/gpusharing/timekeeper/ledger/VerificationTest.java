@@ -1,0 +1,137 @@
+package io.gpusharing.timekeeper.ledger;
+
+import static io.gpusharing.timekeeper.budget.TestBudgets.monthly;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.timekeeper.ledger.Verification.Difference;
+import io.gpusharing.timekeeper.testing.Pods;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * What somebody may do to the rows of a ledger, and which checks notice it. Team a's pod held half
+ * a GPU from ten; its end at half past eleven was told at one, and ten of its minutes were given
+ * back. Team b is charged by use, and idle.
+ */
+class VerificationTest {
+
+    private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
+
+    private static Books books;
+
+    @BeforeAll
+    static void keepALedger() {
+        books =
+                new Books(
+                        TEN,
+                        monthly("a", TEN, "1000", "team-a"),
+                        monthly("b", TEN, "1000", "team-b").byUse());
+        Pods trainer = Pods.waiting("team-a", 50, 15).boundAt(TEN);
+        Pods idle = Pods.waiting("team-b", 50, 15).boundAt(TEN);
+        books.told(trainer);
+        books.told(idle);
+        books.measured(idle, 0, 7_200);
+        books.pass(Duration.ofHours(3));
+        books.told(trainer.finishedAt(TEN.plusSeconds(5_400)));
+        new Corrections(books.database.jdbc(), Books.CLUSTER)
+                .write(
+                        new CorrectionOrder(
+                                trainer.uid(),
+                                "a",
+                                TEN.plusSeconds(600),
+                                TEN.plusSeconds(1_200),
+                                0),
+                        "the node was broken",
+                        "somebody");
+    }
+
+    /** Kinds of what is found after a change that nobody else sees. */
+    private static List<String> found(String change) {
+        return new TransactionTemplate(books.database.transactions())
+                .execute(status -> {
+                    books.database.jdbc().sql(change).update();
+                    List<Difference> differences = books.differences();
+                    status.setRollbackOnly();
+                    return differences.stream().map(Difference::kind).distinct().toList();
+                });
+    }
+
+    @Test
+    void nothingIsFoundInASoundLedger() {
+        assertThat(books.differences()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            textBlock =
+                    """
+                    update charge set amount = amount + 1 where budget = 'a'                        | amount hour stay
+                    update charge set rate = rate + 1 where budget = 'a'                            | amount
+                    update charge set charged_to = charged_to - interval '1 second'                 | amount
+                    update charge set budget = 'b' where budget = 'a'                               | hour
+                    update charge set namespace = 'team-b' where budget = 'a'                       | hour
+                    delete from charge where budget = 'a'                                           | hour stay
+                    update correction set amount = amount - 1 where budget = 'a' and by_hand        | amount hour stay
+                    update correction set amount = amount - 1 where budget = 'a' and not by_hand    | amount hour stay
+                    update correction set rate = rate + 1 where budget = 'a' and not by_hand        | amount
+                    delete from correction where by_hand                                            | hour
+                    delete from correction where budget = 'a' and not by_hand                       | hour stay
+                    update correction set rate = 2 * rate, amount = 2 * amount where budget = 'b'   | hour use
+                    update usage_hour set amount = amount - 1 where budget = 'a'                    | hour
+                    delete from usage_hour where budget = 'a'                                       | hour
+                    insert into usage_hour values ('test', 'a', 'team-a', '2026-03-02T05:00Z', 1)   | hour
+                    update pod_stay set held_from = held_from - interval '1 hour'                   | stay
+                    update pod_stay set posted_until = posted_until + interval '1 hour'             | stay
+                    """)
+    void aRowThatIsChangedLostOrInventedIsFound(String change, String kinds) {
+        assertThat(found(change)).containsExactlyInAnyOrder(kinds.split(" "));
+    }
+
+    @Test
+    void anHourThatIsChangedAlongHidesNoLostEntry() {
+        assertThat(
+                        found(
+                                """
+                                with lost as (delete from charge where budget = 'a' returning *)
+                                update usage_hour h set amount = h.amount - lost.amount from lost
+                                 where h.budget = lost.budget and h.hour = lost.charged_from
+                                """))
+                .containsExactly("stay");
+    }
+
+    @Test
+    void timeThatIsChargedTwiceIsFound() {
+        assertThat(
+                        found(
+                                """
+                                insert into charge (cluster, pod_uid, charged_from, charged_to, namespace, budget, rate, amount)
+                                select cluster, pod_uid, charged_to - interval '1 second', charged_to, namespace, budget, rate, rate
+                                  from charge where budget = 'a'
+                                """))
+                .contains("overlap");
+    }
+
+    @Test
+    void aWeightThatIsChangedWithoutItsRateIsRefusedByTheTableAndFoundWithoutThat() {
+        assertThat(
+                        found(
+                                """
+                                alter table pod_stay drop constraint pod_stay_weighed;
+                                update pod_stay set weight = 2000000 where budget = 'a'
+                                """))
+                .containsExactly("weight");
+    }
+
+    @Test
+    void chargesOfAPodThatNobodyKnowsAreFound() {
+        assertThat(found("delete from pod_stay where budget = 'a'")).containsExactly("pod");
+    }
+}
