@@ -359,6 +359,26 @@ class ScenariosTest {
     }
 
     @Test
+    void whatIsToldLateOverAnEdgeThatIsNoFullHourCountsOnceInEachPeriod() {
+        var books =
+                new Books(
+                        TEN,
+                        monthly("a", TEN, "600", "team-a")
+                                .every(Unit.Day, "Asia/Kolkata", "2026-01-01T00:00:00"));
+        Instant edge = Instant.parse("2026-03-02T18:30:00Z");
+        books.pass(Duration.ofHours(10));
+        assertThat(books.budget("a").period().start()).isEqualTo(edge);
+
+        books.told(gpu("team-a", edge.minusSeconds(600)).finishedAt(edge.plusSeconds(300)));
+
+        assertThat(books.used("a")).isEqualTo(new GpuTime(900 * 1_000_000L));
+        books.restart();
+        assertThat(books.used("a")).isEqualTo(new GpuTime(900 * 1_000_000L));
+        assertThat(used(books, "2026-03-02T10:00:00Z", "2026-03-02T18:30:00Z"))
+                .isEqualTo(new GpuTime(600 * 1_000_000L));
+    }
+
+    @Test
     void aGrantThatBeginsWithThePeriodPaysTheDebtOnce() {
         Instant midnight = Instant.parse("2026-03-03T00:00:00Z");
         var books =
