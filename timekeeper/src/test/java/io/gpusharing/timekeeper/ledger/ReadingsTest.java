@@ -1,20 +1,24 @@
 package io.gpusharing.timekeeper.ledger;
 
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.summingLong;
+import static java.util.stream.Collectors.toMap;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.testing.RandomSeeds;
 import io.gpusharing.timekeeper.ledger.StatementBook.Lines;
+import io.gpusharing.timekeeper.ledger.StatementBook.PodUse;
 import io.gpusharing.timekeeper.ledger.StatementLine.Place;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 
@@ -55,6 +59,7 @@ class ReadingsTest {
         var random = new Random(seed);
         String budget = "pages " + seed;
         List<Row> rows = rows(random, budget);
+        rows.addAll(running(random, budget));
         StatementBook book = Accounts.statements(database, Books.CLUSTER);
         for (int i = 0; i < 20; i++) {
             Instant from = TEN.plusSeconds(random.nextInt(SECONDS) - 1_800);
@@ -76,6 +81,33 @@ class ReadingsTest {
             assertThat(paged.stream().mapToLong(StatementLine::used).sum())
                     .isEqualTo(rows.stream().mapToLong(row -> row.used(from, to)).sum());
         }
+    }
+
+    @ParameterizedTest
+    @RandomSeeds(4)
+    void thePodsThatUsedMostAreNamedWithAllThatTheyUsed(long seed) {
+        var random = new Random(seed);
+        String budget = "largest " + seed;
+        List<Row> rows = rows(random, budget);
+        rows.stream()
+                .collect(toMap(Row::pod, row -> row, (one, other) -> one))
+                .values()
+                .forEach(row -> stay(row, budget, true));
+        rows.addAll(running(random, budget));
+        Instant begin = TEN.minusSeconds(3_600);
+        Instant now = TEN.plusSeconds(SECONDS + 3_600);
+
+        List<PodUse> largest =
+                Accounts.statements(database, Books.CLUSTER).largest(budget, begin, now, 3);
+
+        Map<UUID, Long> used =
+                rows.stream()
+                        .collect(groupingBy(Row::pod, summingLong(row -> row.used(begin, now))));
+        assertThat(largest)
+                .extracting(PodUse::used)
+                .isEqualTo(
+                        used.values().stream().sorted(Comparator.reverseOrder()).limit(3).toList());
+        assertThat(largest).allSatisfy(it -> assertThat(it.used()).isEqualTo(used.get(it.pod())));
     }
 
     @ParameterizedTest
@@ -132,7 +164,39 @@ class ReadingsTest {
                 ", gen_random_uuid(), 'wrong', 'somebody'",
                 budget,
                 corrections);
-        return Stream.concat(rows.stream(), corrections.stream()).toList();
+        rows.addAll(corrections);
+        return rows;
+    }
+
+    /** Pods that have come as far as their last posting, and run on. */
+    private static List<Row> running(Random random, String budget) {
+        var running = new ArrayList<Row>();
+        for (int pod = 0; pod < 3; pod++) {
+            Instant posted = TEN.plusSeconds(random.nextInt(SECONDS));
+            UUID uid = new UUID(random.nextLong(), random.nextLong());
+            running.add(new Row(uid, posted, Instant.MAX, random.nextInt(1_000_000), posted));
+        }
+        running.forEach(row -> stay(row, budget, false));
+        return running;
+    }
+
+    private static void stay(Row row, String budget, boolean ended) {
+        database.jdbc()
+                .sql(
+                        """
+                        insert into pod_stay (cluster, pod_uid, namespace, name, node, budget, share_rate, rate,
+                            compute_part, memory_part, share_known, held_from, posted_until, charged_until, held_until)
+                        values ('test', :pod, 'team-a', 'p', 'n', :budget, :rate, :rate, 0, 0, true, :at::timestamptz,
+                            :at::timestamptz, :at::timestamptz, case when :ended then :at::timestamptz end)
+                        """)
+                .params(
+                        Map.of(
+                                "pod", row.pod(),
+                                "budget", budget,
+                                "rate", row.rate(),
+                                "at", row.from().toString(),
+                                "ended", ended))
+                .update();
     }
 
     private static Row row(Random random, UUID pod, Instant from, Instant to) {
