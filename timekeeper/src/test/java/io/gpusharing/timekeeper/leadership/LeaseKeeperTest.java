@@ -7,6 +7,7 @@ import io.gpusharing.timekeeper.testing.SteppingClock;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -133,7 +134,30 @@ class LeaseKeeperTest {
     }
 
     @Test
+    void howLongTheAnswerTookIsNotTheLeadersTime() {
+        lease.beforeTheNextWrite(() -> ticks.pass(Duration.ofSeconds(6)));
+        one.keeper.attempt();
+
+        ticks.pass(Duration.ofSeconds(3));
+        assertThat(one.leadership.leads()).isTrue();
+        ticks.pass(Duration.ofSeconds(1));
+        assertThat(one.leadership.leads()).isFalse();
+    }
+
+    @Test
+    void whoHasNotNoticedThatAnotherLeadsDoesNotGiveBackThatOnesLease() {
+        one.keeper.start();
+        lease.write("two");
+
+        one.keeper.stop();
+
+        assertThat(lease.holder()).isEqualTo("two");
+    }
+
+    @Test
     void whoCannotReachTheApiServerStopsBeforeAnotherBegins() {
+        var told = new ArrayList<String>();
+        one.leadership.listen(() -> told.add("begins"), () -> told.add("ends"));
         one.keeper.attempt();
         two.keeper.attempt();
         lease.away(true);
@@ -142,6 +166,7 @@ class LeaseKeeperTest {
         assertThat(one.leadership.leads()).isTrue();
         pass(1);
         assertThat(one.leadership.leads()).isFalse();
+        assertThat(told).as("though nobody answers").containsExactly("begins", "ends");
 
         lease.away(false);
         one.keeper.attempt();

@@ -2,7 +2,9 @@ package io.gpusharing.timekeeper.reclaim;
 
 import static io.gpusharing.timekeeper.reclaim.Cluster.NOON;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.timekeeper.reclaim.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.Decision.Victim;
 import io.gpusharing.timekeeper.reclaim.Evictions.Answer;
@@ -16,6 +18,8 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is asked of the API server, in which order, and what its answers mean. */
 class EvictionsTest {
@@ -137,6 +141,17 @@ class EvictionsTest {
     }
 
     @Test
+    void whoIsRefusedOnlyWhenItIsMeantIsNotDeleted() {
+        api.refuseInEarnest("/pods/a/eviction", 429);
+
+        Map<String, Answer> answers = evictions.carryOut(plan(victim("a", SHORT)), NOON);
+
+        assertThat(answers.get("uid-a")).extracting(Answer::result).isEqualTo(Result.Refused);
+        assertThat(api.to("/namespaces/team-a/pods/a")).isEmpty();
+        assertThat(events()).isEmpty();
+    }
+
+    @Test
     void withoutTheRightToDeleteItStaysAtThat() {
         api.refuse("/pods/a/eviction", 429);
         api.refuse("/pods/a", 403);
@@ -150,13 +165,23 @@ class EvictionsTest {
         assertThat(events()).isEmpty();
     }
 
-    @Test
-    void aPodThatIsGoneAlreadyIsNoFailure() {
-        api.refuse("/pods/a/eviction", 404);
+    /** 409: the pod of that name is another one by now. */
+    @ParameterizedTest
+    @ValueSource(ints = {404, 409})
+    void aPodThatIsGoneAlreadyIsNoFailure(int code) {
+        api.refuse("/pods/a/eviction", code);
 
         assertThat(evictions.carryOut(plan(victim("a", SHORT)), NOON))
                 .containsEntry("uid-a", new Answer(Result.Gone, "it was gone already"));
         assertThat(events()).isEmpty();
+    }
+
+    @Test
+    void anApiServerThatFailsHasRefusedNobody() {
+        api.refuse("/pods/a/eviction", 500);
+
+        assertThatThrownBy(() -> evictions.carryOut(plan(victim("a", SHORT)), NOON))
+                .isInstanceOf(KubernetesClientException.class);
     }
 
     @Test

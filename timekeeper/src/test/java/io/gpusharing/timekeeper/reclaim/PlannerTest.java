@@ -93,6 +93,24 @@ class PlannerTest {
     }
 
     @Test
+    void ofTwoNodesItTakesTheOneWhereFewerHaveToGo() {
+        Cluster cluster =
+                new Cluster()
+                        .node("n1")
+                        .node("n2")
+                        .within("team-b")
+                        .over("team-a", 5)
+                        .over("team-c", 50)
+                        .runs(pod("team-c", "alone").gpus(1).on("n1", 0))
+                        .runs(pod("team-a", "w0").gpus(1).gang("job").on("n1", 1))
+                        .runs(pod("team-a", "w1").gpus(1).gang("job").on("n2", 0))
+                        .waits(pod("team-b", "w").gpus(2).waiting(HALF_A_MINUTE));
+
+        // When the job goes, it fits on both; on n1 only because "alone" went before.
+        assertThat(victims(cluster.decide())).containsExactly("w0", "w1");
+    }
+
+    @Test
     void servesANamespaceThatNoBudgetLimits() {
         Cluster cluster = full().waits(pod("free", "w").gpus(1).waiting(HALF_A_MINUTE));
 
@@ -381,6 +399,8 @@ class PlannerTest {
 
             assertThat(spared(cluster.decide()))
                     .containsOnly("its minimum run time ends at 2026-03-02T12:01:00Z");
+            cluster.now = NOON.plusSeconds(59);
+            assertThat(cluster.decide()).isInstanceOf(Leave.class);
             cluster.now = NOON.plusSeconds(60);
             assertThat(victims(cluster.decide())).containsExactly("young");
         }
@@ -556,6 +576,51 @@ class PlannerTest {
         }
 
         @Test
+        void isNotAskedForAgainRightAfterItWasRefusedHoweverLongThatHasBeenSo() {
+            Cluster cluster =
+                    kept().refused(waiter, "team-a-a", NOON.minus(Duration.ofHours(1)))
+                            .refused(waiter, "team-a-a", NOON.minusSeconds(1));
+
+            assertThat(reason(cluster.decide(insisting))).isEqualTo(Reason.KEPT);
+            cluster.now = NOON.plus(Duration.ofMinutes(2));
+            assertThat(victims(cluster.decide(insisting))).containsExactly("a");
+        }
+
+        @Test
+        void isDeletedAloneAndWhoGoesWithItIsEvicted() {
+            Instant refused = NOON.minus(Duration.ofHours(1));
+            Cluster cluster = ofTwo(2).refused(waiter, "team-a-a", refused);
+
+            assertThat(((Evict) cluster.decide(insisting)).victims())
+                    .extracting(it -> it.pod().name(), Victim::refusedSince)
+                    .containsExactlyInAnyOrder(tuple("a", refused), tuple("free", null));
+        }
+
+        @Test
+        void ofSeveralTheOneThatWasRefusedLastCounts() {
+            Cluster cluster =
+                    ofTwo(0).refused(waiter, "team-a-a", NOON.minus(Duration.ofHours(1)))
+                            .refused(waiter, "team-a-free", NOON.minusSeconds(599));
+
+            assertThat(reason(cluster.decide(insisting))).isEqualTo(Reason.KEPT);
+            cluster.now = NOON.plusSeconds(1);
+            assertThat(victims(cluster.decide(insisting))).containsExactlyInAnyOrder("a", "free");
+        }
+
+        /** Both have to go; the second's own PodDisruptionBudget lets so many go. */
+        private Cluster ofTwo(int allowed) {
+            return new Cluster()
+                    .node("n1")
+                    .within("team-b")
+                    .over("team-a", 5)
+                    .disruptionBudget("team-a/pdb", 0)
+                    .disruptionBudget("team-a/other", allowed)
+                    .runs(pod("team-a", "a").gpus(1).guardedBy("team-a/pdb").on("n1", 0))
+                    .runs(pod("team-a", "free").gpus(1).guardedBy("team-a/other").on("n1", 1))
+                    .waits(pod("team-b", "w").gpus(2).waiting(Duration.ofHours(1)));
+        }
+
+        @Test
         void isNotDeletedForWhatAnotherWaiterWasRefused() {
             Waiter other = pod("team-b", "other").gpus(1).waiting(A_MINUTE);
             Cluster cluster = kept().refused(other, "team-a-a", NOON.minus(Duration.ofHours(1)));
@@ -618,6 +683,20 @@ class PlannerTest {
         }
 
         @Test
+        void areAsNewAsTheirNewestPod() {
+            Cluster cluster =
+                    job(Duration.ofMinutes(10))
+                            .node("n3")
+                            .runs(
+                                    pod("team-a", "alone")
+                                            .gpus(2)
+                                            .age(Duration.ofMinutes(30))
+                                            .on("n3", 0, 1));
+
+            assertThat(victims(cluster.decide())).containsExactly("w0", "w1");
+        }
+
+        @Test
         void stayWholeWhenOneOfThemMustStay() {
             assertThat(spared(job(Duration.ofMinutes(1)).decide()))
                     .contains(
@@ -655,6 +734,13 @@ class PlannerTest {
         }
 
         @Test
+        void anotherPodOfItsWorkloadGetsRoomOfItsOwnMeanwhile() {
+            Cluster cluster = full().before(earlier("w", HALF_A_MINUTE, false)).waits(waiter("w2"));
+
+            assertThat(victims(cluster.decide())).containsExactly("new");
+        }
+
+        @Test
         void itsWorkloadBacksOffWhenItWasInVain() {
             Cluster cluster =
                     full().before(earlier("w", Duration.ofSeconds(90), false)).waits(waiter("w2"));
@@ -687,17 +773,7 @@ class PlannerTest {
         void theRoomThatWasMadeIsKeptForItsWaiter() {
             Cluster cluster =
                     full().node("n2")
-                            .before(
-                                    new PastEviction(
-                                            "p",
-                                            NOON.minusSeconds(5),
-                                            NOON.plusSeconds(60),
-                                            new PodRef("team-b-first", "team-b", "first"),
-                                            "team-b-first",
-                                            "team-b",
-                                            "team-a",
-                                            "n2",
-                                            false))
+                            .before(promised("n2"))
                             .waits(pod("team-b", "first").gpus(2).priority(1).waiting(A_MINUTE))
                             .waits(pod("team-b", "second").gpus(1).waiting(A_MINUTE));
 
@@ -705,6 +781,50 @@ class PlannerTest {
 
             assertThat(reason(decisions.getFirst())).isEqualTo(Reason.SETTLING);
             assertThat(victims(decisions.getLast())).containsExactly("new");
+        }
+
+        @Test
+        void theRoomIsKeptByTheNodesSumsWhereNothingTellsTheGpu() {
+            Cluster cluster =
+                    full().node("n2")
+                            .runs(pod("team-d", "x").gpus(1).placementUnknown().on("n2"))
+                            .before(promised("n2"))
+                            .waits(pod("team-b", "first").gpus(1).priority(1).waiting(A_MINUTE))
+                            .waits(pod("team-b", "second").gpus(1).waiting(A_MINUTE));
+
+            List<Decision> decisions = new Planner(RULES).plan(cluster.scene(), node -> List.of());
+
+            assertThat(victims(decisions.getLast())).containsExactly("new");
+        }
+
+        @Test
+        void theRoomIsKeptOnTheGpuWhereItsWaiterFits() {
+            Cluster cluster =
+                    full().node("n2")
+                            .runs(pod("team-d", "x").share(40, 20).on("n2", 0))
+                            .runs(pod("team-d", "y").share(55, 30).on("n2", 1))
+                            .before(promised("n2"))
+                            .waits(pod("team-b", "first").priority(1).waiting(A_MINUTE))
+                            .waits(pod("team-b", "second").waiting(A_MINUTE));
+
+            List<Decision> decisions = new Planner(RULES).plan(cluster.scene(), node -> List.of());
+
+            // Half a GPU more would fit into what both GPUs have left together.
+            assertThat(victims(decisions.getLast())).containsExactly("new");
+        }
+
+        /** Room was made for the pod "first", and it has not taken it yet. */
+        private static PastEviction promised(String node) {
+            return new PastEviction(
+                    "p",
+                    NOON.minusSeconds(5),
+                    NOON.plusSeconds(60),
+                    new PodRef("team-b-first", "team-b", "first"),
+                    "team-b-first",
+                    "team-b",
+                    "team-a",
+                    node,
+                    false);
         }
 
         @Test
