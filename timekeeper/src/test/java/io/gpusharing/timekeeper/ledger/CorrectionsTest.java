@@ -8,7 +8,10 @@ import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 
 /** What people say that time should have cost. */
@@ -68,5 +71,20 @@ class CorrectionsTest {
         assertThat(books.charged(pod).microGpuSeconds())
                 .isEqualTo(Arrays.stream(due, 0, earlier).sum());
         assertThat(books.differences()).isEmpty();
+    }
+
+    @Test
+    void whatAnotherBudgetPaysInsteadIsNoneOfThisOnes() {
+        UUID pod = UUID.randomUUID();
+        Instant eleven = TEN.plusSeconds(3_600);
+        Entry charge = new Entry(pod, "team-a", "a", TEN, eleven, 500_000);
+        // Its end was taken back on a's account, and it went on at b's.
+        List<Entry> moved =
+                List.of(
+                        new Entry(pod, "team-a", "a", TEN, eleven, -500_000),
+                        new Entry(pod, "team-a", "b", TEN, eleven, 500_000));
+
+        assertThat(new CorrectionOrder(pod, "a", TEN, eleven, 0).entries(List.of(charge), moved))
+                .isEmpty();
     }
 }

@@ -379,6 +379,33 @@ class ScenariosTest {
     }
 
     @Test
+    void aPeriodThatTwoTimekeepersCloseIsWrittenDownOnce() {
+        var books =
+                new Books(
+                        TEN,
+                        monthly("a", TEN, "60", "team-a")
+                                .every(Unit.Day, "UTC", "2026-01-01T00:00:00"));
+        books.told(gpu("team-a", TEN).finishedAt(TEN.plus(Duration.ofHours(2))));
+        Books twin = books.twin();
+        books.pass(Duration.ofHours(14));
+        twin.pass(Duration.ZERO);
+        books.pass(AN_HOUR);
+        List<String> written = periods(books);
+
+        twin.pass(Duration.ofSeconds(1));
+
+        assertThat(periods(books)).isEqualTo(written).hasSize(2);
+    }
+
+    private static List<String> periods(Books books) {
+        return books.database
+                .jdbc()
+                .sql("select budget_period::text from budget_period order by period_start")
+                .query((row, number) -> row.getString(1))
+                .list();
+    }
+
+    @Test
     void aGrantThatBeginsWithThePeriodPaysTheDebtOnce() {
         Instant midnight = Instant.parse("2026-03-03T00:00:00Z");
         var books =

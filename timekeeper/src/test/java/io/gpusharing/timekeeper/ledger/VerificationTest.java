@@ -108,6 +108,18 @@ class VerificationTest {
     }
 
     @Test
+    void norAPodOfWhichNoEntryIsLeft() {
+        assertThat(
+                        found(
+                                """
+                                delete from usage_hour where budget = 'a';
+                                delete from correction where budget = 'a';
+                                delete from charge where budget = 'a'
+                                """))
+                .containsExactly("stay");
+    }
+
+    @Test
     void timeThatIsChargedTwiceIsFound() {
         assertThat(
                         found(
@@ -128,6 +140,20 @@ class VerificationTest {
                                 update pod_stay set weight = 2000000 where budget = 'a'
                                 """))
                 .containsExactly("weight");
+    }
+
+    @Test
+    void anotherClusterOnTheSameDatabaseIsNotLookedAt() {
+        assertThat(
+                        found(
+                                """
+                                insert into cluster values ('other', now());
+                                insert into usage_hour select 'other', budget, namespace, hour, amount - 1 from usage_hour;
+                                insert into charge (cluster, pod_uid, charged_from, charged_to, namespace, budget, rate, amount)
+                                select 'other', pod_uid, charged_from, charged_to + interval '1 second', namespace, budget, rate, amount
+                                  from charge
+                                """))
+                .isEmpty();
     }
 
     @Test

@@ -10,12 +10,15 @@ import static io.gpusharing.timekeeper.usage.Reports.sent;
 import static io.gpusharing.timekeeper.usage.Reports.sidecar;
 import static io.gpusharing.timekeeper.usage.Reports.use;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.gpusharing.timekeeper.usage.Outcome.Accepted;
 import io.gpusharing.timekeeper.usage.Outcome.Duplicate;
 import io.gpusharing.timekeeper.usage.Outcome.Refusal;
 import io.gpusharing.timekeeper.usage.Outcome.Refused;
 import io.gpusharing.timekeeper.usage.UsageReport.PodUse;
+import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -96,6 +99,34 @@ class ReportBookTest {
     }
 
     @Test
+    void whatAnotherReplicaTakesAtThatMomentIsLookedAtAgain() throws Exception {
+        Delivery delivery = sent(sidecar(run, 1, uid, use(10, 30)), pod(uid), A_MINUTE);
+        try (Connection other = TestDatabase.DATA_SOURCE.getConnection();
+                var replica = Executors.newVirtualThreadPerTaskExecutor()) {
+            other.setAutoCommit(false);
+            other.createStatement()
+                    .execute(
+                            "insert into usage_report values ('c1', '%s', '%s', 1, gen_random_uuid(), now())"
+                                    .formatted(uid, run));
+            Future<List<Outcome>> posted = replica.submit(() -> book.post(List.of(delivery)));
+            await().until(() -> count("pg_stat_activity where wait_event_type = 'Lock'") > 0);
+            other.commit();
+
+            assertThatThrownBy(posted::get).hasCauseInstanceOf(ConcurrencyFailureException.class);
+        }
+
+        assertThat(book.post(List.of(delivery)))
+                .singleElement()
+                .extracting(it -> ((Refused) it).refusal())
+                .isEqualTo(Refusal.CONFLICT);
+    }
+
+    private static long count(String what) {
+        Long count = TestDatabase.jdbc().queryForObject("select count(*) from " + what, Long.class);
+        return count == null ? 0 : count;
+    }
+
+    @Test
     void nobodyCanUseUpTheRunOfAnother() {
         UUID thief = UUID.randomUUID();
         book.post(List.of(sent(sidecar(run, 1, thief, use(1, 30)), pod(thief), A_MINUTE)));
@@ -120,12 +151,29 @@ class ReportBookTest {
     }
 
     @Test
+    void aForgedReportIsRefusedAsOftenAsItComes() {
+        Delivery forged = sent(sidecar(run, 1, uid, use(1e6, 1e6)), pod(uid), A_MINUTE);
+
+        assertThat(book.post(List.of(forged, forged))).hasOnlyElementsOfType(Refused.class);
+        assertThat(book.post(List.of(forged))).hasOnlyElementsOfType(Refused.class);
+    }
+
+    @Test
     void remembersTheForgersAllowanceAcrossBatches() {
         post(sidecar(run, 1, uid, use(50, 60)));
 
         Outcome outcome = post(sidecar(UUID.randomUUID(), 1, uid, use(50, 60)));
 
         assertThat(((Refused) outcome).refusal()).isEqualTo(Refusal.IMPOSSIBLE_AMOUNT);
+    }
+
+    @Test
+    void whatAnotherClusterOnTheSameDatabaseToldCountsForNothing() {
+        post(sidecar(run, 1, uid, use(50, 60)));
+
+        Delivery same = sent(sidecar(UUID.randomUUID(), 1, uid, use(50, 60)), pod(uid), A_MINUTE);
+
+        assertThat(book("c2").post(List.of(same))).containsExactly(new Accepted(false));
     }
 
     @Test
@@ -153,10 +201,12 @@ class ReportBookTest {
     }
 
     @Test
-    void keepsWhatBelongsToNoPod() {
+    void keepsTheMostThatARunHasToldOfWhatBelongsToNoPod() {
         UUID agentRun = UUID.randomUUID();
-        UsageReport report = agent(agentRun, 9);
-        book.post(List.of(new Delivery(agentOn("n9"), report, report.digest(), Map.of(), NOON)));
+
+        book.post(List.of(unattributed(agentRun, 4)));
+        book.post(List.of(unattributed(agentRun, 9), unattributed(agentRun, 7)));
+        book.post(List.of(unattributed(agentRun, 5)));
 
         assertThat(
                         TestDatabase.jdbc()
@@ -168,15 +218,24 @@ class ReportBookTest {
                 .isEqualTo(9);
     }
 
+    private static Delivery unattributed(UUID run, long sequence) {
+        UsageReport report = agent(run, sequence);
+        return new Delivery(agentOn("n9"), report, report.digest(), Map.of(), NOON);
+    }
+
     @Test
     void forgetsOldReportsButNotTheirCounters() {
         ReportBook old = book("forgetful");
+        ReportBook neighbour = book("neighbour");
+        Delivery theirs = sent(sidecar(run, 1, uid, use(10, 30)), pod(uid), A_MINUTE);
+        neighbour.post(List.of(theirs));
         old.post(List.of(sent(sidecar(run, 1, uid, use(10, 30)), pod(uid), A_MINUTE)));
 
         assertThat(old.forgetReportsBefore(NOON.plusSeconds(3600))).isOne();
         assertThat(old.post(List.of(sent(sidecar(run, 1, uid, use(10, 30)), pod(uid), A_MINUTE))))
                 .containsExactly(new Accepted(false));
-        assertThat(busy(uid)).isEqualTo(10_000_000);
+        assertThat(busy(uid)).as("in both clusters").isEqualTo(2 * 10_000_000);
+        assertThat(neighbour.post(List.of(theirs))).containsExactly(new Duplicate(false));
     }
 
     @ParameterizedTest(name = "seed {0}")
@@ -223,13 +282,13 @@ class ReportBookTest {
             }
         }
 
-        Long sum =
-                TestDatabase.jdbc()
-                        .queryForObject(
-                                "select sum(gpu_us)::bigint from usage_counter where cluster = ?",
-                                Long.class,
-                                cluster);
-        assertThat(sum).isEqualTo(expected);
+        assertThat(
+                        TestDatabase.jdbc()
+                                .queryForObject(
+                                        "select concat_ws(' ', sum(gpu_us), sum(covered_us), sum(sequence)) from usage_counter where cluster = ?",
+                                        String.class,
+                                        cluster))
+                .isEqualTo("%d %d %d", expected, 6 * 30_000_000L, 6 * 6);
     }
 
     @Test
