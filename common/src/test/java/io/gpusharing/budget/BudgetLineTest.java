@@ -93,6 +93,45 @@ class BudgetLineTest {
     }
 
     @Test
+    void whatIsLeftOfAGrantThatEndsWithThePeriodDoesNotRollOver() {
+        Terms terms = new Terms(daily(), minutes("100"), minutes("300"), 25);
+        BudgetLine line =
+                line(0, terms, allowance("80"), lot("paper", minutes("50"), NOON, MIDNIGHT));
+
+        assertThat(line.at(MIDNIGHT).remaining()).isEqualTo(minutes("180"));
+    }
+
+    @Test
+    void aLotIsThereFromItsBeginToItsEndAndNotAtIt() {
+        BudgetLine line =
+                line(
+                        0,
+                        terms("0"),
+                        lot("over", new GpuTime(1), NOON.minusSeconds(9), NOON),
+                        lot("present", new GpuTime(20), NOON, NOON.plusNanos(1_000)),
+                        lot("to come", new GpuTime(300), NOON.plusNanos(1_000), MIDNIGHT));
+
+        assertThat(line.remaining()).isEqualTo(new GpuTime(20));
+    }
+
+    @Test
+    void stepsInBetweenRoundNothing() {
+        Instant half = NOON.plusMillis(500);
+        BudgetLine line =
+                new BudgetLine(
+                        half,
+                        1,
+                        List.of(
+                                lot(Lot.ALLOWANCE, new GpuTime(10), NOON, MIDNIGHT),
+                                lot("paper", new GpuTime(10), NOON.plusSeconds(1), MIDNIGHT)),
+                        GpuTime.ZERO,
+                        terms("1"),
+                        MIDNIGHT);
+
+        assertThat(line.at(half.plusSeconds(1)).remaining()).isEqualTo(new GpuTime(19));
+    }
+
+    @Test
     void aGrantBeginsPaysAnOverrunAndExpires() {
         Instant begins = NOON.plusSeconds(60);
         Instant expires = NOON.plusSeconds(120);

@@ -13,11 +13,18 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ShareRuleTest {
 
     @ParameterizedTest
-    @CsvSource({"Max, 500000", "Mean, 375000", "Compute, 500000", "Memory, 250000"})
-    void weighsComputeAndMemory(Formula formula, long rate) {
+    @CsvSource({
+        "Max, 500000, 250000, 500000",
+        "Max, 250000, 500000, 500000",
+        "Mean, 500000, 250000, 375000",
+        "Mean, 3, 5, 4",
+        "Compute, 500000, 250000, 500000",
+        "Memory, 500000, 250000, 250000"
+    })
+    void weighsComputeAndMemory(Formula formula, long compute, long memory, long rate) {
         ShareRule rule = new ShareRule(formula, ShareRule.WHOLE_GPU);
 
-        assertThat(rule.rate(new GpuShare(500_000, 250_000))).isEqualTo(rate);
+        assertThat(rule.rate(new GpuShare(compute, memory))).isEqualTo(rate);
     }
 
     @ParameterizedTest

@@ -7,6 +7,7 @@ import io.gpusharing.testing.RandomSeeds;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -64,6 +65,15 @@ class CorrectionsTest {
                                 "somebody"))
                 .as("what another budget paid is left alone")
                 .isEmpty();
+
+        assertThat(corrections.version(UUID.randomUUID())).isZero();
+        List<Corrections.Written> all = corrections.of("a", null, Integer.MAX_VALUE);
+        var paged = new ArrayList<Corrections.Written>();
+        for (int page = 0; page <= all.size() / 7; page++) {
+            UUID last = paged.isEmpty() ? null : paged.getLast().id();
+            paged.addAll(corrections.of("a", last, 7));
+        }
+        assertThat(paged).isEqualTo(all).hasSize((int) corrections.version(pod.uid()));
 
         // What people said of the time after its end goes with that time.
         int earlier = random.nextInt(seconds);

@@ -101,24 +101,53 @@ class ReportBookTest {
     @Test
     void whatAnotherReplicaTakesAtThatMomentIsLookedAtAgain() throws Exception {
         Delivery delivery = sent(sidecar(run, 1, uid, use(10, 30)), pod(uid), A_MINUTE);
-        try (Connection other = TestDatabase.DATA_SOURCE.getConnection();
-                var replica = Executors.newVirtualThreadPerTaskExecutor()) {
-            other.setAutoCommit(false);
-            other.createStatement()
-                    .execute(
-                            "insert into usage_report values ('c1', '%s', '%s', 1, gen_random_uuid(), now())"
-                                    .formatted(uid, run));
-            Future<List<Outcome>> posted = replica.submit(() -> book.post(List.of(delivery)));
-            await().until(() -> count("pg_stat_activity where wait_event_type = 'Lock'") > 0);
-            other.commit();
+        String other =
+                "insert into usage_report values ('c1', '%s', '%s', 1, gen_random_uuid(), now())"
+                        .formatted(uid, run);
 
-            assertThatThrownBy(posted::get).hasCauseInstanceOf(ConcurrencyFailureException.class);
-        }
+        assertThatThrownBy(() -> postWhile(other, delivery))
+                .hasCauseInstanceOf(ConcurrencyFailureException.class);
 
         assertThat(book.post(List.of(delivery)))
                 .singleElement()
                 .extracting(it -> ((Refused) it).refusal())
                 .isEqualTo(Refusal.CONFLICT);
+    }
+
+    @Test
+    void whatAnotherReplicaHasCountedAtThatMomentIsNotLost() throws Exception {
+        String other =
+                """
+                insert into usage_counter values ('c1', '%s', '%s', 'Sidecar', '%s', 'DeviceSplit', 'why',
+                    20000000, 7, 40000000, 3, 2, now(), '2030-01-01Z')
+                """
+                        .formatted(uid, run, GPU);
+
+        postWhile(other, sent(sidecar(run, 1, uid, use(10, 30)), pod(uid), A_MINUTE));
+
+        assertThat(
+                        TestDatabase.jdbc()
+                                .queryForObject(
+                                        """
+                                        select concat_ws(' ', basis, basis_reason, gpu_us, memory_bs, covered_us, uncovered_us,
+                                            sequence, extract(year from last_at)) from usage_counter where pod_uid = ?
+                                        """,
+                                        String.class,
+                                        uid))
+                .isEqualTo("DeviceSplit why 20000000 10000000000 40000000 3 2 2030");
+    }
+
+    /** Posts while another replica has written and not committed; it commits then. */
+    private void postWhile(String written, Delivery delivery) throws Exception {
+        try (Connection other = TestDatabase.DATA_SOURCE.getConnection();
+                var replica = Executors.newVirtualThreadPerTaskExecutor()) {
+            other.setAutoCommit(false);
+            other.createStatement().execute(written);
+            Future<List<Outcome>> posted = replica.submit(() -> book.post(List.of(delivery)));
+            await().until(() -> count("pg_stat_activity where wait_event_type = 'Lock'") > 0);
+            other.commit();
+            posted.get();
+        }
     }
 
     private static long count(String what) {
@@ -163,6 +192,15 @@ class ReportBookTest {
         post(sidecar(run, 1, uid, use(50, 60)));
 
         Outcome outcome = post(sidecar(UUID.randomUUID(), 1, uid, use(50, 60)));
+
+        assertThat(((Refused) outcome).refusal()).isEqualTo(Refusal.IMPOSSIBLE_AMOUNT);
+    }
+
+    @Test
+    void nobodyWasWatchedForLongerThanHeLivedByAnyNumberOfRuns() {
+        post(sidecar(run, 1, uid, use(1, 60)));
+
+        Outcome outcome = post(sidecar(UUID.randomUUID(), 1, uid, use(1, 60)));
 
         assertThat(((Refused) outcome).refusal()).isEqualTo(Refusal.IMPOSSIBLE_AMOUNT);
     }
