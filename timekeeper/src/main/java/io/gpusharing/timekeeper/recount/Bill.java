@@ -24,6 +24,11 @@ public record Bill(
         @Nullable Instant to,
         @Nullable String unknown) {
 
+    /** The same, had it ended then. */
+    Bill endingAt(@Nullable Instant end) {
+        return new Bill(uid, namespace, name, compute, memory, from, end, unknown);
+    }
+
     /**
      * Micro-GPU-seconds within [start, end).
      *

@@ -42,7 +42,7 @@ public record Comparison(
     public enum Verdict {
         /** Both know it, and they differ. */
         DIFFERENT,
-        /** The ledger says itself that it estimated the end. */
+        /** The ledger says itself that it estimated the end, and they differ by nothing else. */
         ESTIMATED,
         /** The log does not tell enough. */
         NOT_RECOUNTED
@@ -121,12 +121,17 @@ public record Comparison(
                             null,
                             unknown == null ? "the log does not know this pod" : unknown);
         }
-        long recount =
-                bill.amount(formula, charged == null ? 1_000_000 : charged.weight(), from, to);
+        long weight = charged == null ? 1_000_000 : charged.weight();
+        long recount = bill.amount(formula, weight, from, to);
         if (recount == amount) {
             return null;
         }
-        boolean estimated = charged != null && charged.estimated();
+        // An estimated end excuses no wrong share.
+        boolean estimated =
+                charged != null
+                        && charged.estimated()
+                        && bill.endingAt(charged.heldUntil()).amount(formula, weight, from, to)
+                                == amount;
         return new Finding(
                 estimated ? Verdict.ESTIMATED : Verdict.DIFFERENT,
                 uid,

@@ -119,6 +119,15 @@ class ComparisonTest {
     }
 
     @Test
+    void anEstimatedEndExcusesNothingElse() {
+        AuditLog later = log(NODE, running(HALF), ended(HALF, "10:20:01"), alive("10:45:00"));
+
+        Comparison comparison = compare(charged(2 * DUE, 1_000_000, false, true, "a"), later);
+
+        assertThat(finding(comparison).verdict()).isEqualTo(Verdict.DIFFERENT);
+    }
+
+    @Test
     void whatWasMeasuredIsInNoLog() {
         Comparison comparison = compare(charged(1, 1_000_000, true, false, "a"), WHOLE);
 
