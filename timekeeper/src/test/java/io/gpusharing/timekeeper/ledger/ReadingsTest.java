@@ -144,12 +144,13 @@ class ReadingsTest {
         var rows = new ArrayList<Row>();
         for (int pod = 0; pod < 5; pod++) {
             UUID uid = new UUID(random.nextLong(), random.nextLong());
+            int longest = random.nextBoolean() ? 900 : 3_600;
             Instant at = TEN.plusSeconds(random.nextInt(3_600));
             while (at.isBefore(TEN.plusSeconds(SECONDS))) {
                 Instant hour = Entry.hourAfter(at);
-                Instant to = at.plusSeconds(1 + random.nextInt(3_600));
+                Instant to = at.plusSeconds(1 + random.nextInt(longest));
                 rows.add(row(random, uid, at, to.isAfter(hour) ? hour : to));
-                at = rows.getLast().to().plusSeconds(random.nextInt(3) * 600L);
+                at = rows.getLast().to().plusSeconds(random.nextInt(3) * (longest / 6L));
             }
         }
         write("charge", "", "", budget, rows);
