@@ -6,6 +6,7 @@ import io.gpusharing.timekeeper.ledger.PodStay.ByUse;
 import io.gpusharing.timekeeper.ledger.PodStay.Metering;
 import io.gpusharing.timekeeper.ledger.PodStay.Price;
 import io.gpusharing.timekeeper.ledger.Posting.Correction;
+import io.gpusharing.timekeeper.ledger.Posting.Heard;
 import io.gpusharing.timekeeper.ledger.Posting.Move;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import io.gpusharing.timekeeper.metering.Stay.Ended;
@@ -174,12 +175,12 @@ final class Draft {
         put(settled.ended(to, end.estimated(), bound));
     }
 
-    Posting posting(@Nullable String position, @Nullable Instant seen) {
+    Posting posting(Heard heard) {
         List<Move> moves =
                 changed.values().stream()
                         .map(after -> new Move(book.apply(after.uid()), after))
                         .toList();
-        return new Posting(moves, charges, corrections, position, seen);
+        return new Posting(moves, charges, corrections, heard);
     }
 
     private PodStay put(PodStay stay) {

@@ -36,9 +36,13 @@ public class Ledger {
      * @param meteringStart nothing before is charged
      * @param position how far the pods' feed came; null at the very first start
      * @param seenUntil when the API server last told anything
+     * @param sweptUntil when all pods were last looked through; null if they never were
      */
     public record State(
-            Instant meteringStart, @Nullable String position, @Nullable Instant seenUntil) {}
+            Instant meteringStart,
+            @Nullable String position,
+            @Nullable Instant seenUntil,
+            @Nullable Instant sweptUntil) {}
 
     /** Reads the state; at the very first start metering begins {@code now}. */
     public State open(Instant now) {
@@ -51,13 +55,14 @@ public class Ledger {
                 .param("now", now.toString())
                 .update();
         return jdbc.sql(
-                        "select metering_start, pod_position, seen_until from cluster where id = :id")
+                        "select metering_start, pod_position, seen_until, swept_until from cluster where id = :id")
                 .param("id", cluster)
                 .query((row, number) ->
                         new State(
                                 Timestamps.instant(row, "metering_start"),
                                 row.getString("pod_position"),
-                                Timestamps.instantOrNull(row, "seen_until")))
+                                Timestamps.instantOrNull(row, "seen_until"),
+                                Timestamps.instantOrNull(row, "swept_until")))
                 .single();
     }
 

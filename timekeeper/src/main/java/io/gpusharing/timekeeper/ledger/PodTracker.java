@@ -9,6 +9,7 @@ import io.gpusharing.timekeeper.ledger.News.Passed;
 import io.gpusharing.timekeeper.ledger.News.Removed;
 import io.gpusharing.timekeeper.ledger.News.Swept;
 import io.gpusharing.timekeeper.ledger.News.Task;
+import io.gpusharing.timekeeper.ledger.Posting.Heard;
 import io.gpusharing.timekeeper.metering.HeldShare;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import io.gpusharing.timekeeper.metering.Stay;
@@ -51,8 +52,6 @@ final class PodTracker {
     /** Whether the pods have not been listed yet since we took over. */
     private boolean unlisted;
 
-    private @Nullable Instant swept;
-
     /**
      * @param grace how long the end of a pod that vanished is waited for
      */
@@ -77,7 +76,6 @@ final class PodTracker {
         awaited.clear();
         awaitedUntil = null;
         catchUp = null;
-        swept = null;
     }
 
     /** Whether the pods that there are now are known. */
@@ -108,6 +106,7 @@ final class PodTracker {
         var gone = new ArrayList<UUID>();
         String position = null;
         Instant at = null;
+        Instant swept = null;
         for (News news : batch) {
             switch (news) {
                 case Listed listed -> {
@@ -126,7 +125,7 @@ final class PodTracker {
                         hold(draft, pod, Stay.of(pod, seconds(all.at())), false);
                         draft = stays.relieved(draft);
                     }
-                    missing(draft, all);
+                    missing(draft, all, swept == null ? stays.swept() : swept);
                     swept = seconds(all.at());
                 }
                 case Changed changed -> {
@@ -149,7 +148,10 @@ final class PodTracker {
             }
             draft = stays.relieved(draft);
         }
-        stays.commit(draft, position, at == null ? null : seconds(at));
+        // Who is awaited was last seen before that, whatever is told of others; a kill must not
+        // hide it.
+        Instant seen = at == null || !awaited.isEmpty() ? null : seconds(at);
+        stays.commit(draft, new Heard(position, seen, swept));
         follow(batch, position, at);
         stays.release(gone);
         awaited.keySet().removeAll(gone);
@@ -270,15 +272,20 @@ final class PodTracker {
         }
     }
 
-    /** Nobody tells the end of those: it lies between the last sweep that found them and this. */
-    private void missing(Draft draft, Swept all) {
+    /**
+     * Nobody tells the end of those: it lies between the last sweep that found them and this.
+     *
+     * @param before the sweep before; null if none is known
+     */
+    private void missing(Draft draft, Swept all, @Nullable Instant before) {
         absent(draft, all.pods(), stay -> !stay.metering().watched())
                 .toList()
                 .forEach(stay ->
+                        // Without a sweep before: an installation older than the note of them.
                         vanish(
                                 draft,
                                 stay.uid(),
-                                swept == null ? stay.postedUntil() : swept,
+                                before == null ? stay.postedUntil() : before,
                                 seconds(all.at())));
     }
 
@@ -298,7 +305,9 @@ final class PodTracker {
     private void vanish(Draft draft, UUID uid, Instant lastKnown, Instant bound) {
         PodStay stay = draft.stay(uid);
         if (stay != null && stay.open()) {
-            end(draft, stay, new Stay.Ended(stay.from(), lastKnown, true), bound);
+            // Our clock may have been ahead when we last heard of it.
+            Instant last = lastKnown.isBefore(bound) ? lastKnown : bound;
+            end(draft, stay, new Stay.Ended(stay.from(), last, true), bound);
         }
     }
 

@@ -8,18 +8,27 @@ import org.jspecify.annotations.Nullable;
 /**
  * What one transaction writes.
  *
- * @param position how far the pods' feed has come with it; null if not at all
- * @param seen when the API server told it; null if it did not
+ * @param heard how far what the API server tells has come with it
  */
 public record Posting(
-        List<Move> moves,
-        List<Entry> charges,
-        List<Correction> corrections,
-        @Nullable String position,
-        @Nullable Instant seen) {
+        List<Move> moves, List<Entry> charges, List<Correction> corrections, Heard heard) {
 
     /** A stay that begins or changes; {@code before} is null if it begins. */
     public record Move(@Nullable PodStay before, PodStay after) {}
+
+    /**
+     * How far what the API server tells has come. What is null has not moved.
+     *
+     * @param position of the pods' feed
+     * @param seen up to when a pod that is not told of was there for certain
+     * @param swept the same for pods that only the sweep finds
+     */
+    public record Heard(
+            @Nullable String position, @Nullable Instant seen, @Nullable Instant swept) {
+
+        /** Nothing has moved. */
+        public static final Heard NOTHING = new Heard(null, null, null);
+    }
 
     /** An entry that corrects others, and why. */
     public record Correction(Entry entry, String reason) {}
@@ -39,7 +48,6 @@ public record Posting(
         return moves.isEmpty()
                 && charges.isEmpty()
                 && corrections.isEmpty()
-                && position == null
-                && seen == null;
+                && heard.equals(Heard.NOTHING);
     }
 }

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.ledger;
 import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.ledger.PodStay.ByUse;
 import io.gpusharing.timekeeper.ledger.Posting.Correction;
+import io.gpusharing.timekeeper.ledger.Posting.Heard;
 import io.gpusharing.timekeeper.ledger.Posting.Move;
 import java.time.Instant;
 import java.util.Comparator;
@@ -40,7 +41,7 @@ final class PostingRows {
         charge(posting.charges());
         correct(posting.corrections());
         addToHours(posting);
-        advance(posting.position(), posting.seen());
+        advance(posting.heard());
     }
 
     private void begin(List<Move> moves) {
@@ -238,19 +239,21 @@ final class PostingRows {
                 .update();
     }
 
-    private void advance(@Nullable String position, @Nullable Instant seen) {
-        if (position == null && seen == null) {
+    private void advance(Heard heard) {
+        if (heard.equals(Heard.NOTHING)) {
             return;
         }
         jdbc.sql(
                         """
                         update cluster set pod_position = coalesce(:position::text, pod_position),
-                            seen_until = greatest(seen_until, :seen::timestamptz)
+                            seen_until = greatest(seen_until, :seen::timestamptz),
+                            swept_until = coalesce(:swept::timestamptz, swept_until)
                         where id = :id
                         """)
                 .param("id", cluster)
-                .param("position", position)
-                .param("seen", Timestamps.text(seen))
+                .param("position", heard.position())
+                .param("seen", Timestamps.text(heard.seen()))
+                .param("swept", Timestamps.text(heard.swept()))
                 .update();
     }
 

@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.ledger;
 
+import io.gpusharing.timekeeper.ledger.Posting.Heard;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
@@ -21,6 +22,7 @@ final class Stays {
     private final Map<UUID, PodStay> committed = new HashMap<>();
     private Ledger.@Nullable State state;
     private Instant seen = Instant.MIN;
+    private @Nullable Instant swept;
 
     Stays(Ledger ledger, Tariffs tariffs) {
         this.ledger = ledger;
@@ -39,6 +41,7 @@ final class Stays {
         committed.clear();
         hold(ledger.openStays());
         seen = read.seenUntil() == null ? read.meteringStart() : read.seenUntil();
+        swept = read.sweptUntil();
         tariffs.restored(open());
         state = read;
     }
@@ -56,6 +59,11 @@ final class Stays {
     /** When the API server last told anything. */
     Instant seen() {
         return seen;
+    }
+
+    /** When all pods were last looked through; null if they never were. */
+    @Nullable Instant swept() {
+        return swept;
     }
 
     @Nullable PodStay get(UUID uid) {
@@ -88,24 +96,24 @@ final class Stays {
     }
 
     void commit(Draft draft) {
-        commit(draft, null, null);
+        commit(draft, Heard.NOTHING);
     }
 
     /**
      * Writes a draft, or nothing at all.
      *
-     * @param position how far the pods' feed came with it; null if it did not move
-     * @param at when the API server told it; null if it did not
+     * @param heard how far what the API server tells came with it
      * @throws OutOfStepException if the rows are not what memory holds
      */
-    void commit(Draft draft, @Nullable String position, @Nullable Instant at) {
-        Posting posting = draft.posting(position, at);
+    void commit(Draft draft, Heard heard) {
+        Posting posting = draft.posting(heard);
         if (posting.isEmpty()) {
             return;
         }
         ledger.post(posting);
         posting.moves().forEach(move -> committed.put(move.after().uid(), move.after()));
-        seen = at == null ? seen : at;
+        seen = heard.seen() == null ? seen : heard.seen();
+        swept = heard.swept() == null ? swept : heard.swept();
         tariffs.posted(posting);
     }
 

@@ -157,11 +157,21 @@ public final class Books {
         return restored;
     }
 
-    /** The process is killed and starts again; pods that are gone now are never told of again. */
-    public void restart() {
+    /** The process is killed and starts again; its budgets are known, its pods are not yet. */
+    public void wake() {
         budgets = accounts();
         book = book();
         keep(new News.Task(() -> TestBudgets.exist(budgets, written)));
+    }
+
+    /** The process is killed and starts again; pods that are gone now are never told of again. */
+    public void restart() {
+        wake();
+        listedAnew();
+    }
+
+    /** The pods there are now; what happened before is never told. */
+    public void listedAnew() {
         keep(
                 new News.Listed(
                         present.values().stream().map(Pods::facts).toList(),

@@ -8,6 +8,7 @@ import io.gpusharing.request.GpuShare;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.leadership.Leadership;
 import io.gpusharing.timekeeper.ledger.Posting.Correction;
+import io.gpusharing.timekeeper.ledger.Posting.Heard;
 import io.gpusharing.timekeeper.ledger.Posting.Move;
 import io.gpusharing.timekeeper.ledger.Verification.Difference;
 import io.gpusharing.timekeeper.testing.OpenStay;
@@ -52,7 +53,7 @@ class LedgerTest {
     }
 
     private static Posting posting(List<Move> moves, Entry... charges) {
-        return new Posting(moves, List.of(charges), List.of(), null, null);
+        return new Posting(moves, List.of(charges), List.of(), Heard.NOTHING);
     }
 
     private Entry entry(Instant from, Instant to) {
@@ -61,9 +62,15 @@ class LedgerTest {
 
     @Test
     void aPositionIsKeptWithWhatItLedTo() {
-        ledger.post(new Posting(List.of(new Move(null, stay)), List.of(), List.of(), "42", TEN));
+        ledger.post(
+                new Posting(
+                        List.of(new Move(null, stay)),
+                        List.of(),
+                        List.of(),
+                        new Heard("42", TEN, TEN)));
 
-        assertThat(ledger.open(TEN.plusSeconds(9))).isEqualTo(new Ledger.State(TEN, "42", TEN));
+        assertThat(ledger.open(TEN.plusSeconds(9)))
+                .isEqualTo(new Ledger.State(TEN, "42", TEN, TEN));
         assertThat(ledger.openStays()).containsExactly(stay);
     }
 
@@ -117,8 +124,7 @@ class LedgerTest {
                                                 TEN.plusSeconds(60),
                                                 -500_000),
                                         "it had ended")),
-                        null,
-                        null));
+                        Heard.NOTHING));
 
         assertThat(verification.run().differences()).isEmpty();
         assertThat(usage.used("a", TEN, null))

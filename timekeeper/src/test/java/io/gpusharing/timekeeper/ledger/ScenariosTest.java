@@ -594,6 +594,50 @@ class ScenariosTest {
                 .isEqualTo("OverBudget");
     }
 
+    /** Its end lies between the last word before the first start and the second list. */
+    @Test
+    void aPodThatVanishedIsNotChargedForAnOutageAfterWhichTheTimekeeperWasKilledOnceMore() {
+        var books = new Books(TEN, monthly("a", TEN, "6000", "team-a"));
+        Pods pod = gpu("team-a", TEN);
+        books.told(pod);
+        books.clock.pass(AN_HOUR);
+        books.told(pod);
+        books.vanished(pod);
+        books.clock.pass(Duration.ofHours(5));
+
+        // It would go on where it was, but it is killed before the pod's end is told, and when it
+        // is
+        // back the API server has forgotten.
+        books.wake();
+        books.listed();
+        books.told(gpu("team-b", books.clock.instant()));
+        books.clock.pass(Duration.ofMinutes(5));
+        books.restart();
+
+        PodStay stay = books.stay(pod);
+        assertThat(stay.until()).isEqualTo(TEN.plus(AN_HOUR));
+        assertThat(stay.endBound()).isEqualTo(books.clock.instant());
+        assertThat(books.used("a")).isEqualTo(hours(1));
+        assertThat(books.differences()).isEmpty();
+    }
+
+    @Test
+    void aClockThatWasAheadBeforeAKillEndsNoVanishedPodInTheFuture() {
+        var books = new Books(TEN, monthly("a", TEN, "6000", "team-a"));
+        Pods pod = gpu("team-a", TEN);
+        books.told(pod);
+        books.clock.set(TEN.plus(Duration.ofHours(9)));
+        books.told(pod);
+        books.vanished(pod);
+
+        books.clock.set(TEN.plus(AN_HOUR));
+        books.restart();
+
+        assertThat(books.stay(pod).until()).isEqualTo(TEN.plus(AN_HOUR));
+        assertThat(books.used("a")).isEqualTo(hours(1));
+        assertThat(books.differences()).isEmpty();
+    }
+
     @Test
     void aPodThatCameAndVanishedWhileTheTimekeeperWasDownIsChargedToNobody() {
         var books = new Books(TEN, monthly("a", TEN, "6000", "team-a"));

@@ -2,12 +2,14 @@ package io.gpusharing.timekeeper.ledger;
 
 import static io.gpusharing.timekeeper.budget.TestBudgets.monthly;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
+import org.springframework.dao.DataAccessException;
 
 /** Pods without our label, which only the sweep over all pods finds. */
 class SweptPodsTest {
@@ -62,6 +64,41 @@ class SweptPodsTest {
         assertThat(books.stay(pod).until()).isEqualTo(TEN.plus(A_QUARTER));
         assertThat(books.stay(pod).endBound()).isEqualTo(TEN.plus(A_QUARTER).plus(A_QUARTER));
         assertThat(books.stay(pod).estimated()).isTrue();
+    }
+
+    @Test
+    void anEndWhileNobodyRanLiesBetweenTheLastSweepBeforeAndTheFirstAfter() {
+        books.pass(A_QUARTER);
+        books.swept(pod);
+        books.pass(Duration.ofHours(1));
+        books.clock.pass(Duration.ofHours(5));
+
+        books.restart();
+        books.pass(Duration.ofMinutes(1));
+        books.swept();
+
+        assertThat(books.stay(pod).until()).isEqualTo(TEN.plus(A_QUARTER));
+        assertThat(books.stay(pod).endBound()).isEqualTo(books.clock.instant());
+        assertThat(books.used("a")).isEqualTo(GpuTime.ofMinutes("7"));
+        assertThat(books.differences()).isEmpty();
+    }
+
+    @Test
+    void anEndBetweenTwoSweepsIsTheSameIfTheDatabaseFailsAtTheSecond() {
+        books.pass(A_QUARTER);
+        books.swept(pod);
+        books.pass(A_QUARTER);
+        books.database
+                .jdbc()
+                .sql("alter table pod_stay add constraint away check (not estimated)")
+                .update();
+        assertThatThrownBy(books::swept).isInstanceOf(DataAccessException.class);
+        books.database.jdbc().sql("alter table pod_stay drop constraint away").update();
+
+        books.pass(Duration.ofMinutes(1));
+        books.swept();
+
+        assertThat(books.stay(pod).until()).isEqualTo(TEN.plus(A_QUARTER));
     }
 
     @Test
