@@ -158,6 +158,7 @@ public class Budgets implements Tariffs {
 
     @Override
     public void restored(Collection<PodStay> open) {
+        settled = false;
         accounts.values().forEach(Account::clearOpen);
         for (PodStay stay : open) {
             Account account = accounts.get(stay.budget());

@@ -38,6 +38,9 @@ class Book {
     /** Whether the budgets are known: before that, nobody seems to pay for anything. */
     private boolean told;
 
+    /** Whether all open stays are on the terms that hold now. */
+    private boolean priced;
+
     private Instant readAnew = Instant.MIN;
 
     Book(
@@ -80,27 +83,37 @@ class Book {
      */
     void keep(Deque<News> pending) {
         stays.restore(now());
-        if (told && !pods.listed()) {
-            // The last leader may have died over an edit that both of us were told.
-            repricing.reprice(now());
-        }
+        // Before anything is posted: an edit that the database cut short holds since it was seen.
+        reprice();
         while (!pending.isEmpty()) {
             if (pending.getFirst() instanceof Task(Runnable work)) {
                 // What has ended by now ended by the rules that held until now.
                 due.post();
+                priced = false;
                 work.run();
                 told = true;
-                tariffs.restored(stays.open());
-                repricing.reprice(now());
                 pending.removeFirst();
+                tariffs.restored(stays.open());
             } else {
                 List<News> batch =
                         pending.stream().takeWhile(news -> !(news instanceof Task)).toList();
                 pods.take(batch);
                 batch.forEach(news -> pending.removeFirst());
             }
+            reprice();
         }
         due.post();
+    }
+
+    /**
+     * Terms may have changed by a task, or while nobody ran: the last leader may have died over an
+     * edit. A rate may refer to what a node has, and nodes are known once the pods are.
+     */
+    private void reprice() {
+        if (!priced && told && pods.listed()) {
+            repricing.reprice(now());
+            priced = true;
+        }
     }
 
     /** Does tasks, taking them out of the queue, and shows what the leader has written. */
@@ -126,6 +139,7 @@ class Book {
     /** Our term begins after somebody else's: what we know is old, and much is still to be told. */
     void takeOver() {
         looking = false;
+        priced = false;
         stays.forget();
         pods.takeOver();
         due.takeOver();

@@ -49,8 +49,8 @@ final class PodTracker {
     private @Nullable Instant awaitedUntil;
     private @Nullable CatchUp catchUp;
 
-    /** Whether the pods have not been listed yet since we took over. */
-    private boolean unlisted;
+    /** Whether the pods have not been listed yet in our term. */
+    private boolean unlisted = true;
 
     /**
      * @param grace how long the end of a pod that vanished is waited for

@@ -88,7 +88,7 @@ final class Repricing {
      */
     private static Instant since(PodStay stay, Tariff tariff, Instant now) {
         boolean paid = !stay.budget().equals(Tariff.NOBODY);
-        return paid && !tariff.since().isAfter(stay.postedUntil()) ? now : tariff.since();
+        return paid && tariff.since().isBefore(stay.postedUntil()) ? now : tariff.since();
     }
 
     private PodStay committed(Change change) {

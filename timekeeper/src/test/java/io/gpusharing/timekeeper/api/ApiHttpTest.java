@@ -200,6 +200,7 @@ class ApiHttpTest {
         // Metering begins here, and not when the ledger's thread looks at the clock.
         assertThat(bookkeeper.position()).isEmpty();
         bookkeeper.begin();
+        bookkeeper.listed(List.of(), "0", false);
         bookkeeper.changed(ENDED.facts(), "1");
         bookkeeper.changed(CORRECTED.facts(), "1");
         CLOCK.pass(Duration.ofHours(2));

@@ -82,6 +82,38 @@ class BookkeeperTest {
     }
 
     @Test
+    void aLeaderThatStartsPostsAndConcludesNothingBeforeThePodsAreListed() {
+        ledger.open(START);
+        bookkeeper.start();
+        bookkeeper.listed(List.of(cameAndWent.facts()), "2", false);
+        budgetsAreKnown();
+        await().atMost(Duration.ofSeconds(10)).until(() -> ledger.openStays().size() == 1);
+        bookkeeper.stop();
+        List<PodStay> before = ledger.openStays();
+        clock.pass(Duration.ofHours(2));
+
+        var others = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+        var next = Bookkeepers.on(database, others, registry, Leadership.alone(), clock);
+        var asked = new AtomicBoolean();
+        try {
+            next.start();
+            budgetsAreKnown(next, others);
+            next.between(() -> asked.set(true));
+            await().atMost(Duration.ofSeconds(10)).untilTrue(asked);
+            assertThat(others.settled()).isFalse();
+            assertThat(ledger.openStays()).isEqualTo(before);
+
+            next.listed(List.of(), "2", true);
+            next.removed(cameAndWent.finishedAt(START.plusSeconds(20)).facts(), "3");
+            await().atMost(Duration.ofSeconds(10)).until(others::settled);
+        } finally {
+            next.stop();
+        }
+
+        assertThat(charged("team")).isEqualTo(10_000_000);
+    }
+
+    @Test
     void aQuietClusterIsCaughtUpByTime() {
         ledger.open(START);
         bookkeeper.start();

@@ -58,6 +58,9 @@ public final class Books {
     private Budgets budgets;
     private Book book;
 
+    /** What was not taken in, because the database failed. */
+    private final ArrayDeque<News> waiting = new ArrayDeque<>();
+
     /** Metering starts now, in a cluster without pods. */
     public Books(Instant start, Written... budgets) {
         this(
@@ -159,6 +162,7 @@ public final class Books {
 
     /** The process is killed and starts again; its budgets are known, its pods are not yet. */
     public void wake() {
+        waiting.clear();
         budgets = accounts();
         book = book();
         keep(new News.Task(() -> TestBudgets.exist(budgets, written)));
@@ -290,14 +294,18 @@ public final class Books {
         keep(new ArrayDeque<>(List.of(news)));
     }
 
+    /** As the bookkeeper does it, but a test sees the database fail, and tries again later. */
     private void keep(ArrayDeque<News> pending) {
+        waiting.addAll(pending);
         while (true) {
             try {
-                book.keep(pending);
+                book.keep(waiting);
                 return;
             } catch (OutOfStepException e) {
-                // As the bookkeeper does it: another one was faster.
                 book.forget();
+            } catch (RuntimeException e) {
+                book.forget();
+                throw e;
             }
         }
     }

@@ -121,6 +121,20 @@ class ReplicasTest {
     }
 
     @Test
+    void whoLeadsAgainConcludesNothingFromItsLastTerm() {
+        leader.told(Pods.waiting("team-a", 100, 60).boundAt(START));
+        leader.pass(MINUTE);
+        assertThat(leader.settled()).isTrue();
+
+        leader.takeOver();
+
+        assertThat(leader.settled()).isFalse();
+        leader.listed();
+        leader.pass(Duration.ofSeconds(5));
+        assertThat(leader.settled()).isTrue();
+    }
+
+    @Test
     void aLeaderThatWakesUpAndDoesNotKnowThatItIsOneNoLongerDoublesNothing() {
         Pods pod = Pods.waiting("team-a", 100, 60).boundAt(START);
         leader.told(pod);

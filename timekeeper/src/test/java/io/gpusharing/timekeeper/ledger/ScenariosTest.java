@@ -638,6 +638,63 @@ class ScenariosTest {
         assertThat(books.differences()).isEmpty();
     }
 
+    /** What is concluded from pods that look as if they still ran is written down for good. */
+    @Test
+    void aPeriodThatEndedWhileTheTimekeeperWasDownIsNotClosedBeforeItsPodsAreListed() {
+        var books =
+                new Books(
+                        TEN,
+                        monthly("a", TEN, "600", "team-a")
+                                .every(Unit.Day, "UTC", "2026-01-01T00:00:00"));
+        Pods pod = gpu("team-a", TEN);
+        books.told(pod);
+        books.pass(AN_HOUR);
+        books.vanished(pod);
+        books.clock.pass(Duration.ofHours(15));
+
+        books.wake();
+        books.pass(Duration.ofSeconds(1));
+        assertThat(books.settled()).isFalse();
+        books.listed();
+        books.removed(pod.finishedAt(TEN.plus(Duration.ofHours(9))));
+        books.pass(Duration.ofMinutes(1));
+
+        // Nine of its ten hours were used, so nothing is owed.
+        assertThat(books.budget("a").remaining(books.clock.instant()))
+                .contains(GpuTime.ofMinutes("600"));
+        assertThat(books.differences()).isEmpty();
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @ValueSource(
+            strings = {
+                "charge add constraint away check (amount < 0) not valid",
+                "pod_stay add constraint away check (budget <> 'b') not valid"
+            })
+    void anEditHoldsFromWhenItWasSeenWhereverTheDatabaseFailsWhileItIsCarriedOut(String fails) {
+        var books =
+                new Books(
+                        TEN,
+                        monthly("a", TEN, "6000", "team-a"),
+                        monthly("b", TEN, "6000", "team-b"));
+        books.told(gpu("team-a", TEN));
+        books.pass(Duration.ofMinutes(50));
+
+        books.database.jdbc().sql("alter table " + fails).update();
+        assertThatThrownBy(() ->
+                        books.exist(
+                                monthly("a", TEN, "6000").ofGeneration(2),
+                                monthly("b", TEN, "6000", "team-a", "team-b").ofGeneration(2)))
+                .isInstanceOf(DataAccessException.class);
+        String table = fails.substring(0, fails.indexOf(' '));
+        books.database.jdbc().sql("alter table " + table + " drop constraint away").update();
+        books.pass(Duration.ofMinutes(20));
+
+        assertThat(books.used("a")).isEqualTo(GpuTime.ofMinutes("50"));
+        assertThat(books.used("b")).isEqualTo(GpuTime.ofMinutes("20"));
+        assertThat(books.differences()).isEmpty();
+    }
+
     @Test
     void aPodThatCameAndVanishedWhileTheTimekeeperWasDownIsChargedToNobody() {
         var books = new Books(TEN, monthly("a", TEN, "6000", "team-a"));
