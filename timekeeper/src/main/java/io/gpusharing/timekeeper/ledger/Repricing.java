@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.ledger;
 
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.Quantity;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.ledger.Measurements.Measured;
 import java.time.Instant;
@@ -75,7 +76,7 @@ final class Repricing {
         long rate = tariff.rule().rate(new BoundShare(stay.share(), stay.shareKnown()), node);
         boolean same =
                 tariff.budget().equals(stay.budget())
-                        && rate == stay.price().share()
+                        && (rate == stay.price().share() || tellsNothing(node, tariff))
                         && tariff.byUse() == stay.byUse();
         return same
                 ? Stream.empty()
@@ -89,6 +90,15 @@ final class Repricing {
     private static Instant since(PodStay stay, Tariff tariff, Instant now) {
         boolean paid = !stay.budget().equals(Tariff.NOBODY);
         return paid && tariff.since().isBefore(stay.postedUntil()) ? now : tariff.since();
+    }
+
+    /**
+     * A node that is gone, or whose device plugin is just restarting, changes nothing. Whoever has
+     * run for long remembers what it told; who has just started must not forget it.
+     */
+    private static boolean tellsNothing(NodeFacts node, Tariff tariff) {
+        return tariff.rule().reference() != null
+                && node.capacity().values().stream().allMatch(Quantity::isZero);
     }
 
     private PodStay committed(Change change) {

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.budget;
 import io.gpusharing.budget.GpuBudgetSpec;
 import io.gpusharing.budget.GpuBudgetSpec.ChargeBy;
 import io.gpusharing.budget.GpuBudgetSpec.Debt;
+import io.gpusharing.budget.GpuBudgetSpec.Fixed;
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.budget.GpuBudgetSpec.PeriodSpec;
 import io.gpusharing.budget.GpuBudgetSpec.Rollover;
@@ -125,6 +126,26 @@ public final class TestBudgets {
                             spec.onExhausted(),
                             spec.chargeBy(),
                             spec.share(),
+                            spec.warnAtPercent(),
+                            spec.minimumRunTime()),
+                    byDefault);
+        }
+
+        /** So much of a GPU, in core units and blocks of memory, counts as one. */
+        public Written fixed(long compute, long memory) {
+            return new Written(
+                    name,
+                    created,
+                    generation + 1,
+                    new GpuBudgetSpec(
+                            spec.namespaces(),
+                            spec.gpuMinutes(),
+                            spec.period(),
+                            spec.rollover(),
+                            spec.debt(),
+                            spec.onExhausted(),
+                            spec.chargeBy(),
+                            new Share(Formula.Max, Reference.Fixed, new Fixed(compute, memory)),
                             spec.warnAtPercent(),
                             spec.minimumRunTime()),
                     byDefault);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.PeriodRule.Unit;
+import io.gpusharing.request.NodeFacts;
 import io.gpusharing.timekeeper.budget.TestBudgets.Given;
 import io.gpusharing.timekeeper.testing.Pods;
 import io.gpusharing.timekeeper.testing.TestDatabase;
@@ -663,6 +664,22 @@ class ScenariosTest {
         assertThat(books.budget("a").remaining(books.clock.instant()))
                 .contains(GpuTime.ofMinutes("600"));
         assertThat(books.differences()).isEmpty();
+    }
+
+    @Test
+    void aNodeThatTellsNothingAtARestartChangesNoRate() {
+        var quarter = monthly("a", TEN, "6000", "team-a").fixed(50, 15);
+        var books = new Books(TEN, quarter);
+        Pods pod = Pods.waiting("team-a", 10, 15).boundAt(TEN);
+        books.told(pod);
+        books.pass(AN_HOUR);
+        assertThat(books.used("a")).isEqualTo(hours(1));
+
+        books.node(NodeFacts.UNKNOWN);
+        books.restart();
+        books.pass(AN_HOUR);
+
+        assertThat(books.used("a")).isEqualTo(hours(2));
     }
 
     @ParameterizedTest(name = "{0}")
