@@ -9,7 +9,8 @@ import org.springframework.stereotype.Component;
 
 /**
  * Follows the {@code GpuBudget} objects. Nothing is posted before they are known, nor before the
- * quotas that they may refer to.
+ * quotas that they may refer to and the grants that add to them: whoever closed a period without
+ * one would write down a debt that nobody has.
  */
 @Component
 class BudgetWatch extends ObjectWatch<GpuBudget, Budget> {
@@ -17,12 +18,16 @@ class BudgetWatch extends ObjectWatch<GpuBudget, Budget> {
     private final Budgets budgets;
 
     BudgetWatch(
-            KubernetesClient client, Budgets budgets, Bookkeeper bookkeeper, QuotaWatch quotas) {
+            KubernetesClient client,
+            Budgets budgets,
+            Bookkeeper bookkeeper,
+            QuotaWatch quotas,
+            GrantWatch grants) {
         super(
                 "gpubudgets",
                 client.resources(GpuBudget.class).runnableInformer(0),
                 bookkeeper,
-                quotas.known());
+                quotas.known().runAfterBoth(grants.known(), () -> {}));
         this.budgets = budgets;
         known().thenRun(bookkeeper::begin);
     }

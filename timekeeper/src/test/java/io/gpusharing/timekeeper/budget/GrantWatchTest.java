@@ -1,9 +1,11 @@
 package io.gpusharing.timekeeper.budget;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.leadership.Leadership;
 import io.gpusharing.timekeeper.ledger.Bookkeeper;
@@ -16,6 +18,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -67,6 +70,57 @@ class GrantWatchTest {
                 .sql("select uid from budget_grant where ended is null order by uid")
                 .query((row, number) -> row.getString("uid"))
                 .list();
+    }
+
+    @Test
+    void nobodyIsTakenForUsedUpAtAStartBeforeTheGrantsAreKnown() {
+        api.answer(
+                "/gpubudgets",
+                """
+                {"apiVersion": "gpusharing.io/v1alpha1", "kind": "GpuBudgetList",
+                 "metadata": {"resourceVersion": "1"}, "items": [
+                  {"apiVersion": "gpusharing.io/v1alpha1", "kind": "GpuBudget",
+                   "metadata": {"name": "a", "uid": "uid-a", "generation": 1,
+                                "creationTimestamp": "2026-03-02T10:00:00Z"},
+                   "spec": {"namespaces": ["team-a"], "gpuMinutes": "0"}}]}
+                """);
+        api.answer(
+                "/gpugrants",
+                """
+                {"apiVersion": "gpusharing.io/v1alpha1", "kind": "GpuGrantList",
+                 "metadata": {"resourceVersion": "1"}, "items": [
+                  {"apiVersion": "gpusharing.io/v1alpha1", "kind": "GpuGrant",
+                   "metadata": {"name": "more", "uid": "uid-more",
+                                "creationTimestamp": "2026-03-02T10:00:00Z"},
+                   "spec": {"budget": "a", "gpuMinutes": "10", "reason": "paper deadline"}}]}
+                """);
+        api.answer(
+                "/resourcequotas",
+                """
+                {"apiVersion": "v1", "kind": "ResourceQuotaList",
+                 "metadata": {"resourceVersion": "1"}, "items": []}
+                """);
+        api.refuse("/gpugrants", 503);
+        var quotas = new QuotaWatch(api.client(), budgets, bookkeeper);
+        var all = new BudgetWatch(api.client(), budgets, bookkeeper, quotas, watch);
+        var first = new CompletableFuture<BudgetState>();
+        budgets.listen(states -> first.complete(requireNonNull(states.get("a"))));
+        try {
+            bookkeeper.start();
+            quotas.start();
+            watch.start();
+            all.start();
+            bookkeeper.listed(List.of(), "1", false);
+            await().atMost(Duration.ofSeconds(20)).until(() -> api.to("/gpugrants").size() > 2);
+            assertThat(first).isNotDone();
+
+            api.allow("/gpugrants");
+            assertThat(first).succeedsWithin(Duration.ofSeconds(20));
+        } finally {
+            all.stop();
+            quotas.stop();
+        }
+        assertThat(first.join().remaining(START)).contains(GpuTime.ofMinutes("10"));
     }
 
     @Test

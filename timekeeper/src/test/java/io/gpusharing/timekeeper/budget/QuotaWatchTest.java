@@ -34,7 +34,10 @@ class QuotaWatchTest {
     private final Bookkeeper bookkeeper =
             Bookkeepers.on(database, budgets, new SimpleMeterRegistry(), Leadership.alone(), clock);
     private final QuotaWatch quotas = new QuotaWatch(api.client(), budgets, bookkeeper);
-    private final BudgetWatch watch = new BudgetWatch(api.client(), budgets, bookkeeper, quotas);
+    private final GrantWatch grants =
+            new GrantWatch(api.client(), budgets, bookkeeper, Leadership.alone());
+    private final BudgetWatch watch =
+            new BudgetWatch(api.client(), budgets, bookkeeper, quotas, grants);
 
     QuotaWatchTest() throws IOException {
         api.answer(
@@ -47,6 +50,12 @@ class QuotaWatchTest {
                                 "creationTimestamp": "2026-03-02T10:00:00Z"},
                    "spec": {"namespaces": ["team-a"], "gpuMinutes": "100",
                             "share": {"formula": "Max", "reference": "FromQuota"}}}]}
+                """);
+        api.answer(
+                "/gpugrants",
+                """
+                {"apiVersion": "gpusharing.io/v1alpha1", "kind": "GpuGrantList",
+                 "metadata": {"resourceVersion": "1"}, "items": []}
                 """);
         api.answer(
                 "/resourcequotas",
@@ -63,6 +72,7 @@ class QuotaWatchTest {
     @AfterEach
     void stop() {
         watch.stop();
+        grants.stop();
         quotas.stop();
         bookkeeper.stop();
         api.close();
@@ -74,6 +84,7 @@ class QuotaWatchTest {
         api.refuse("/resourcequotas", 503);
         bookkeeper.start();
         quotas.start();
+        grants.start();
         watch.start();
         var pod = Pods.waiting("team-a", 25, 15).boundAt(START);
         clock.pass(Duration.ofMinutes(1));
