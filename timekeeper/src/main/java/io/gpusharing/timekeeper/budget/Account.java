@@ -6,6 +6,7 @@ import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Lot;
 import io.gpusharing.budget.Period;
 import io.gpusharing.budget.PeriodRule;
+import io.gpusharing.budget.Terms;
 import io.gpusharing.timekeeper.budget.Assignment.Conflict;
 import io.gpusharing.timekeeper.ledger.Entry;
 import io.gpusharing.timekeeper.ledger.PodStay;
@@ -71,13 +72,32 @@ final class Account {
      * @return the periods that have begun since, as they are to be opened
      */
     List<Opening> fold(Opening opening, List<Grant> grants, Usage usage, Instant now) {
-        PeriodRule periods = budget.periods();
+        return fold(opening, budget.periods(), terms(), grants, usage, now);
+    }
+
+    /** The terms that hold now; null if it is unlimited. */
+    @Nullable Terms terms() {
+        return budget.spec().terms().orElse(null);
+    }
+
+    /**
+     * The same on terms that held before.
+     *
+     * @param terms null if it was unlimited
+     */
+    List<Opening> fold(
+            Opening opening,
+            PeriodRule periods,
+            @Nullable Terms terms,
+            List<Grant> grants,
+            Usage usage,
+            Instant now) {
         var begun = new ArrayList<Opening>();
         Instant periodCounts = opening.countedFrom();
         Map<String, GpuTime> late = usage.late(opening.countedFrom(), opening.openedAt());
         period = opening.period();
         base = opening.countedFrom();
-        line = budget.spec().terms().map(it -> opening.line(it, grants)).orElse(null);
+        line = terms == null ? null : opening.line(terms, grants);
         Instant step = nextStep();
         while (step != null && !step.isAfter(now)) {
             GpuTime used = sum(usage.used(base, step));

@@ -2,6 +2,8 @@ package io.gpusharing.timekeeper.budget;
 
 import io.gpusharing.budget.GpuBudgetSpec.Fixed;
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.PeriodRule;
+import io.gpusharing.budget.Terms;
 import io.gpusharing.timekeeper.ledger.Entry;
 import io.gpusharing.timekeeper.ledger.PodStay;
 import io.gpusharing.timekeeper.ledger.Posting;
@@ -42,6 +44,7 @@ public class Budgets implements Tariffs {
     private final Periods periods;
     private final GrantBook grants;
     private final UsageBook usage;
+    private final TermsBook terms;
     private final BudgetProperties properties;
     private final Clock clock;
     private final TariffTable tariffs;
@@ -54,15 +57,20 @@ public class Budgets implements Tariffs {
     private volatile Map<String, BudgetState> states = Map.of();
     private volatile boolean settled;
 
+    /** Whether terms may have changed that nobody has closed the ended periods by. */
+    private boolean unclosed = true;
+
     Budgets(
             Periods periods,
             GrantBook grants,
             UsageBook usage,
+            TermsBook terms,
             BudgetProperties properties,
             Clock clock) {
         this.periods = periods;
         this.grants = grants;
         this.usage = usage;
+        this.terms = terms;
         this.properties = properties;
         this.clock = clock;
         this.tariffs = new TariffTable(properties);
@@ -113,9 +121,13 @@ public class Budgets implements Tariffs {
             Account account = accounts.get(budget.name());
             if (account == null) {
                 account = open(budget);
-            } else if (settled && !account.budget().spec().terms().equals(budget.spec().terms())) {
+            } else if (!account.budget().spec().terms().equals(budget.spec().terms())) {
                 // Other terms are of the present period; the last one is closed by its own.
-                open(budget.name(), opening -> true);
+                if (settled) {
+                    open(budget.name(), opening -> true);
+                } else {
+                    unclosed = true;
+                }
             }
             account.changed(budget, tariffs.conflicts(budget.name()));
             unfolded.add(budget.name());
@@ -250,20 +262,47 @@ public class Budgets implements Tariffs {
     }
 
     private void fold(String name, Account account, Instant now) {
+        begun.put(name, fold(name, account, account.budget().periods(), account.terms(), now));
+    }
+
+    private List<Opening> fold(
+            String name, Account account, PeriodRule rule, @Nullable Terms then, Instant now) {
         Opening opening = periods.latest(account.budget());
-        begun.put(
-                name,
-                account.fold(
-                        opening,
-                        grants.countingSince(name, opening.countedFrom()),
-                        new PostedUsage(usage, name),
-                        now));
+        return account.fold(
+                opening,
+                rule,
+                then,
+                grants.countingSince(name, opening.countedFrom()),
+                new PostedUsage(usage, name),
+                now);
     }
 
     /** Writes down which periods have begun, once all that was used before them is posted. */
     private void open(Instant now) {
         Instant closed = now.minus(properties.periodCloses());
         begun.keySet().forEach(name -> open(name, it -> !it.period().start().isAfter(closed)));
+    }
+
+    /**
+     * Closes periods by their own terms if those were changed after their end and nobody who led
+     * saw it.
+     */
+    private void closeWhatWasMissed(Instant now) {
+        for (String name : List.copyOf(begun.keySet())) {
+            Account account = accounts.get(name);
+            List<Opening> openings = begun.getOrDefault(name, List.of());
+            if (account == null || openings.isEmpty()) {
+                continue;
+            }
+            terms.before(name, openings.getFirst().period().start())
+                    .filter(then -> !Objects.equals(then.terms(), account.terms()))
+                    .ifPresent(then -> {
+                        begun.put(name, fold(name, account, then.periods(), then.terms(), now));
+                        open(name, it -> true);
+                        unfolded.add(name);
+                    });
+        }
+        fold(now);
     }
 
     private void open(String budget, Predicate<Opening> which) {
@@ -305,6 +344,7 @@ public class Budgets implements Tariffs {
     @Override
     public void looked(Instant now) {
         settled = false;
+        unclosed = true;
         fold(now);
         // The leader writes down which periods have begun.
         begun.clear();
@@ -317,6 +357,10 @@ public class Budgets implements Tariffs {
     public void upToDate(Instant now) {
         // Stays that were posted up to a step have brought entries before it.
         fold(now);
+        if (unclosed) {
+            closeWhatWasMissed(now);
+            unclosed = false;
+        }
         open(now);
         if (!settled || !changed.isEmpty() || !states.keySet().equals(accounts.keySet())) {
             show(now, true);
@@ -336,6 +380,7 @@ public class Budgets implements Tariffs {
         changed.clear();
         states = Map.copyOf(next);
         settled = conclusive;
+        terms.note(states);
         listeners.forEach(listener -> listener.accept(states));
     }
 

@@ -15,6 +15,7 @@ import java.time.ZoneId;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -32,11 +33,10 @@ class TermsBook {
     private final String cluster;
     private final Set<Seen> known = new HashSet<>();
 
-    TermsBook(JdbcClient jdbc, ClusterProperties properties, Budgets budgets, Clock clock) {
+    TermsBook(JdbcClient jdbc, ClusterProperties properties, Clock clock) {
         this.jdbc = jdbc;
         this.clock = clock;
         this.cluster = properties.id();
-        budgets.listen(this::note);
     }
 
     private record Seen(String budget, String uid, long generation) {}
@@ -46,10 +46,10 @@ class TermsBook {
      *
      * @param terms null for an unlimited budget
      */
-    record Version(Instant seenAt, long generation, @Nullable Terms terms) {}
+    record Version(Instant seenAt, long generation, PeriodRule periods, @Nullable Terms terms) {}
 
     /** Writes down what is new; in the bookkeeper's thread. */
-    private void note(Map<String, BudgetState> states) {
+    void note(Map<String, BudgetState> states) {
         for (BudgetState state : states.values()) {
             Seen seen = new Seen(state.name(), state.uid(), state.generation());
             if (!known.contains(seen)) {
@@ -97,19 +97,37 @@ class TermsBook {
                 .list();
     }
 
+    /** The last terms of a budget that were seen before an instant. */
+    Optional<Version> before(String budget, Instant instant) {
+        return jdbc.sql(
+                        """
+                        select * from budget_terms
+                        where cluster = :cluster and budget = :budget and seen_at < :instant::timestamptz
+                        order by seen_at desc limit 1
+                        """)
+                .param("cluster", cluster)
+                .param("budget", budget)
+                .param("instant", instant.toString())
+                .query((row, number) -> version(row))
+                .optional();
+    }
+
     private static Version version(ResultSet row) throws SQLException {
         long allowance = row.getLong("allowance");
         boolean unlimited = row.wasNull();
+        var periods =
+                new PeriodRule(
+                        Unit.valueOf(row.getString("period_unit")),
+                        ZoneId.of(row.getString("period_zone")),
+                        LocalDateTime.parse(row.getString("period_anchor")));
         return new Version(
                 Timestamps.instant(row, "seen_at"),
                 row.getLong("generation"),
+                periods,
                 unlimited
                         ? null
                         : new Terms(
-                                new PeriodRule(
-                                        Unit.valueOf(row.getString("period_unit")),
-                                        ZoneId.of(row.getString("period_zone")),
-                                        LocalDateTime.parse(row.getString("period_anchor"))),
+                                periods,
                                 new GpuTime(allowance),
                                 new GpuTime(row.getLong("max_rollover")),
                                 row.getInt("max_debt_percent")));

@@ -46,6 +46,7 @@ public final class TestBudgets {
                 new Periods(database.jdbc(), cluster),
                 new GrantBook(database.jdbc(), cluster),
                 Accounts.usage(database, cluster),
+                new TermsBook(database.jdbc(), cluster, clock),
                 new BudgetProperties(
                         BudgetProperties.UnnamedNamespaces.valueOf(unnamed),
                         "100",
@@ -55,14 +56,13 @@ public final class TestBudgets {
                 clock);
     }
 
-    /** What the ledger of a database says of balances; it learns the terms of these accounts. */
-    public static Balances balances(
-            TestDatabase database, ClusterProperties cluster, Budgets budgets, Clock clock) {
+    /** What the ledger of a database says of balances. */
+    public static Balances balances(TestDatabase database, ClusterProperties cluster, Clock clock) {
         return new Balances(
                 new Snapshot(database.jdbc(), database.transactions()),
                 new Periods(database.jdbc(), cluster),
                 new GrantBook(database.jdbc(), cluster),
-                new TermsBook(database.jdbc(), cluster, budgets, clock),
+                new TermsBook(database.jdbc(), cluster, clock),
                 Accounts.usage(database, cluster),
                 Accounts.statements(database, cluster));
     }

@@ -128,8 +128,15 @@ class AccountsSimulationTest {
                 }
                 case 1 -> {
                     move();
+                    boolean more = random.nextBoolean();
+                    if (more) {
+                        otherMinutes();
+                    }
                     books.writtenMeanwhile(budgets());
                     books.clock.pass(Duration.ofSeconds(random.nextInt(3000)));
+                    if (more) {
+                        paper.closeAtOnce(now());
+                    }
                     restart();
                     twin.exist(budgets());
                     known();
@@ -151,6 +158,10 @@ class AccountsSimulationTest {
         private void otherAllowances() {
             // What has ended is closed by the terms it had.
             paper.closeAtOnce(now());
+            otherMinutes();
+        }
+
+        private void otherMinutes() {
             generation++;
             minutes.put("a", 20L + random.nextInt(60));
             minutes.put("b", 200L + random.nextInt(300));

@@ -196,7 +196,7 @@ public final class Books {
 
     /** What a budget had left at an instant of the past, as the ledger knows it now. */
     public Balances balances() {
-        return TestBudgets.balances(database, CLUSTER, budgets, clock);
+        return TestBudgets.balances(database, CLUSTER, clock);
     }
 
     /** Administrators have changed the budgets: these there are now. */

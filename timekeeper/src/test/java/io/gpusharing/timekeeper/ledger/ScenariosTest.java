@@ -557,6 +557,35 @@ class ScenariosTest {
                 .contains(GpuTime.ofMinutes("1840"));
     }
 
+    @ParameterizedTest(name = "noticed before: {0}")
+    @ValueSource(booleans = {true, false})
+    void otherMinutesWhileTheTimekeeperIsDownOverAPeriodsEndDoNotChangeHowThatPeriodWent(
+            boolean noticed) {
+        var daily =
+                monthly("a", TEN, "600", "team-a").every(Unit.Day, "UTC", "2026-01-01T00:00:00");
+        var books = new Books(TEN, daily);
+        books.told(gpu("team-a", TEN));
+        books.pass(AN_HOUR);
+        books.clock.pass(Duration.ofHours(13).plusMinutes(10));
+        if (noticed) {
+            books.pass(Duration.ZERO);
+        }
+
+        books.writtenMeanwhile(
+                monthly("a", TEN, "2000", "team-a")
+                        .every(Unit.Day, "UTC", "2026-01-01T00:00:00")
+                        .ofGeneration(3));
+        books.clock.pass(Duration.ofMinutes(20));
+        books.restart();
+        books.pass(AN_HOUR);
+
+        // The day had 600 and took 840; 150 of the 240 are owed, whatever the next day has.
+        assertThat(books.budget("a").remaining(books.clock.instant()))
+                .contains(GpuTime.ofMinutes("1760"));
+        assertThat(books.balances().at("a", books.clock.instant()).orElseThrow().remaining())
+                .isEqualTo(GpuTime.ofMinutes("1760"));
+    }
+
     @Test
     void whoTakesOverFromALeaderThatDiedOverAnEditCarriesItOut() {
         var leader = new Books(TEN, monthly("a", TEN, "6000", "team-a"));
