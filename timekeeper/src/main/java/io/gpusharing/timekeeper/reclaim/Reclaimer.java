@@ -130,11 +130,14 @@ class Reclaimer extends Alarm {
 
     /** Notes what became of those for whom room was made, once it is known. */
     private void settle(Instant now) {
+        if (!view.listed()) {
+            // Who was bound while nobody ran would seem to wait still.
+            return;
+        }
         for (Receipts.Open open : receipts.open()) {
             Optional<PodFacts> waiter = view.pod(open.waiter());
             String node = waiter.map(it -> it.placement().node()).orElse(null);
-            boolean present = waiter.isPresent() || !view.listed();
-            Outcome.of(open.node(), open.settlesAt(), present, node, now)
+            Outcome.of(open.node(), open.settlesAt(), waiter.isPresent(), node, now)
                     .ifPresent(outcome -> {
                         receipts.settle(open, outcome, now);
                         metrics.settled(outcome);

@@ -1,0 +1,121 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.timekeeper.budget.TestBudgets;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.cluster.ClusterView;
+import io.gpusharing.timekeeper.cluster.ClusterViews;
+import io.gpusharing.timekeeper.leadership.Leadership;
+import io.gpusharing.timekeeper.reclaim.Decision.Evict;
+import io.gpusharing.timekeeper.reclaim.Decision.Victim;
+import io.gpusharing.timekeeper.testing.FakeApiServer;
+import io.gpusharing.timekeeper.testing.Pods;
+import io.gpusharing.timekeeper.testing.SteppingClock;
+import io.gpusharing.timekeeper.testing.TestDatabase;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.transaction.support.TransactionTemplate;
+
+class ReclaimerTest {
+
+    private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
+    private static final ClusterProperties CLUSTER =
+            new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1));
+    private static final ReclaimProperties PROPERTIES =
+            new ReclaimProperties(
+                    false,
+                    Duration.ofSeconds(10),
+                    Duration.ofMinutes(1),
+                    Duration.ofSeconds(1),
+                    Duration.ofMinutes(1),
+                    10,
+                    Duration.ofHours(24),
+                    Duration.ofMinutes(5),
+                    null,
+                    "");
+
+    private final FakeApiServer api = new FakeApiServer();
+    private final SteppingClock clock = new SteppingClock(TEN);
+    private final TestDatabase database = TestDatabase.create();
+    private final Receipts receipts =
+            new Receipts(
+                    CLUSTER.id(),
+                    database.jdbc(),
+                    new TransactionTemplate(database.transactions()));
+    private final Pods waiter = Pods.waiting("team-b", 100, 0);
+
+    ReclaimerTest() throws IOException {}
+
+    @AfterEach
+    void stop() {
+        api.close();
+    }
+
+    private Reclaimer reclaimer(ClusterView view) {
+        var budgets = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+        var translation = new PodTranslation(new RequestGrammars(List.of(new VcudaGrammar())), "");
+        return new Reclaimer(
+                view,
+                budgets,
+                new SceneReader(api.client(), budgets, view, translation, CLUSTER),
+                receipts,
+                new Evictions(api.client(), Duration.ofMinutes(5)),
+                PROPERTIES,
+                new ReclaimMetrics(new SimpleMeterRegistry()),
+                Leadership.alone(),
+                clock);
+    }
+
+    private Evict plan() {
+        return new Evict(
+                new Waiter(
+                        new PodRef(waiter.uid().toString(), "team-b", "w"),
+                        TEN,
+                        null,
+                        false,
+                        0,
+                        true,
+                        Amounts.NONE,
+                        List.of(),
+                        "deployment-uid",
+                        NodeWishes.NONE,
+                        null),
+                Pods.NODE,
+                List.of(
+                        new Victim(
+                                new PodRef("7b1f0d0c-4f83-4a0e-9d3b-1f0a4f6b1c2d", "team-a", "old"),
+                                Pods.NODE,
+                                "team-a",
+                                "old",
+                                "over by 5.000 GPU-minutes",
+                                1_200_000_000L,
+                                Duration.ofSeconds(30),
+                                null)),
+                List.of());
+    }
+
+    @Test
+    void aWaiterThatWasBoundWhileNobodyRanIsNotTakenForWaitingByAStartThatHasListedNoPods() {
+        receipts.plan(plan(), "team-b", TEN, TEN.plusSeconds(90));
+        clock.pass(Duration.ofMinutes(5));
+
+        reclaimer(ClusterViews.withNode()).work(clock.instant());
+        reclaimer(ClusterViews.showing(waiter.boundAt(TEN.plusSeconds(20)).facts()))
+                .work(clock.instant());
+
+        assertThat(
+                        database.jdbc()
+                                .sql("select helped || ': ' || outcome from reclaim_receipt")
+                                .query(String.class)
+                                .single())
+                .isEqualTo("true: the waiter was bound to " + Pods.NODE);
+    }
+}
