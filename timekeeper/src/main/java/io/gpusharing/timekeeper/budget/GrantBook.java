@@ -78,7 +78,11 @@ public class GrantBook {
                 .optional();
     }
 
-    /** Writes a grant down; one that is there stays as it is. */
+    /**
+     * Writes a grant down; one that is there stays as it is. It has not ended while its object is
+     * there: whoever ended it had not been told of it yet, for instance because its watch lagged
+     * behind the last leader's.
+     */
     void write(Grant grant) {
         jdbc.sql(
                         """
@@ -86,7 +90,8 @@ public class GrantBook {
                             valid_from, expires)
                         values (:cluster, :uid, :name, :budget, :amount, :reason, :author,
                             :from::timestamptz, :expires::timestamptz)
-                        on conflict do nothing
+                        on conflict (cluster, uid) do update set ended = null
+                        where budget_grant.ended is not null
                         """)
                 .param("cluster", cluster)
                 .param("uid", grant.uid())

@@ -4,6 +4,7 @@ import static io.gpusharing.timekeeper.budget.TestBudgets.monthly;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.timekeeper.budget.TestBudgets.Given;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Duration;
 import java.time.Instant;
@@ -132,6 +133,25 @@ class ReplicasTest {
         leader.listed();
         leader.pass(Duration.ofSeconds(5));
         assertThat(leader.settled()).isTrue();
+    }
+
+    @Test
+    void aGrantThatANewLeaderHadNotBeenToldOfCountsOnceItIs() {
+        var grant = new Given("more", "a", "60", START);
+        leader.grants(grant);
+        assertThat(leader.budget("a").remaining(START)).contains(GpuTime.ofMinutes("160"));
+        other.look();
+        other.takeOver();
+        other.listed();
+
+        // Its watch lags behind: for a moment there seems to be no grant.
+        other.grants();
+        other.clock.pass(Duration.ofSeconds(3));
+        other.grants(grant);
+        other.pass(MINUTE);
+
+        assertThat(other.budget("a").remaining(other.clock.instant()))
+                .contains(GpuTime.ofMinutes("160"));
     }
 
     @Test
