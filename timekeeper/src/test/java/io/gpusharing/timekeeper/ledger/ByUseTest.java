@@ -4,8 +4,10 @@ import static io.gpusharing.timekeeper.budget.TestBudgets.monthly;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.PeriodRule.Unit;
 import io.gpusharing.testing.RandomSeeds;
 import io.gpusharing.timekeeper.budget.TestBudgets.Written;
+import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.metering.UseRule;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Duration;
@@ -129,15 +131,49 @@ class ByUseTest {
     void aBudgetThatBeginsToChargeByUseDoesSoFromThenOn() {
         Books later = new Books(TEN, monthly("a", TEN, "1000", "team-a"));
         later.told(pod);
-        later.measured(pod, 0, 600);
+        later.measured(pod, 300, 600);
         later.pass(Duration.ofMinutes(10));
 
         later.exist(BUDGET);
-        later.measured(pod, 0, 1800);
+        later.measured(pod, 300, 1800);
         later.pass(Duration.ofMinutes(20).plusSeconds(30));
 
         // 10 minutes by allocation, 20 by use, 30 s not settled.
         assertThat(later.charged(pod)).isEqualTo(minutes("6.25"));
+    }
+
+    @Test
+    void ofTwoGpusOfWhichOneIsMeasuredHalfTheTimeIsMeasured() {
+        Pods two = Pods.waiting("team-a", 200, 0).boundAt(TEN);
+        books.told(two);
+        books.measured(two, 0, 1200);
+
+        books.pass(Duration.ofMinutes(20).plus(A_MINUTE));
+
+        // 10 minutes of both, 10 minutes idle, and one minute that is not settled yet.
+        assertThat(books.charged(two)).isEqualTo(minutes("24"));
+    }
+
+    @Test
+    void whatIsMeasuredAfterAPeriodsEdgeChangesNothingBeforeIt() {
+        Instant edge = Instant.parse("2026-03-02T18:30:00Z");
+        var indian = new Books(TEN, BUDGET.every(Unit.Day, "Asia/Kolkata", "2026-01-01T00:00:00"));
+        Pods late = Pods.waiting("team-a", 50, 15).boundAt(edge.minusSeconds(900));
+        indian.pass(Duration.between(TEN, late.scheduled()));
+        indian.told(late);
+        indian.pass(Duration.ofMinutes(30));
+
+        indian.measured(late, 0, 1800);
+        indian.pass(Duration.ofMinutes(10));
+
+        assertThat(
+                        indian.database
+                                .jdbc()
+                                .sql("select charged_from from correction")
+                                .query((row, number) -> Timestamps.instant(row, "charged_from"))
+                                .list())
+                .isNotEmpty()
+                .allSatisfy(from -> assertThat(from).isAfterOrEqualTo(edge));
     }
 
     @Test

@@ -2,8 +2,10 @@ package io.gpusharing.timekeeper.metering;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.timekeeper.metering.PodFacts.Lifecycle;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class StayTest {
@@ -112,5 +114,57 @@ class StayTest {
     void aStayNeverEndsBeforeItBegan() {
         assertThat(Stay.of(RUNNING.finishedAt(BOUND.minusSeconds(1)).facts()))
                 .isEqualTo(new Stay.Ended(BOUND, BOUND, false));
+    }
+
+    @Test
+    void aContainerThatEndsAfterItsPodsRemovalEndsTheStay() {
+        Instant finished = LATER.plusSeconds(3);
+
+        assertThat(Stay.ofRemoved(with(false, finished, false, null, LATER), LATER.plusSeconds(9)))
+                .isEqualTo(new Stay.Ended(BOUND, finished, false));
+    }
+
+    @Test
+    void onALostNodeTheEndOfOneContainerIsNotThatOfThePod() {
+        Instant lost = LATER.plusSeconds(300);
+
+        assertThat(Stay.of(with(true, LATER, true, lost, null)))
+                .isEqualTo(new Stay.Ended(BOUND, lost, true));
+    }
+
+    @Test
+    void noPodHeldAnythingBeforeItWasCreated() {
+        Instant created = RUNNING.facts().lifecycle().created();
+
+        assertThat(Stay.of(WAITING.boundAt(created.minusSeconds(600)).facts()))
+                .isEqualTo(new Stay.Open(created));
+    }
+
+    private static PodFacts with(
+            boolean terminal,
+            Instant finished,
+            boolean anotherRuns,
+            @Nullable Instant disrupted,
+            @Nullable Instant removal) {
+        PodFacts pod = RUNNING.facts();
+        return new PodFacts(
+                pod.uid(),
+                pod.namespace(),
+                pod.name(),
+                pod.owner(),
+                pod.request(),
+                pod.annotations(),
+                pod.placement(),
+                new Lifecycle(
+                        pod.lifecycle().created(),
+                        BOUND,
+                        BOUND,
+                        terminal,
+                        finished,
+                        anotherRuns,
+                        disrupted,
+                        null,
+                        removal,
+                        null));
     }
 }
