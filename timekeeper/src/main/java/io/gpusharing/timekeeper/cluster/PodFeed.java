@@ -25,6 +25,6 @@ public interface PodFeed {
     /** A pod that was removed, with its final state. */
     void removed(PodFacts pod, String position);
 
-    /** Nothing happened up to here. */
+    /** Nothing more happened up to here; when resuming, also once the past begins to be told. */
     void passed(String position);
 }

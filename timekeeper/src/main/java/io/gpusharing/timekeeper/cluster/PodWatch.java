@@ -75,7 +75,7 @@ final class PodWatch implements AutoCloseable {
                     begun = true;
                 }
                 String listed = list(position != null);
-                follow(position != null ? position : listed);
+                follow(position != null ? position : listed, position != null);
                 position = null;
                 told = false;
             } catch (InterruptedException e) {
@@ -105,7 +105,7 @@ final class PodWatch implements AutoCloseable {
     }
 
     /** Returns when the API server no longer knows the position. */
-    private void follow(String position) throws InterruptedException {
+    private void follow(String position, boolean resuming) throws InterruptedException {
         var ended = new SynchronousQueue<String>();
         ListOptions options =
                 new ListOptionsBuilder()
@@ -114,6 +114,10 @@ final class PodWatch implements AutoCloseable {
                         .build();
         Watch watch = metered().watch(options, new Teller(ended));
         try {
+            if (resuming) {
+                // Now silence means that nothing happened.
+                feed.passed(position);
+            }
             String reason = ended.take();
             log.atInfo().addKeyValue("reason", reason).log("listing pods anew");
         } finally {

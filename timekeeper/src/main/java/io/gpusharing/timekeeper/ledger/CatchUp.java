@@ -9,7 +9,8 @@ import java.time.Instant;
  * long ago look as if they still ran, and nobody may draw conclusions.
  *
  * @param position of the list that was made at the beginning; the past lies before it
- * @param quietAt when it is over if nothing more is told
+ * @param quietAt when it is over if nothing more is told; before it is told for the first time that
+ *     the past begins, silence means nothing
  * @param endsAt when it is over whatever is told
  */
 record CatchUp(String position, Instant quietAt, Instant endsAt) {
@@ -17,7 +18,8 @@ record CatchUp(String position, Instant quietAt, Instant endsAt) {
     private static final Duration QUIET = Duration.ofSeconds(2);
 
     static CatchUp of(Listed listed, Duration grace) {
-        return new CatchUp(listed.position(), listed.at().plus(QUIET), listed.at().plus(grace));
+        Instant end = listed.at().plus(grace);
+        return new CatchUp(listed.position(), end, end);
     }
 
     /** Positions of one resource grow and can be compared as numbers; others end by time. */

@@ -19,6 +19,7 @@ class PodWatchTest {
 
     private final FakeApiServer api = new FakeApiServer();
     private final CompletableFuture<List<PodFacts>> listed = new CompletableFuture<>();
+    private final CompletableFuture<String> passed = new CompletableFuture<>();
 
     PodWatchTest() throws IOException {
         api.answer(
@@ -54,6 +55,25 @@ class PodWatchTest {
         }
     }
 
+    @Test
+    void whoGoesOnWhereItWasIsToldWhenThePastBeginsToBeTold() throws Exception {
+        var reader = new PodReader(resource -> false);
+        var watch =
+                new PodWatch(
+                        api.client(),
+                        reader::read,
+                        new Listener(),
+                        Duration.ofMillis(1),
+                        () -> Optional.of("7"));
+        try (watch) {
+            watch.start();
+
+            assertThat(passed.get(20, TimeUnit.SECONDS)).isEqualTo("7");
+            assertThat(api.to("/pods"))
+                    .anySatisfy(it -> assertThat(it.query()).contains("resourceVersion=7"));
+        }
+    }
+
     private static PodFacts read(PodReader reader, Pod pod, boolean fails) {
         if (fails) {
             throw new IllegalStateException("a pod like no other");
@@ -75,6 +95,8 @@ class PodWatchTest {
         public void removed(PodFacts pod, String position) {}
 
         @Override
-        public void passed(String position) {}
+        public void passed(String position) {
+            passed.complete(position);
+        }
     }
 }

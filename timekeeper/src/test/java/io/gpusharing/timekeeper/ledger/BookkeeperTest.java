@@ -120,6 +120,7 @@ class BookkeeperTest {
         bookkeeper.listed(List.of(), "2", true);
         budgetsAreKnown();
 
+        bookkeeper.passed("1");
         clock.pass(Duration.ofSeconds(3));
         bookkeeper.between(() -> {});
 

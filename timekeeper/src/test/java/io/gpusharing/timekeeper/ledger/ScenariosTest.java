@@ -696,6 +696,30 @@ class ScenariosTest {
     }
 
     @Test
+    void aPeriodIsNotClosedWhileTheApiServerIsSlowToTellWhatHappenedMeanwhile() {
+        var books =
+                new Books(
+                        TEN,
+                        monthly("a", TEN, "600", "team-a")
+                                .every(Unit.Day, "UTC", "2026-01-01T00:00:00"));
+        Pods pod = gpu("team-a", TEN);
+        books.told(pod);
+        books.pass(AN_HOUR);
+        books.vanished(pod);
+        books.clock.pass(Duration.ofHours(15));
+
+        books.wake();
+        books.listedBeforeTheWatchIsOpen();
+        books.pass(Duration.ofSeconds(5));
+        books.removed(pod.finishedAt(TEN.plus(Duration.ofHours(9))));
+        books.pass(Duration.ofMinutes(1));
+
+        // Nine of its ten hours were used, so nothing is owed.
+        assertThat(books.budget("a").remaining(books.clock.instant()))
+                .contains(GpuTime.ofMinutes("600"));
+    }
+
+    @Test
     void aNodeThatTellsNothingAtARestartChangesNoRate() {
         var quarter = monthly("a", TEN, "6000", "team-a").fixed(50, 15);
         var books = new Books(TEN, quarter);
