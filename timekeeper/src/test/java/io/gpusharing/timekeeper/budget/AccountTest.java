@@ -237,7 +237,7 @@ class AccountTest {
                         StatusDocument.of(state, written, null));
 
         Instant later = written.plusMillis(random.nextLong(Duration.ofDays(3).toMillis()));
-        assertThat(published.standingAt(later).word()).isEqualTo(state.standing(later).word());
+        assertThat(published.standingAt(later)).isEqualTo(state.standing(later));
     }
 
     private static PodStay running(long rate, int second) {

@@ -216,26 +216,35 @@ class ReportBookTest {
 
     @Test
     void tellsASidecarToRestWhileAnAgentMeasuresItsPod() {
-        Reporter agent = agentOn("n1");
-        UsageReport report = agent(UUID.randomUUID(), 7, new PodUse(uid, List.of(use(12, 40))));
-        book.post(
-                List.of(
-                        new Delivery(
-                                agent,
-                                report,
-                                report.digest(),
-                                Map.of(uid, pod(uid)),
-                                NOON.plus(A_MINUTE))));
+        UUID agentRun = UUID.randomUUID();
+        book.post(List.of(measured(agentRun, 1, A_MINUTE)));
 
         assertThat(post(sidecar(run, 1, uid, use(10, 30)))).isEqualTo(new Accepted(true));
-        assertThat(
-                        book.post(
-                                List.of(
-                                        sent(
-                                                sidecar(run, 2, uid, use(10, 30)),
-                                                pod(uid),
-                                                A_MINUTE.plusMinutes(1)))))
-                .containsExactly(new Accepted(false));
+        assertThat(heartbeat(2, 120)).isEqualTo(new Accepted(false));
+
+        book.post(List.of(measured(agentRun, 2, Duration.ofSeconds(125))));
+        assertThat(heartbeat(3, 180)).isEqualTo(new Accepted(true));
+    }
+
+    private Delivery measured(UUID agentRun, long sequence, Duration afterNoon) {
+        UsageReport report = agent(agentRun, sequence, new PodUse(uid, List.of(use(12, 40))));
+        return new Delivery(
+                agentOn("n1"),
+                report,
+                report.digest(),
+                Map.of(uid, pod(uid)),
+                NOON.plus(afterNoon));
+    }
+
+    private Outcome heartbeat(long sequence, int secondsAfterNoon) {
+        Duration afterNoon = Duration.ofSeconds(secondsAfterNoon);
+        return book.post(
+                        List.of(
+                                sent(
+                                        sidecar(run, sequence, uid, use(10, 30)),
+                                        pod(uid),
+                                        afterNoon)))
+                .getFirst();
     }
 
     @Test
