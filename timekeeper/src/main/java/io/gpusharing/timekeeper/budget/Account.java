@@ -64,26 +64,19 @@ final class Account {
         conflicts = conflictsNow;
     }
 
-    /**
-     * Computes everything anew from the ledger, from the opening of a period to the last step
-     * before {@code now}.
-     *
-     * @param grants all that count at or after the opening
-     * @return the periods that have begun since, as they are to be opened
-     */
-    List<Opening> fold(Opening opening, List<Grant> grants, Usage usage, Instant now) {
-        return fold(opening, budget.periods(), terms(), grants, usage, now);
-    }
-
     /** The terms that hold now; null if it is unlimited. */
     @Nullable Terms terms() {
         return budget.spec().terms().orElse(null);
     }
 
     /**
-     * The same on terms that held before.
+     * Computes everything anew from the ledger, from the opening of a period to the last step
+     * before {@code now}.
      *
-     * @param terms null if it was unlimited
+     * @param periods how periods are cut
+     * @param terms that count for them; null if it was unlimited
+     * @param grants all that count at or after the opening
+     * @return the periods that have begun since, as they are to be opened
      */
     List<Opening> fold(
             Opening opening,

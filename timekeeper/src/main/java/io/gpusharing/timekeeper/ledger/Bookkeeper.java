@@ -14,6 +14,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
@@ -51,7 +52,7 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
     private final LinkedBlockingDeque<News> news = new LinkedBlockingDeque<>();
 
     /** What has to happen before the first posting; null once postings have begun. */
-    private @Nullable Deque<Task> early = new ArrayDeque<>();
+    private @Nullable List<Runnable> early = new ArrayList<>();
 
     private final CountDownLatch ready = new CountDownLatch(1);
     private final Thread thread = Thread.ofPlatform().name("bookkeeper").unstarted(this::run);
@@ -127,18 +128,17 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
         if (early == null) {
             news.add(new Task(work));
         } else {
-            early.add(new Task(work));
+            early.add(work);
         }
     }
 
     /** Lets postings begin. To be called once the budgets, and so all tariffs, are known. */
     public synchronized void begin() {
         if (early != null) {
-            // Ahead of the pods that were queued meanwhile, or those would be charged to nobody;
-            // and
-            // as one, because what each tells makes sense only with the others.
-            List<Task> all = List.copyOf(early);
-            news.addFirst(new Task(() -> all.forEach(task -> task.work().run())));
+            // Ahead of the pods that were queued meanwhile, or those would be charged to nobody.
+            // As one, because what each tells makes sense only with the others.
+            List<Runnable> all = early;
+            news.addFirst(new Task(() -> all.forEach(Runnable::run)));
             early = null;
         }
         ready.countDown();

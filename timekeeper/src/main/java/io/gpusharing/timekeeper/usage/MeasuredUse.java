@@ -26,9 +26,8 @@ import org.springframework.stereotype.Repository;
 public class MeasuredUse {
 
     // Runs of a meter follow each other: their counters add up. Devices work side by side: their
-    // busy time adds up, the time they were watched does not. The basis is that of the devices in
-    // the
-    // latest report: before a meter has found its GPU it tells of an unknown one.
+    // busy time adds up, the time they were watched does not. The basis is that of the latest
+    // report's devices: before a meter has found its GPU it tells of an unknown one.
     private static final String BEST =
             """
             with device as (

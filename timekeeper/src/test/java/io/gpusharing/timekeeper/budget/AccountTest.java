@@ -86,7 +86,7 @@ class AccountTest {
     void whatIsLeftRollsOverUpToItsCap() {
         usage.use(MONDAY, "60");
 
-        Opening tuesday = account.fold(monday, List.of(), usage, TUESDAY).getFirst();
+        Opening tuesday = fold(monday, List.of(), usage, TUESDAY).getFirst();
 
         assertThat(tuesday.rolledOver()).isEqualTo(minutes("30"));
         assertThat(account.state(TUESDAY).remaining(TUESDAY)).contains(minutes("130"));
@@ -96,7 +96,7 @@ class AccountTest {
     void anOverrunIsOwedUpToItsCapAndTheRestIsWrittenOffExplicitly() {
         usage.use(MONDAY, "180");
 
-        Opening tuesday = account.fold(monday, List.of(), usage, TUESDAY).getFirst();
+        Opening tuesday = fold(monday, List.of(), usage, TUESDAY).getFirst();
 
         assertThat(tuesday.debt()).isEqualTo(minutes("25"));
         assertThat(tuesday.writtenOff()).isEqualTo(minutes("55"));
@@ -105,7 +105,7 @@ class AccountTest {
 
     @Test
     void aClockThatWentBackBeyondTheLastStepStopsNobody() {
-        account.fold(monday, List.of(), usage, TUESDAY.plusSeconds(10));
+        fold(monday, List.of(), usage, TUESDAY.plusSeconds(10));
         account.opened(running(1_000_000, 43_200));
 
         BudgetState state = account.state(MONDAY.plus(Duration.ofHours(6)));
@@ -129,7 +129,7 @@ class AccountTest {
                         null);
         usage.use(MONDAY, "100");
 
-        Opening tuesday = account.fold(monday, List.of(grant), usage, TUESDAY).getFirst();
+        Opening tuesday = fold(monday, List.of(grant), usage, TUESDAY).getFirst();
 
         assertThat(tuesday.rolledOver()).isEqualTo(GpuTime.ZERO);
         assertThat(tuesday.carried()).isEqualTo(Map.of("uid-g", minutes("50")));
@@ -139,9 +139,9 @@ class AccountTest {
     void aPeriodThatWasOpenedGoesOnFromWhatItInherits() {
         usage.use(MONDAY, "180");
         usage.use(TUESDAY, "10");
-        Opening tuesday = account.fold(monday, List.of(), usage, TUESDAY).getFirst();
+        Opening tuesday = fold(monday, List.of(), usage, TUESDAY).getFirst();
 
-        account.fold(tuesday, List.of(), usage, TUESDAY.plusSeconds(5));
+        fold(tuesday, List.of(), usage, TUESDAY.plusSeconds(5));
 
         assertThat(account.state(TUESDAY.plusSeconds(5)).remaining(TUESDAY.plusSeconds(5)))
                 .contains(minutes("65"));
@@ -149,20 +149,20 @@ class AccountTest {
 
     @Test
     void whatIsToldLateOfAClosedPeriodCountsInTheOpenOne() {
-        Opening tuesday = account.fold(monday, List.of(), usage, TUESDAY).getFirst();
+        Opening tuesday = fold(monday, List.of(), usage, TUESDAY).getFirst();
         usage.late = Map.of("team-a", minutes("7"));
 
-        account.fold(tuesday, List.of(), usage, TUESDAY);
+        fold(tuesday, List.of(), usage, TUESDAY);
 
         assertThat(account.state(TUESDAY).used(TUESDAY)).isEqualTo(minutes("7"));
     }
 
     @Test
     void whatIsTakenBackLateOfANamespaceThatHasMovedAwayIsTakenFromWhatWasUsed() {
-        Opening tuesday = account.fold(monday, List.of(), usage, TUESDAY).getFirst();
+        Opening tuesday = fold(monday, List.of(), usage, TUESDAY).getFirst();
         usage.late = Map.of("team-gone", GpuTime.ZERO.minus(minutes("7")));
 
-        account.fold(tuesday, List.of(), usage, TUESDAY);
+        fold(tuesday, List.of(), usage, TUESDAY);
 
         assertThat(account.state(TUESDAY).used(TUESDAY))
                 .isEqualTo(GpuTime.ZERO.minus(minutes("7")));
@@ -175,14 +175,14 @@ class AccountTest {
         List<Grant> grants = List.of(grant("50", noon, noon.plusSeconds(3600)));
         usage.use(noon, "20");
 
-        account.fold(monday, grants, usage, MONDAY);
+        fold(monday, grants, usage, MONDAY);
         assertThat(account.state(MONDAY).remaining(MONDAY)).contains(minutes("80"));
 
-        account.fold(monday, grants, usage, noon.plusSeconds(10));
+        fold(monday, grants, usage, noon.plusSeconds(10));
         assertThat(account.state(noon.plusSeconds(10)).remaining(noon.plusSeconds(10)))
                 .contains(minutes("130"));
 
-        account.fold(monday, grants, usage, noon.plusSeconds(3600));
+        fold(monday, grants, usage, noon.plusSeconds(3600));
         assertThat(account.state(noon.plusSeconds(3600)).remaining(noon.plusSeconds(3600)))
                 .contains(minutes("100"));
     }
@@ -192,8 +192,8 @@ class AccountTest {
         List<Grant> grants = List.of(grant("50", MONDAY, WEDNESDAY));
         usage.use(MONDAY, "120");
 
-        Opening tuesday = account.fold(monday, grants, usage, TUESDAY).getFirst();
-        account.fold(tuesday, grants, usage, TUESDAY);
+        Opening tuesday = fold(monday, grants, usage, TUESDAY).getFirst();
+        fold(tuesday, grants, usage, TUESDAY);
 
         assertThat(tuesday.carried()).containsEntry("uid-g", minutes("30"));
         assertThat(account.state(TUESDAY).remaining(TUESDAY)).contains(minutes("130"));
@@ -206,7 +206,7 @@ class AccountTest {
                 TestBudgets.budget("a", MONDAY, "40", Unit.Day, "UTC", "0", 25, "team-a").budget(),
                 List.of());
 
-        account.fold(monday, List.of(), usage, MONDAY);
+        fold(monday, List.of(), usage, MONDAY);
 
         assertThat(account.state(MONDAY).remaining(MONDAY)).contains(minutes("-20"));
         assertThat(account.state(MONDAY).standing(MONDAY).word()).isEqualTo("OverBudget");
@@ -218,7 +218,7 @@ class AccountTest {
     void thePublishedStatusGivesTheSameStandingAtEveryLaterInstant(long seed) {
         Random random = new Random(seed);
         usage.use(MONDAY, Integer.toString(random.nextInt(120)));
-        account.fold(
+        fold(
                 monday,
                 List.of(grant("20", MONDAY.plusSeconds(61 + random.nextInt(90_000)), null)),
                 usage,
@@ -243,5 +243,11 @@ class AccountTest {
     private static PodStay running(long rate, int second) {
         Instant since = MONDAY.plusSeconds(second);
         return OpenStay.of("team-a", "a", rate, new GpuShare(rate, 0), since);
+    }
+
+    private List<Opening> fold(
+            Opening opening, List<Grant> grants, Account.Usage used, Instant now) {
+        return account.fold(
+                opening, account.budget().periods(), account.terms(), grants, used, now);
     }
 }

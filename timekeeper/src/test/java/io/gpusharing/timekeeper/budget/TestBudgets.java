@@ -113,42 +113,15 @@ public final class TestBudgets {
 
         /** Its periods are cut so. */
         public Written every(Unit unit, String zone, String anchor) {
-            return new Written(
-                    name,
-                    created,
-                    generation + 1,
-                    new GpuBudgetSpec(
-                            spec.namespaces(),
-                            spec.gpuMinutes(),
-                            new PeriodSpec(unit, zone, anchor),
-                            spec.rollover(),
-                            spec.debt(),
-                            spec.onExhausted(),
-                            spec.chargeBy(),
-                            spec.share(),
-                            spec.warnAtPercent(),
-                            spec.minimumRunTime()),
-                    byDefault);
+            return edited(new PeriodSpec(unit, zone, anchor), spec.chargeBy(), spec.share());
         }
 
         /** So much of a GPU, in core units and blocks of memory, counts as one. */
         public Written fixed(long compute, long memory) {
-            return new Written(
-                    name,
-                    created,
-                    generation + 1,
-                    new GpuBudgetSpec(
-                            spec.namespaces(),
-                            spec.gpuMinutes(),
-                            spec.period(),
-                            spec.rollover(),
-                            spec.debt(),
-                            spec.onExhausted(),
-                            spec.chargeBy(),
-                            new Share(Formula.Max, Reference.Fixed, new Fixed(compute, memory)),
-                            spec.warnAtPercent(),
-                            spec.minimumRunTime()),
-                    byDefault);
+            return edited(
+                    spec.period(),
+                    spec.chargeBy(),
+                    new Share(Formula.Max, Reference.Fixed, new Fixed(compute, memory)));
         }
 
         /** It was edited before, so that it is of this generation now. */
@@ -158,6 +131,10 @@ public final class TestBudgets {
 
         /** It charges by measured use. */
         public Written byUse() {
+            return edited(spec.period(), ChargeBy.Utilization, spec.share());
+        }
+
+        private Written edited(PeriodSpec period, ChargeBy chargeBy, Share share) {
             return new Written(
                     name,
                     created,
@@ -165,12 +142,12 @@ public final class TestBudgets {
                     new GpuBudgetSpec(
                             spec.namespaces(),
                             spec.gpuMinutes(),
-                            spec.period(),
+                            period,
                             spec.rollover(),
                             spec.debt(),
                             spec.onExhausted(),
-                            ChargeBy.Utilization,
-                            spec.share(),
+                            chargeBy,
+                            share,
                             spec.warnAtPercent(),
                             spec.minimumRunTime()),
                     byDefault);

@@ -635,9 +635,8 @@ class ScenariosTest {
         books.vanished(pod);
         books.clock.pass(Duration.ofHours(5));
 
-        // It would go on where it was, but it is killed before the pod's end is told, and when it
-        // is
-        // back the API server has forgotten.
+        // It would go on where it was, but it is killed before the pod's end is told. When it is
+        // back, the API server has forgotten.
         books.wake();
         books.listed();
         books.told(gpu("team-b", books.clock.instant()));
