@@ -9,7 +9,8 @@ import java.time.ZoneOffset;
 
 /**
  * Thirteen months of charges, made in the database itself. Each team holds its GPUs around the
- * clock by pods that live for a day: an entry an hour, as the timekeeper posts them.
+ * clock by pods that live for a day: an entry an hour, written in the order in which the timekeeper
+ * writes them.
  *
  * @param teams how many hold {@code pods} GPUs each
  * @param pods how many of a team run at any time
@@ -93,7 +94,7 @@ record OldLedger(int teams, int pods) {
                 """
                 insert into charge (cluster, pod_uid, charged_from, charged_to, namespace, budget, rate, amount, posted_at)
                 select 'default', uid, hour, hour + interval '1 hour', team, team, 500000, 1800000000, hour + interval '61 minutes'
-                from holder, lateral generate_series(day, day + interval '23 hours', '1 hour') hour order by hour
+                from holder, lateral generate_series(day, day + interval '23 hours', '1 hour') hour order by hour, team, uid
                 """);
         sql.execute(
                 """
