@@ -27,7 +27,7 @@ final class Account {
 
     /** What was used in [from, to), by namespace; {@code to} is null for all there is. */
     interface Usage {
-        Map<String, GpuTime> used(Instant from, @Nullable Instant to);
+        Map<String, GpuTime> posted(Instant from, @Nullable Instant to);
 
         /** What was posted since an instant for spans before another. */
         Map<String, GpuTime> late(Instant before, Instant since);
@@ -93,7 +93,7 @@ final class Account {
         line = terms == null ? null : opening.line(terms, grants);
         Instant step = nextStep();
         while (step != null && !step.isAfter(now)) {
-            GpuTime used = sum(usage.used(base, step));
+            GpuTime used = sum(usage.posted(base, step));
             if (base.equals(opening.countedFrom())) {
                 used = used.plus(sum(late));
             }
@@ -108,9 +108,9 @@ final class Account {
             step = nextStep();
         }
         boolean unmoved = base.equals(opening.countedFrom());
-        postedSinceBase = sum(usage.used(base, null)).plus(unmoved ? sum(late) : GpuTime.ZERO);
+        postedSinceBase = sum(usage.posted(base, null)).plus(unmoved ? sum(late) : GpuTime.ZERO);
         uses.values().forEach(use -> use.posted = GpuTime.ZERO);
-        usage.used(periodCounts, null).forEach((name, used) -> use(name).posted = used);
+        usage.posted(periodCounts, null).forEach((name, used) -> use(name).posted = used);
         if (periodCounts.equals(opening.countedFrom())) {
             late.forEach((name, used) -> use(name).posted = use(name).posted.plus(used));
         }

@@ -4,7 +4,6 @@ import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Period;
 import io.gpusharing.budget.Terms;
 import io.gpusharing.timekeeper.database.Snapshot;
-import io.gpusharing.timekeeper.ledger.StatementBook;
 import io.gpusharing.timekeeper.ledger.UsageBook;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -24,22 +23,19 @@ public class Balances {
     private final Periods periods;
     private final GrantBook grants;
     private final TermsBook terms;
-    private final UsageBook posted;
-    private final StatementBook statements;
+    private final UsageBook usage;
 
     Balances(
             Snapshot snapshot,
             Periods periods,
             GrantBook grants,
             TermsBook terms,
-            UsageBook posted,
-            StatementBook statements) {
+            UsageBook usage) {
         this.snapshot = snapshot;
         this.periods = periods;
         this.grants = grants;
         this.terms = terms;
-        this.posted = posted;
-        this.statements = statements;
+        this.usage = usage;
     }
 
     /**
@@ -89,24 +85,25 @@ public class Balances {
         if (openings.isEmpty() || openings.getFirst().countedFrom().isAfter(at)) {
             return Optional.empty();
         }
-        Opening last = openings.getLast();
-        Opening next = next(budget, last);
+        Opening last = openings.getFirst();
+        Opening next = after(openings, last);
         Terms then = termsOf(terms.of(budget), next);
         if (then == null) {
             Period period = last.period();
-            return Optional.of(new Balance(period, null, used(budget, period.start(), at), null));
+            GpuTime used = sum(usage.used(budget, period.start(), at));
+            return Optional.of(new Balance(period, null, used, null));
         }
-        Course.Used usage = usage(budget);
+        var uses = new Uses(budget);
         Course course =
                 Course.walk(
                         List.of(chapter(budget, last, then, next)),
                         false,
                         grants.countingSince(budget, last.countedFrom()),
-                        usage,
+                        uses,
                         at,
                         at);
         Period period = periodAt(last, then, at);
-        GpuTime used = usage.in(period.start(), at);
+        GpuTime used = uses.in(period.start(), at);
         return Optional.of(
                 new Balance(period, course.balance().plus(used), used, course.balance()));
     }
@@ -126,20 +123,20 @@ public class Balances {
         if (openings.isEmpty() || !openings.getFirst().countedFrom().isBefore(to)) {
             return Optional.empty();
         }
-        var used = new TreeMap<>(posted.used(budget, from, to));
-        statements
-                .open(budget, from, to)
-                .forEach((name, more) -> used.merge(name, more, GpuTime::plus));
-        return Optional.of(new Stretch(course(budget, openings, from, to), used));
+        var uses = new Uses(budget);
+        return Optional.of(
+                new Stretch(course(budget, openings, uses, from, to), uses.by(from, to)));
     }
 
     private @Nullable Course course(
-            String budget, List<Opening> openings, Instant from, Instant to) {
+            String budget, List<Opening> openings, Uses uses, Instant from, Instant to) {
         List<TermsBook.Version> versions = terms.of(budget);
         var chapters = new ArrayList<Course.Chapter>();
-        for (int i = 0; i < openings.size(); i++) {
-            Opening opening = openings.get(i);
-            Opening next = i + 1 < openings.size() ? openings.get(i + 1) : null;
+        for (Opening opening : openings) {
+            if (opening.countedFrom().isAfter(to)) {
+                break;
+            }
+            Opening next = after(openings, opening);
             Terms then = termsOf(versions, next);
             if (then == null) {
                 return null;
@@ -151,26 +148,21 @@ public class Balances {
                 chapters,
                 !first.countedFrom().isBefore(from),
                 grants.countingSince(budget, first.countedFrom()),
-                usage(budget),
+                uses,
                 from,
                 to);
     }
 
     /** The period that was opened after another; null if none was yet. */
-    private @Nullable Opening next(String budget, Opening opening) {
-        Instant end = opening.period().end();
-        return end == null
-                ? null
-                : periods.openings(budget, end, end).stream()
-                        .filter(it -> it.countedFrom().isAfter(opening.countedFrom()))
-                        .findFirst()
-                        .orElse(null);
+    private static @Nullable Opening after(List<Opening> openings, Opening opening) {
+        int next = openings.indexOf(opening) + 1;
+        return next < openings.size() ? openings.get(next) : null;
     }
 
     private Course.Chapter chapter(
             String budget, Opening opening, Terms then, @Nullable Opening next) {
         Map<String, GpuTime> late =
-                posted.late(
+                usage.late(
                         budget,
                         opening.countedFrom(),
                         opening.openedAt(),
@@ -196,16 +188,24 @@ public class Balances {
     }
 
     /** What a budget used, each span read once: walks ask for the same again. */
-    private Course.Used usage(String budget) {
-        var known = new HashMap<List<Instant>, GpuTime>();
-        return (from, to) ->
-                known.computeIfAbsent(List.of(from, to), span -> used(budget, from, to));
-    }
+    private final class Uses implements Course.Used {
 
-    private GpuTime used(String budget, Instant from, Instant to) {
-        return from.isBefore(to)
-                ? sum(posted.used(budget, from, to)).plus(sum(statements.open(budget, from, to)))
-                : GpuTime.ZERO;
+        private final String budget;
+        private final Map<List<Instant>, Map<String, GpuTime>> known = new HashMap<>();
+
+        Uses(String budget) {
+            this.budget = budget;
+        }
+
+        @Override
+        public GpuTime in(Instant from, Instant to) {
+            return sum(by(from, to));
+        }
+
+        /** By namespace. */
+        Map<String, GpuTime> by(Instant from, Instant to) {
+            return known.computeIfAbsent(List.of(from, to), span -> usage.used(budget, from, to));
+        }
     }
 
     private static GpuTime sum(Map<String, GpuTime> used) {

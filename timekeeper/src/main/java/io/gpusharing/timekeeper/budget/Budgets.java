@@ -322,8 +322,8 @@ public class Budgets implements Tariffs {
     private record PostedUsage(UsageBook book, String budget) implements Account.Usage {
 
         @Override
-        public Map<String, GpuTime> used(Instant from, @Nullable Instant to) {
-            return book.used(budget, from, to);
+        public Map<String, GpuTime> posted(Instant from, @Nullable Instant to) {
+            return book.posted(budget, from, to);
         }
 
         @Override

@@ -107,15 +107,19 @@ class Periods {
     }
 
     /**
-     * The periods that were opened up to an instant, from the one on that holds another; oldest
-     * first. If the first of all began later than {@code from}, it is that one.
+     * The periods that were opened up to an instant, from the one on that holds another, and the
+     * one after them, which says until when theirs could change; oldest first. If the first of all
+     * began later than {@code from}, it is that one.
      */
     List<Opening> openings(String budget, Instant from, Instant to) {
         return jdbc.sql(
                         PERIODS
                                 + """
                                 where cluster = :cluster and budget = :budget
-                                  and counted_from <= :to::timestamptz
+                                  and counted_from <= coalesce((
+                                      select min(counted_from) from budget_period
+                                      where cluster = :cluster and budget = :budget
+                                        and counted_from > :to::timestamptz), 'infinity')
                                   and counted_from >= coalesce((
                                       select max(counted_from) from budget_period
                                       where cluster = :cluster and budget = :budget

@@ -13,7 +13,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -101,15 +100,6 @@ public class StatementBook {
              group by 1, 2, 3, 4, 5 order by used desc, u.pod_uid limit :size
             """;
 
-    private static final String OPEN =
-            """
-            select namespace, sum(rate * extract(epoch from :to::timestamptz - greatest(posted_until, :from::timestamptz)))::bigint as used
-              from pod_stay
-             where cluster = :cluster and budget = :budget and held_until is null
-               and posted_until < :to::timestamptz
-             group by namespace
-            """;
-
     private final JdbcClient jdbc;
     private final String cluster;
 
@@ -187,20 +177,6 @@ public class StatementBook {
         Instant first = Entry.hourFrom(from);
         Instant next = Entry.hourAfter(after.hour());
         return next.isAfter(first) ? next : first;
-    }
-
-    /** What open stays have used of [from, to) and is not posted yet, by namespace. */
-    public Map<String, GpuTime> open(String budget, Instant from, Instant to) {
-        var used = new TreeMap<String, GpuTime>();
-        jdbc.sql(OPEN)
-                .param("cluster", cluster)
-                .param("budget", budget)
-                .param("from", Timestamps.parameter(from))
-                .param("to", Timestamps.parameter(to))
-                .query(row -> {
-                    used.put(row.getString("namespace"), new GpuTime(row.getLong("used")));
-                });
-        return used;
     }
 
     /**

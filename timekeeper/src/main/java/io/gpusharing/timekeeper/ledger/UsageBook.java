@@ -1,61 +1,72 @@
 package io.gpusharing.timekeeper.ledger;
 
+import static java.util.stream.Collectors.joining;
+
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.database.Timestamps;
 import java.math.BigInteger;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /**
- * What was charged to a budget in any span. Whole hours are read from their sums, the rest from
- * single entries.
+ * What a budget used in any span. Whole hours are read from their sums, the rest from single
+ * entries, and what is not posted yet from the stays that are open.
  */
 @Repository
 public class UsageBook {
 
+    /** A full hour after all that will ever be posted. */
+    private static final Instant NEVER = Instant.parse("9999-12-31T23:00:00Z");
+
+    private static final String UNION = "union all\n";
+
     private static final String HOURS =
             """
-            select namespace, sum(amount) as used from usage_hour
+            select namespace, amount as used from usage_hour
              where cluster = :cluster and budget = :budget
-               and hour >= :from::timestamptz and hour < :to::timestamptz
-             group by namespace
+               and hour >= :first::timestamptz and hour < :last::timestamptz
+            """;
+
+    private static final String BEFORE_HOURS = entries(":from", ":first");
+    private static final String AFTER_HOURS = entries(":last", ":to");
+
+    private static final String OPEN =
+            """
+            select namespace, rate * extract(epoch from :to::timestamptz - greatest(posted_until, :from::timestamptz)) as used
+              from pod_stay
+             where cluster = :cluster and budget = :budget and held_until is null
+               and posted_until < :to::timestamptz
             """;
 
     // No entry is longer than an hour, so none that began earlier reaches into the span.
-    private static final String ENTRIES =
-            """
-            select namespace, sum(rate * extract(epoch from
-                   least(charged_to, :to::timestamptz) - greatest(charged_from, :from::timestamptz))) as used
-              from (select namespace, charged_from, charged_to, rate from charge
-                     where cluster = :cluster and budget = :budget
-                       and charged_from >= :from::timestamptz - interval '1 hour'
-                       and charged_from < :to::timestamptz
-                    union all
-                    select namespace, charged_from, charged_to, rate from correction
-                     where cluster = :cluster and budget = :budget
-                       and charged_from >= :from::timestamptz - interval '1 hour'
-                       and charged_from < :to::timestamptz) entries
-             where charged_to > :from::timestamptz
-             group by namespace
-            """;
+    private static String entries(String from, String to) {
+        return Stream.of("charge", "correction")
+                .map(table ->
+                        """
+                        select namespace, rate * extract(epoch from
+                               least(charged_to, %2$s::timestamptz) - greatest(charged_from, %1$s::timestamptz)) as used
+                          from %3$s
+                         where cluster = :cluster and budget = :budget
+                           and charged_from >= %1$s::timestamptz - interval '1 hour'
+                           and charged_from < %2$s::timestamptz and charged_to > %1$s::timestamptz
+                        """
+                                .formatted(from, to, table))
+                .collect(joining(UNION));
+    }
 
     // What was posted within two hours after its span, and after the closing, is of a span that
     // began within three hours before the closing. All that was posted later than that is in an
     // index of its own.
-    private static final String LATE =
-            """
-            select namespace, sum(amount) as used
-              from (%s union all %s) late
-             group by namespace
-            """
-                    .formatted(lateIn("charge"), lateIn("correction"));
+    private static final String LATE = lateIn("charge") + UNION + lateIn("correction");
 
     private final JdbcClient jdbc;
     private final String cluster;
@@ -65,25 +76,50 @@ public class UsageBook {
         this.cluster = properties.id();
     }
 
+    /** What each namespace used in [from, to), also what is not posted yet. */
+    public Map<String, GpuTime> used(String budget, Instant from, Instant to) {
+        return read(budget, from, to, OPEN);
+    }
+
     /**
-     * What each namespace used in [from, to).
+     * What was posted for [from, to), by namespace.
      *
      * @param to null for all that was ever posted since {@code from}
      */
-    public Map<String, GpuTime> used(String budget, Instant from, @Nullable Instant to) {
-        var used = new TreeMap<String, GpuTime>();
-        Instant firstHour = Entry.hourFrom(from);
-        Instant lastHour = to == null ? null : to.truncatedTo(ChronoUnit.HOURS);
-        if (lastHour == null || firstHour.isBefore(lastHour)) {
-            add(used, hours(budget, firstHour, lastHour));
-            add(used, entries(budget, from, firstHour));
-            if (lastHour != null) {
-                add(used, entries(budget, lastHour, to));
-            }
-        } else {
-            add(used, entries(budget, from, to));
+    public Map<String, GpuTime> posted(String budget, Instant from, @Nullable Instant to) {
+        return read(budget, from, to == null ? NEVER : to);
+    }
+
+    /** One question, whatever it has to look into: each journey to the database counts. */
+    private Map<String, GpuTime> read(String budget, Instant from, Instant to, String... more) {
+        if (!from.isBefore(to)) {
+            return Map.of();
         }
-        return used;
+        Instant first = Entry.hourFrom(from).isBefore(to) ? Entry.hourFrom(from) : to;
+        Instant last = first.isBefore(to) ? to.truncatedTo(ChronoUnit.HOURS) : to;
+        var places = new ArrayList<>(List.of(more));
+        if (first.isBefore(last)) {
+            places.add(HOURS);
+        }
+        if (from.isBefore(first)) {
+            places.add(BEFORE_HOURS);
+        }
+        if (last.isBefore(to)) {
+            places.add(AFTER_HOURS);
+        }
+        return sums(
+                String.join(UNION, places),
+                Map.of(
+                        "budget",
+                        budget,
+                        "from",
+                        Timestamps.parameter(from),
+                        "first",
+                        Timestamps.parameter(first),
+                        "last",
+                        Timestamps.parameter(last),
+                        "to",
+                        Timestamps.parameter(to)));
     }
 
     /**
@@ -101,18 +137,18 @@ public class UsageBook {
                         "budget", budget,
                         "before", Timestamps.parameter(before),
                         "since", Timestamps.parameter(since),
-                        "until", end(until)));
+                        "until", Timestamps.parameter(until == null ? NEVER : until)));
     }
 
     private static String lateIn(String table) {
         return """
-        select namespace, amount from %1$s
+        select namespace, amount as used from %1$s
          where cluster = :cluster and budget = :budget and charged_from < :before::timestamptz
            and charged_from > :since::timestamptz - interval '3 hours'
            and posted_at > :since::timestamptz and posted_at <= :until::timestamptz
            and posted_at - charged_to <= interval '2 hours'
         union all
-        select namespace, amount from %1$s
+        select namespace, amount as used from %1$s
          where cluster = :cluster and budget = :budget and charged_from < :before::timestamptz
            and posted_at > :since::timestamptz and posted_at <= :until::timestamptz
            and posted_at - charged_to > interval '2 hours'
@@ -120,30 +156,16 @@ public class UsageBook {
                 .formatted(table);
     }
 
-    private static void add(Map<String, GpuTime> sums, Map<String, GpuTime> more) {
-        more.forEach((namespace, time) -> sums.merge(namespace, time, GpuTime::plus));
-    }
-
-    private Map<String, GpuTime> hours(String budget, Instant from, @Nullable Instant to) {
-        return sums(HOURS, span(budget, from, to));
-    }
-
-    private Map<String, GpuTime> entries(String budget, Instant from, @Nullable Instant to) {
-        return from.equals(to) ? Map.of() : sums(ENTRIES, span(budget, from, to));
-    }
-
-    private static Map<String, Object> span(String budget, Instant from, @Nullable Instant to) {
-        return Map.of("budget", budget, "from", Timestamps.parameter(from), "to", end(to));
-    }
-
-    /** The driver tells the last of all times as infinity. */
-    private static OffsetDateTime end(@Nullable Instant instant) {
-        return instant == null ? OffsetDateTime.MAX : Timestamps.parameter(instant);
-    }
-
-    private Map<String, GpuTime> sums(String sql, Map<String, Object> asked) {
+    /**
+     * Sums by namespace.
+     *
+     * @param places a select of {@code namespace, used}
+     */
+    private Map<String, GpuTime> sums(String places, Map<String, Object> asked) {
         var sums = new TreeMap<String, GpuTime>();
-        jdbc.sql(sql)
+        jdbc.sql(
+                        "select namespace, sum(used) as used from (%s) places group by namespace"
+                                .formatted(places))
                 .param("cluster", cluster)
                 .params(asked)
                 .query(row -> {

@@ -43,7 +43,7 @@ class AccountTest {
         }
 
         @Override
-        public Map<String, GpuTime> used(Instant from, @Nullable Instant to) {
+        public Map<String, GpuTime> posted(Instant from, @Nullable Instant to) {
             var span = to == null ? used.tailMap(from) : used.subMap(from, to);
             return Map.of("team-a", span.values().stream().reduce(GpuTime.ZERO, GpuTime::plus));
         }

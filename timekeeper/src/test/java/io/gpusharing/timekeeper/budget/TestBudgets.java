@@ -63,8 +63,7 @@ public final class TestBudgets {
                 new Periods(database.jdbc(), cluster),
                 new GrantBook(database.jdbc(), cluster),
                 new TermsBook(database.jdbc(), cluster, clock),
-                Accounts.usage(database, cluster),
-                Accounts.statements(database, cluster));
+                Accounts.usage(database, cluster));
     }
 
     /** These budgets exist now. */

@@ -7,6 +7,7 @@ import io.gpusharing.budget.PeriodRule.Unit;
 import io.gpusharing.testing.RandomSeeds;
 import io.gpusharing.timekeeper.budget.Balances;
 import io.gpusharing.timekeeper.budget.BudgetState;
+import io.gpusharing.timekeeper.budget.Course;
 import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.budget.TestBudgets.Given;
 import io.gpusharing.timekeeper.budget.TestBudgets.Written;
@@ -48,6 +49,7 @@ class AccountsSimulationTest {
 
         days.everySpanOfThePastAddsUp();
         days.everyBalanceOfThePastIsKnown();
+        days.everyStatementOfThePastLeadsFromOneBalanceToAnother();
         assertThat(days.books.differences()).isEmpty();
     }
 
@@ -271,7 +273,7 @@ class AccountsSimulationTest {
                                 random.nextLong(Duration.between(from, now()).toSeconds() + 1));
                 for (String name : BUDGETS) {
                     assertThat(
-                                    usage.used(name, from, to).values().stream()
+                                    usage.posted(name, from, to).values().stream()
                                             .mapToLong(GpuTime::microGpuSeconds)
                                             .sum())
                             .as("%s from %s to %s", name, from, to)
@@ -290,6 +292,31 @@ class AccountsSimulationTest {
                     assertThat(known.remaining())
                             .as("left of %s at %s", name, at)
                             .isEqualTo(new GpuTime(paper.balance(name, at, now()).remaining()));
+                }
+            }
+        }
+
+        /** Wherever it begins and ends, in one period or over several. */
+        void everyStatementOfThePastLeadsFromOneBalanceToAnother() {
+            long length = Duration.between(START, now()).toSeconds();
+            for (int i = 0; i < 40; i++) {
+                Instant from = START.plusSeconds(random.nextLong(length));
+                Instant to = from.plusSeconds(1 + random.nextInt(100_000));
+                Instant end = to.isBefore(now()) ? to : now();
+                for (String name : BUDGETS) {
+                    Balances.Stretch stretch = balances.stretch(name, from, end).orElseThrow();
+                    Course course = Objects.requireNonNull(stretch.course());
+                    assertThat(course.balance())
+                            .as("left of %s after [%s, %s)", name, from, end)
+                            .isEqualTo(new GpuTime(paper.balance(name, end, now()).remaining()));
+                    assertThat(
+                                    course.opening().microGpuSeconds()
+                                            + course.credits().stream()
+                                                    .mapToLong(Course.Credit::amount)
+                                                    .sum()
+                                            - stretch.total().microGpuSeconds())
+                            .as("what %s opened with, was given and used", name)
+                            .isEqualTo(course.closing().microGpuSeconds());
                 }
             }
         }

@@ -86,7 +86,7 @@ class LedgerTest {
                                         List.of(new Move(stay, stay.posted(TEN.plusSeconds(90)))),
                                         entry(TEN.plusSeconds(30), TEN.plusSeconds(90)))))
                 .isInstanceOf(OutOfStepException.class);
-        assertThat(usage.used("a", TEN, null))
+        assertThat(usage.posted("a", TEN, null))
                 .isEqualTo(Map.of("team-a", new GpuTime(60 * 500_000)));
     }
 
@@ -100,9 +100,9 @@ class LedgerTest {
                         entry(TEN.plusSeconds(3600), noon),
                         entry(noon, noon.plusSeconds(600))));
 
-        assertThat(usage.used("a", TEN.plusSeconds(1810), noon.plusSeconds(10)))
+        assertThat(usage.posted("a", TEN.plusSeconds(1810), noon.plusSeconds(10)))
                 .isEqualTo(Map.of("team-a", new GpuTime((1790 + 3600 + 10) * 500_000L)));
-        assertThat(usage.used("a", TEN.plusSeconds(1900), TEN.plusSeconds(1901)))
+        assertThat(usage.posted("a", TEN.plusSeconds(1900), TEN.plusSeconds(1901)))
                 .isEqualTo(Map.of("team-a", new GpuTime(500_000)));
     }
 
@@ -127,7 +127,7 @@ class LedgerTest {
                         Heard.NOTHING));
 
         assertThat(verification.run().differences()).isEmpty();
-        assertThat(usage.used("a", TEN, null))
+        assertThat(usage.posted("a", TEN, null))
                 .isEqualTo(Map.of("team-a", new GpuTime(50 * 500_000)));
     }
 
