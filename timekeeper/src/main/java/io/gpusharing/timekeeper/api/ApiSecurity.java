@@ -28,6 +28,7 @@ import org.springframework.security.config.http.SessionCreationPolicy;
 import org.springframework.security.oauth2.server.resource.authentication.BearerTokenAuthenticationToken;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.access.intercept.RequestAuthorizationContext;
+import org.springframework.security.web.firewall.RequestRejectedHandler;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -118,6 +119,17 @@ class ApiSecurity {
                                     }
                                 }))
                 .build();
+    }
+
+    /** An address that could be read in two ways, for instance with {@code //}, is not read. */
+    @Bean
+    RequestRejectedHandler unclearAddresses(JsonMapper json) {
+        return (request, response, rejected) ->
+                refuse(
+                        json,
+                        response,
+                        HttpStatus.BAD_REQUEST,
+                        String.valueOf(rejected.getMessage()));
     }
 
     private static boolean may(Callers callers, Caller caller, HttpServletRequest request) {

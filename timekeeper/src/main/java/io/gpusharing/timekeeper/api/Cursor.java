@@ -2,7 +2,6 @@ package io.gpusharing.timekeeper.api;
 
 import io.gpusharing.timekeeper.ledger.StatementLine.Kind;
 import io.gpusharing.timekeeper.ledger.StatementLine.Place;
-import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.UUID;
 import org.springframework.http.HttpStatus;
@@ -31,13 +30,15 @@ final class Cursor {
         String[] parts = text.split("_", -1);
         try {
             if (parts.length == 4) {
+                // 32 bits are enough until 2106, and keep out what no database knows.
+                int hour = Integer.parseUnsignedInt(parts[0]);
                 return new Place(
-                        Instant.ofEpochSecond(Long.parseLong(parts[0])),
+                        Instant.ofEpochSecond(Integer.toUnsignedLong(hour)),
                         UUID.fromString(parts[1]),
                         Kind.valueOf(parts[2]),
                         UUID.fromString(parts[3]));
             }
-        } catch (IllegalArgumentException | DateTimeException e) {
+        } catch (IllegalArgumentException e) {
             throw new ResponseStatusException(HttpStatus.BAD_REQUEST, unreadable(text), e);
         }
         throw new ResponseStatusException(HttpStatus.BAD_REQUEST, unreadable(text));

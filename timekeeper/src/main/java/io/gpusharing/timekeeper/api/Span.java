@@ -14,7 +14,8 @@ record Span(Instant from, Instant to) {
      *
      * @param from null for {@code start}
      * @param to null for now; a later one is taken as now
-     * @throws ResponseStatusException 400 for parts of a second, or nothing in between
+     * @throws ResponseStatusException 400 for parts of a second, years before 1970, or nothing in
+     *     between
      */
     static Span of(@Nullable Instant from, @Nullable Instant to, Instant start, Instant now) {
         Instant present = now.truncatedTo(ChronoUnit.SECONDS);
@@ -33,7 +34,7 @@ record Span(Instant from, Instant to) {
      * An instant that was asked for.
      *
      * @param at null for now
-     * @throws ResponseStatusException 400 for parts of a second, or one to come
+     * @throws ResponseStatusException 400 for parts of a second, years before 1970, or one to come
      */
     static Instant past(@Nullable Instant at, Instant now) {
         Instant present = now.truncatedTo(ChronoUnit.SECONDS);
@@ -51,6 +52,10 @@ record Span(Instant from, Instant to) {
         if (!instant.equals(instant.truncatedTo(ChronoUnit.SECONDS))) {
             throw new ResponseStatusException(
                     HttpStatus.BAD_REQUEST, name + " must be a whole second: " + instant);
+        }
+        if (instant.isBefore(Instant.EPOCH)) {
+            throw new ResponseStatusException(
+                    HttpStatus.BAD_REQUEST, name + " is before 1970: " + instant);
         }
         return instant;
     }

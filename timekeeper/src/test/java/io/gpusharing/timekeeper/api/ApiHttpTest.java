@@ -306,6 +306,18 @@ class ApiHttpTest {
         isProblem(get("reader", "/api/v1/pods/not-a-uid"), 400, "uid is a uid such as");
         isProblem(get("reader", "/api/v1/budgets/a/statement?limit=0"), 400, "limit");
         isProblem(get("reader", "/api/v1/budgets/a/statement?after=x"), 400, "Link");
+        isProblem(
+                get(
+                        "reader",
+                        "/api/v1/budgets/a/statement?after=99999999999999_%1$s_Charge_%1$s"
+                                .formatted(new UUID(0, 0))),
+                400,
+                "Link");
+        isProblem(
+                get("reader", "/api/v1/budgets/a/statement?from=-1000000000-01-01T00:00:00Z"),
+                400,
+                "before 1970");
+        isProblem(get("reader", "/api/v1/budgets/a/balance?at=1900-01-01T00:00:00Z"), 400);
         isProblem(get("reader", "/api/v1/budgets/a/balance?at=2027-01-01T00:00:00Z"), 400);
         isProblem(
                 get("reader", "/api/v1/budgets/a/balance?at=yesterday"),
@@ -324,6 +336,16 @@ class ApiHttpTest {
         isProblem(post("admin", "/api/v1/budgets/a/grants", "", "{}"), 400, "Idempotency-Key");
         isProblem(get("reader", "/api/v1/budgets/none/explain"), 404);
         isProblem(get("reader", "/api/v1/budgets/none/statement"), 404);
+    }
+
+    @Test
+    void alsoWhatTheServerItselfRefusesIsAProblem() throws Exception {
+        isProblem(get("reader", "/api/v1/" + "a".repeat(10_000)), 400);
+        isProblem(get("reader", "/api/v1/budgets/../../.."), 400);
+        isProblem(get("reader", "/api/v1/budgets/%2e%2e/a"), 400);
+        isProblem(get("reader", "/api/v1/budgets//a"), 400);
+        isProblem(get("reader", "/api/v1/budgets/a%00"), 400);
+        isProblem(get("reader", "/api/v1/budgets/a;b=c"), 400);
     }
 
     @Test
