@@ -44,6 +44,9 @@ public record PeriodRule(Unit unit, ZoneId zone, LocalDateTime anchor) {
         LocalDateTime local = LocalDateTime.ofInstant(instant, zone);
         // Clock changes and month lengths can put the estimate off by a step either way.
         long k = Math.floorDiv(unit.step.between(anchor, local), unit.count) - 1;
+        while (edge(k).isAfter(instant)) {
+            k--;
+        }
         while (!edge(k + 1).isAfter(instant)) {
             k++;
         }

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
+import java.time.zone.ZoneOffsetTransition;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -36,7 +37,9 @@ class PeriodRuleTest {
         "Month, Europe/Berlin, 2026-01-01T00:00:00, 2026-03-29T12:00:00Z, 2026-02-28T23:00:00Z, 2026-03-31T22:00:00Z",
         // 02:30 does not exist on 2026-03-29 and exists twice on 2026-10-25.
         "Day, Europe/Berlin, 2026-01-01T02:30:00, 2026-03-29T01:30:00Z, 2026-03-29T01:30:00Z, 2026-03-30T00:30:00Z",
-        "Day, Europe/Berlin, 2026-01-01T02:30:00, 2026-10-25T01:30:00Z, 2026-10-25T00:30:00Z, 2026-10-26T01:30:00Z"
+        "Day, Europe/Berlin, 2026-01-01T02:30:00, 2026-10-25T01:30:00Z, 2026-10-25T00:30:00Z, 2026-10-26T01:30:00Z",
+        // Long before its anchor: 03:10, when the day's edge has moved to 03:30.
+        "Day, Europe/Berlin, 2027-01-01T02:30:00, 2026-03-29T01:10:00Z, 2026-03-28T01:30:00Z, 2026-03-29T01:30:00Z"
     })
     void findsThePeriod(
             Unit unit, String zone, String anchor, Instant instant, Instant start, Instant end) {
@@ -80,6 +83,36 @@ class PeriodRuleTest {
                 Instant.parse("2005-01-01T00:00:00Z")
                         .plus(Duration.ofMinutes(random.nextInt(60 * 24 * 366 * 30)));
 
+        theyTile(rule, instant);
+    }
+
+    /** Where a change of clocks moves an edge itself, before and after the anchor. */
+    @ParameterizedTest
+    @RandomSeeds(400)
+    void periodsTileTheTimeAroundAnEdgeThatIsSkippedOrComesTwice(long seed) {
+        Random random = new Random(seed);
+        List<ZoneId> zones =
+                ZoneId.getAvailableZoneIds().stream()
+                        .sorted()
+                        .map(ZoneId::of)
+                        .filter(zone -> !zone.getRules().getTransitions().isEmpty())
+                        .toList();
+        ZoneId zone = zones.get(random.nextInt(zones.size()));
+        var changes = zone.getRules().getTransitions();
+        ZoneOffsetTransition change = changes.get(random.nextInt(changes.size()));
+        Unit unit = CUTS.get(random.nextInt(CUTS.size()));
+        LocalDateTime anchor =
+                change.getDateTimeBefore()
+                        .plusMinutes(random.nextInt(-60, 61))
+                        .plusDays(7L * random.nextInt(-1, 2))
+                        .plusMonths(12L * random.nextInt(-1, 2));
+
+        theyTile(
+                new PeriodRule(unit, zone, anchor),
+                change.getInstant().plus(Duration.ofMinutes(random.nextInt(-120, 121))));
+    }
+
+    private static void theyTile(PeriodRule rule, Instant instant) {
         Period period = rule.at(instant);
 
         assertThat(period.start()).isBeforeOrEqualTo(instant);
