@@ -142,7 +142,7 @@ class Announcer extends Alarm {
     private Stream<PodFacts> runningPods(BudgetState state) {
         return view.pods().stream()
                 .filter(pod -> Stay.of(pod) instanceof Stay.Open)
-                .filter(pod -> state.spec().namespaces().contains(pod.namespace()))
+                .filter(pod -> state.paysFor(pod.namespace()))
                 .sorted(Comparator.comparing(PodFacts::uid))
                 .limit(MOST_PODS);
     }

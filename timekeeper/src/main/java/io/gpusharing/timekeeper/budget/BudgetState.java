@@ -48,6 +48,12 @@ public record BudgetState(
         withoutQuota = List.copyOf(withoutQuota);
     }
 
+    /** Whether it names a namespace, and no other budget keeps that. */
+    boolean paysFor(String namespace) {
+        return spec.namespaces().contains(namespace)
+                && conflicts.stream().noneMatch(it -> it.namespace().equals(namespace));
+    }
+
     /** Micro-GPUs held now. */
     public long rate() {
         return namespaces.stream().mapToLong(NamespaceUse::rate).sum();

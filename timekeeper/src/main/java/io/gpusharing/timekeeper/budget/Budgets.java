@@ -96,12 +96,7 @@ public class Budgets implements Tariffs {
 
     /** The budget that pays for a namespace; empty if none names it. */
     public Optional<BudgetState> ofNamespace(String namespace) {
-        return states.values().stream()
-                .filter(state -> state.spec().namespaces().contains(namespace))
-                .filter(state ->
-                        state.conflicts().stream()
-                                .noneMatch(it -> it.namespace().equals(namespace)))
-                .findFirst();
+        return states.values().stream().filter(state -> state.paysFor(namespace)).findFirst();
     }
 
     /**

@@ -235,6 +235,30 @@ class AnnouncerTest {
     }
 
     @Test
+    void podsAreNotToldOfTheEndOfABudgetThatNamesTheirNamespaceAndDoesNotPayForIt() {
+        Budgets budgets = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+        TestBudgets.exist(
+                budgets,
+                List.of(
+                        TestBudgets.monthly("keeper", TEN.minusSeconds(1), "100", "team-a"),
+                        TestBudgets.monthly("nothing", TEN, "0", "team-a", "team-b")));
+        budgets.restored(List.of(running("keeper")));
+        budgets.upToDate(TEN);
+
+        new Announcer(
+                        api.client(),
+                        budgets,
+                        announcements,
+                        ClusterViews.withPod(pod.facts()),
+                        Leadership.alone(),
+                        clock)
+                .work(TEN);
+
+        assertThat(onTheBudget()).isEqualTo(1);
+        assertThat(onThePod()).isZero();
+    }
+
+    @Test
     void anEndThatComesIntoSightLaterThanAQuarterOfAnHourBeforeIsToldThen() {
         Budgets budgets = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
         TestBudgets.exist(budgets, List.of(TestBudgets.monthly("young", TEN, "5", "team-a")));
