@@ -4,6 +4,7 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.fabric8.kubernetes.api.model.authentication.TokenReview;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
+import io.fabric8.kubernetes.api.model.authentication.UserInfo;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReview;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -11,6 +12,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -49,8 +51,21 @@ class Callers {
                 .build();
     }
 
-    /** A user as the API server knows them. */
-    record Caller(String name, List<String> groups) {
+    /**
+     * A user as the API server knows them.
+     *
+     * @param extra what else their token says, and authorizers go by: that it is for certain things
+     *     alone, for instance (OpenShift's {@code scopes.authorization.openshift.io})
+     */
+    record Caller(String name, String uid, List<String> groups, Map<String, List<String>> extra) {
+
+        static Caller of(UserInfo user) {
+            return new Caller(
+                    user.getUsername(),
+                    Objects.requireNonNullElse(user.getUid(), ""),
+                    List.copyOf(user.getGroups()),
+                    Map.copyOf(user.getExtra()));
+        }
 
         /** Whoever sent a request that {@link ApiSecurity} has let in. */
         static Caller of(Authentication who) {
@@ -134,10 +149,7 @@ class Callers {
                         .create();
         return review.getStatus() != null
                         && Boolean.TRUE.equals(review.getStatus().getAuthenticated())
-                ? Optional.of(
-                        new Caller(
-                                review.getStatus().getUser().getUsername(),
-                                List.copyOf(review.getStatus().getUser().getGroups())))
+                ? Optional.of(Caller.of(review.getStatus().getUser()))
                 : Optional.empty();
     }
 
@@ -147,7 +159,9 @@ class Callers {
                                 new SubjectAccessReviewBuilder()
                                         .withNewSpec()
                                         .withUser(caller.name())
+                                        .withUid(caller.uid())
                                         .withGroups(caller.groups())
+                                        .withExtra(caller.extra())
                                         .withNewResourceAttributes()
                                         .withGroup(right.group())
                                         .withResource(right.resource())

@@ -293,6 +293,13 @@ class ApiHttpTest {
     }
 
     @Test
+    void aTokenThatIsForCertainThingsAloneGivesNoOtherRight() throws Exception {
+        assertThat(get("admin", "/api/v1/verify").statusCode()).isEqualTo(200);
+        isProblem(get("scoped", "/api/v1/verify"), 403);
+        isProblem(get("scoped", "/api/v1/budgets/a"), 403);
+    }
+
+    @Test
     void whatNobodyMayDoIsNoQuestionOfRights() throws Exception {
         for (String who : List.of("reader", "admin")) {
             isProblem(send(who, "DELETE", "/api/v1/budgets/a", ""), 405);
@@ -459,7 +466,9 @@ class ApiHttpTest {
                         null,
                         null,
                         UsernamePasswordAuthenticationToken.authenticated(
-                                new Caller("reader@example.com", List.of()), "reader", List.of()),
+                                new Caller("reader@example.com", "", List.of(), Map.of()),
+                                "reader",
+                                List.of()),
                         this);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);

@@ -18,17 +18,26 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * An API server that knows three people by their tokens: {@code reader} may get and list budgets,
  * {@code admin} may do everything, {@code stranger} nothing. {@code clerk} may update budgets, but
- * not create grants. All but the stranger may get the pods of {@code team-a}.
+ * not create grants. {@code scoped} is the administrator, with a token that may not be used for any
+ * of it. All but the stranger may get the pods of {@code team-a}.
  */
 final class FakeApiServer implements AutoCloseable {
 
     private static final JsonMapper JSON = JsonMapper.builder().build();
+    private static final String SCOPED = "scoped";
+    private static final String SCOPES = "scopes.authorization.openshift.io";
     private static final Map<String, Set<String>> VERBS =
             Map.of(
-                    "reader", Set.of("get", "list"),
-                    "clerk", Set.of("get", "list", "update"),
-                    "admin", Set.of("get", "list", "update"),
-                    "stranger", Set.of());
+                    "reader",
+                    Set.of("get", "list"),
+                    "clerk",
+                    Set.of("get", "list", "update"),
+                    "admin",
+                    Set.of("get", "list", "update"),
+                    SCOPED,
+                    Set.of("get", "list", "update"),
+                    "stranger",
+                    Set.of());
 
     private final HttpServer server;
     final Map<String, JsonNode> grants = new ConcurrentHashMap<>();
@@ -78,7 +87,11 @@ final class FakeApiServer implements AutoCloseable {
         ObjectNode status = review.putObject("status");
         status.put("authenticated", VERBS.containsKey(token));
         if (VERBS.containsKey(token)) {
-            status.putObject("user").put("username", token + "@example.com").putArray("groups");
+            ObjectNode user = status.putObject("user").put("username", token + "@example.com");
+            user.putArray("groups");
+            if (token.equals(SCOPED)) {
+                user.putObject("extra").putArray(SCOPES).add("user:info");
+            }
         }
         return review;
     }
@@ -88,6 +101,10 @@ final class FakeApiServer implements AutoCloseable {
         JsonNode right = review.at("/spec/resourceAttributes");
         String verb = right.path("verb").asString();
         boolean ofPods = right.path("resource").asString().equals("pods");
+        if (review.at("/spec/extra").has(SCOPES)) {
+            review.putObject("status").put("allowed", false);
+            return review;
+        }
         review.putObject("status")
                 .put(
                         "allowed",
