@@ -18,6 +18,7 @@ import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
 import org.springframework.http.converter.HttpMessageNotReadableException;
+import org.springframework.security.web.firewall.RequestRejectedException;
 import org.springframework.transaction.TransactionException;
 import org.springframework.web.bind.MethodArgumentNotValidException;
 import org.springframework.web.bind.MissingRequestHeaderException;
@@ -43,6 +44,14 @@ class Problems extends ResponseEntityExceptionHandler {
         log.atInfo().addKeyValue("problem", e.getMessage()).log("a question was not understood");
         return answer(
                 HttpStatus.BAD_REQUEST, "A parameter holds characters or numbers that cannot be");
+    }
+
+    /** A header holds bytes that are no characters; {@code Idempotency-Key} for instance. */
+    @ExceptionHandler(RequestRejectedException.class)
+    ResponseEntity<ProblemDetail> rejected() {
+        return answer(
+                HttpStatus.BAD_REQUEST,
+                "A header, for instance the Idempotency-Key, holds characters that cannot be; use ASCII");
     }
 
     /** The database is away or busy: nothing was done. */

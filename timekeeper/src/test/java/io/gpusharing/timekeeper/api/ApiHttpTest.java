@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.api;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -32,6 +33,8 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.io.UnsupportedEncodingException;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -638,6 +641,31 @@ class ApiHttpTest {
                 "notBefore is an instant");
         isProblem(post("admin", corrections, "s4", "{\"rate\": 5.5}"), 422, "rate is a whole");
         assertThat(api.grants.values().toString()).doesNotContain("\"x\"");
+    }
+
+    @Test
+    void aKeyThatIsNoAsciiIsRefusedAndNoFailureOfOurs() throws Exception {
+        try (var socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            socket.getOutputStream()
+                    .write(
+                            """
+                            POST /api/v1/budgets/a/grants HTTP/1.1
+                            Host: timekeeper
+                            Connection: close
+                            Authorization: Bearer admin
+                            Idempotency-Key: 30 € more
+                            Content-Type: application/json
+                            Content-Length: 2
+
+                            {}\
+                            """
+                                    .replace("\n", "\r\n")
+                                    .getBytes(UTF_8));
+
+            assertThat(new String(socket.getInputStream().readAllBytes(), UTF_8))
+                    .startsWith("HTTP/1.1 400")
+                    .contains("application/problem+json", "Idempotency-Key");
+        }
     }
 
     @Test
