@@ -36,7 +36,10 @@ public record PeriodRule(Unit unit, ZoneId zone, LocalDateTime anchor) {
         }
     }
 
-    /** The period that contains the instant. Before the anchor, periods count backwards. */
+    /**
+     * The period that contains the instant. Before the anchor, periods count backwards; one that
+     * never ends is the same for every instant.
+     */
     public Period at(Instant instant) {
         if (unit == Unit.Never) {
             return new Period(edge(0), null);

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.budget;
 import io.gpusharing.budget.GpuBudgetSpec;
 import io.gpusharing.budget.GpuBudgetStatus;
 import io.gpusharing.budget.Misread;
+import io.gpusharing.budget.Period;
 import io.gpusharing.budget.PeriodRule;
 import java.time.Instant;
 import java.time.LocalDateTime;
@@ -94,7 +95,16 @@ record Budget(
      * its name.
      */
     Instant countedFrom() {
-        return byDefault ? periods().at(created).start() : created;
+        return byDefault ? firstPeriod().start() : created;
+    }
+
+    /**
+     * The period in which it was created. One without an end whose anchor is still to come begins
+     * with the budget.
+     */
+    Period firstPeriod() {
+        Period period = periods().at(created);
+        return period.start().isAfter(created) ? new Period(created, period.end()) : period;
     }
 
     PeriodRule periods() {

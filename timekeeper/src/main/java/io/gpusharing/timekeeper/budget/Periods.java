@@ -49,7 +49,7 @@ class Periods {
 
     private static Opening first(Budget budget) {
         return new Opening(
-                budget.periods().at(budget.created()),
+                budget.firstPeriod(),
                 budget.countedFrom(),
                 GpuTime.ZERO,
                 GpuTime.ZERO,

@@ -64,6 +64,31 @@ class ScenariosTest {
         assertThat(books.differences()).isEmpty();
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"2026-01-01T00:00:00", "2027-01-01T00:00:00"})
+    void anAllowanceWithoutAnEndIsGivenOnceAlsoIfItsAnchorIsStillToCome(String anchor) {
+        var books =
+                new Books(
+                        TEN, monthly("a", TEN, "6000", "team-a").every(Unit.Never, "UTC", anchor));
+        Pods pod = gpu("team-a", TEN);
+        books.told(pod);
+        books.pass(Duration.ofHours(30));
+        books.told(pod.finishedAt(books.clock.instant()));
+        books.pass(Duration.ofDays(400));
+        books.restart();
+
+        Instant now = books.clock.instant();
+        assertThat(books.budget("a").remaining(now)).contains(hours(70));
+        assertThat(books.balances().at("a", now))
+                .hasValueSatisfying(balance -> {
+                    assertThat(balance.granted()).isEqualTo(hours(100));
+                    assertThat(balance.used()).isEqualTo(hours(30));
+                });
+        Instant start = books.budget("a").period().start();
+        assertThat(books.balances().stretch("a", start, now))
+                .hasValueSatisfying(all -> assertThat(all.total()).isEqualTo(hours(30)));
+    }
+
     @Test
     void inBerlinTheDayOfTheSpringChangeHasTwentyThreeHoursAndThatOfAutumnTwentyFive() {
         for (String[] change :
