@@ -132,6 +132,13 @@ class CorrectionController {
 
     private String write(
             CorrectionOrder order, String reason, Caller caller, @Nullable String known) {
+        Instant posted =
+                corrections
+                        .hold(order.pod())
+                        .orElseThrow(() ->
+                                new ResponseStatusException(
+                                        HttpStatus.NOT_FOUND,
+                                        "No pod " + order.pod() + " held a GPU"));
         String present = PodController.tag(corrections.version(order.pod()));
         if (known != null && !known.equals("*") && !known.equals(present)) {
             throw new ResponseStatusException(
@@ -139,13 +146,6 @@ class CorrectionController {
                     "Pod %s has been corrected since you read it: its ETag is %s now, not %s"
                             .formatted(order.pod(), present, known));
         }
-        Instant posted =
-                corrections
-                        .postedUntil(order.pod())
-                        .orElseThrow(() ->
-                                new ResponseStatusException(
-                                        HttpStatus.NOT_FOUND,
-                                        "No pod " + order.pod() + " held a GPU"));
         if (order.to().isAfter(posted)) {
             throw new ResponseStatusException(
                     HttpStatus.UNPROCESSABLE_CONTENT,
@@ -171,7 +171,7 @@ class CorrectionController {
         }
     }
 
-    /** Two replicas that corrected one pod at once would both take the same charge back. */
+    /** Who asks next is answered by the leader, and its accounts must know of the correction. */
     private void demandLeadership() {
         if (!leadership.leads()) {
             throw new ResponseStatusException(

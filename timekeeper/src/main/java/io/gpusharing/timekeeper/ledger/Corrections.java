@@ -68,10 +68,17 @@ public class Corrections {
                 .single();
     }
 
-    /** Up to where a pod's charges are posted; empty if it never held anything. */
-    public Optional<Instant> postedUntil(UUID pod) {
+    /**
+     * Keeps everybody else from posting or correcting anything of a pod until the transaction ends.
+     *
+     * @return up to where its charges are posted; empty if it never held anything
+     */
+    public Optional<Instant> hold(UUID pod) {
         return jdbc.sql(
-                        "select posted_until from pod_stay where cluster = :cluster and pod_uid = :pod")
+                        """
+                        select posted_until from pod_stay where cluster = :cluster and pod_uid = :pod
+                        for update
+                        """)
                 .param("cluster", cluster)
                 .param("pod", pod)
                 .query((row, number) -> Timestamps.instant(row, "posted_until"))
@@ -100,13 +107,15 @@ public class Corrections {
     }
 
     /**
-     * Carries an order out and updates the hourly sums. To be called in the bookkeeper's thread:
-     * the end of the pod may be posted at the same time and must take the correction into account.
+     * Carries an order out and updates the hourly sums. Whoever has drawn up an end of the pod
+     * meanwhile finds that there is more to take back than was read, and draws it up anew.
      *
      * @return what was written; empty if nothing differs, or nothing was charged there
      */
     @Transactional
     public List<Written> write(CorrectionOrder order, String reason, String author) {
+        // A leader that fell asleep before this reads what the next one has taken back since.
+        hold(order.pod());
         List<Entry> entries =
                 order.entries(
                         entries("charge", order.pod(), order),

@@ -8,6 +8,7 @@ import io.gpusharing.timekeeper.ledger.PodStay.Price;
 import io.gpusharing.timekeeper.ledger.Posting.Correction;
 import io.gpusharing.timekeeper.ledger.Posting.Heard;
 import io.gpusharing.timekeeper.ledger.Posting.Move;
+import io.gpusharing.timekeeper.ledger.Posting.Read;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import io.gpusharing.timekeeper.metering.Stay.Ended;
 import io.gpusharing.timekeeper.metering.Weight;
@@ -37,6 +38,7 @@ final class Draft {
     private final Map<UUID, PodStay> changed = new LinkedHashMap<>();
     private final List<Entry> charges = new ArrayList<>();
     private final List<Correction> corrections = new ArrayList<>();
+    private final List<Read> read = new ArrayList<>();
 
     /**
      * @param book the stays as they are committed
@@ -167,6 +169,7 @@ final class Draft {
         }
         PodStay settled = stay.reopened();
         if (to.isBefore(stay.postedUntil())) {
+            read.add(new Read(stay.uid(), end.to(), posted.size()));
             takeBack(stay.uid(), to, posted);
             settled = settled.posted(to).settled(null);
         } else {
@@ -180,7 +183,7 @@ final class Draft {
                 changed.values().stream()
                         .map(after -> new Move(book.apply(after.uid()), after))
                         .toList();
-        return new Posting(moves, charges, corrections, heard);
+        return new Posting(moves, charges, corrections, read, heard);
     }
 
     private PodStay put(PodStay stay) {

@@ -2,16 +2,22 @@ package io.gpusharing.timekeeper.ledger;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What one transaction writes.
  *
+ * @param read what the corrections were drawn up from
  * @param heard how far what the API server tells has come with it
  */
 public record Posting(
-        List<Move> moves, List<Entry> charges, List<Correction> corrections, Heard heard) {
+        List<Move> moves,
+        List<Entry> charges,
+        List<Correction> corrections,
+        List<Read> read,
+        Heard heard) {
 
     /** A stay that begins or changes; {@code before} is null if it begins. */
     public record Move(@Nullable PodStay before, PodStay after) {}
@@ -33,10 +39,18 @@ public record Posting(
     /** An entry that corrects others, and why. */
     public record Correction(Entry entry, String reason) {}
 
+    /**
+     * All entries of a pod beyond an instant, of which there were so many when they were read.
+     *
+     * @param pod whose stay this posting changes
+     */
+    public record Read(UUID pod, Instant beyond, int entries) {}
+
     public Posting {
         moves = List.copyOf(moves);
         charges = List.copyOf(charges);
         corrections = List.copyOf(corrections);
+        read = List.copyOf(read);
     }
 
     /** All entries, corrections included. */

@@ -5,6 +5,7 @@ import io.gpusharing.timekeeper.ledger.PodStay.ByUse;
 import io.gpusharing.timekeeper.ledger.Posting.Correction;
 import io.gpusharing.timekeeper.ledger.Posting.Heard;
 import io.gpusharing.timekeeper.ledger.Posting.Move;
+import io.gpusharing.timekeeper.ledger.Posting.Read;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
@@ -43,6 +44,7 @@ final class PostingRows {
     void write(Posting posting) {
         begin(posting.moves().stream().filter(move -> move.before() == null).toList());
         change(posting.moves().stream().filter(move -> move.before() != null).toList());
+        demandThatAllWasRead(posting.read());
         charge(posting.charges());
         correct(posting.corrections());
         addToHours(posting);
@@ -161,6 +163,40 @@ final class PostingRows {
                         .update();
         if (changed != moves.size()) {
             throw new OutOfStepException(moves.size() - changed);
+        }
+    }
+
+    /**
+     * People correct without changing a stay: what they wrote after a leader fell asleep over an
+     * end would not be taken back. Nobody writes more of these pods while we hold their stays.
+     */
+    private void demandThatAllWasRead(List<Read> read) {
+        if (read.isEmpty()) {
+            return;
+        }
+        int grown =
+                jdbc.sql(
+                                """
+                                select count(*) from unnest(?::uuid[], ?::timestamptz[], ?::bigint[])
+                                    as r(pod_uid, beyond, entries)
+                                where r.entries <>
+                                    (select count(*) from charge c where c.cluster = ?
+                                        and c.pod_uid = r.pod_uid and c.charged_to > r.beyond)
+                                  + (select count(*) from correction c where c.cluster = ?
+                                        and c.pod_uid = r.pod_uid and c.charged_to > r.beyond)
+                                """)
+                        .params(
+                                Columns.of(read)
+                                        .uuid(Read::pod)
+                                        .instant(Read::beyond)
+                                        .number(Read::entries)
+                                        .constant(cluster)
+                                        .constant(cluster)
+                                        .parameters())
+                        .query(Integer.class)
+                        .single();
+        if (grown > 0) {
+            throw new OutOfStepException(grown);
         }
     }
 

@@ -2,18 +2,27 @@ package io.gpusharing.timekeeper.ledger;
 
 import static io.gpusharing.timekeeper.budget.TestBudgets.monthly;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import io.gpusharing.budget.GpuTime;
 import io.gpusharing.testing.RandomSeeds;
+import io.gpusharing.timekeeper.ledger.Posting.Heard;
+import io.gpusharing.timekeeper.metering.Stay.Ended;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.UUID;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** What people say that time should have cost. */
 class CorrectionsTest {
@@ -96,5 +105,77 @@ class CorrectionsTest {
 
         assertThat(new CorrectionOrder(pod, "a", TEN, eleven, 0).entries(List.of(charge), moved))
                 .isEmpty();
+    }
+
+    /** A pod of three posted hours, which a leader of before takes for ended after the first. */
+    private static final class Sleepers {
+
+        private final Books books = new Books(TEN, monthly("a", TEN, "6000", "team-a"));
+        private final Corrections corrections =
+                new Corrections(books.database.jdbc(), Books.CLUSTER);
+        private final TransactionTemplate transaction =
+                new TransactionTemplate(books.database.transactions());
+        private final Ledger ledger = new Ledger(books.database.jdbc(), transaction, Books.CLUSTER);
+        private final Pods pod = Pods.waiting("team-a", 50, 15).boundAt(TEN);
+        private final Instant end = TEN.plus(Duration.ofHours(1));
+        private final Posting drawnUp;
+
+        Sleepers() {
+            books.told(pod);
+            books.pass(Duration.ofMinutes(200));
+            PodStay stay = books.stay(pod);
+            var draft = new Draft(uid -> stay, books.budgets(), TEN);
+            draft.end(stay, new Ended(TEN, end, false), null, ledger.entriesBeyond(pod.uid(), end));
+            drawnUp = draft.posting(Heard.NOTHING);
+        }
+
+        List<Corrections.Written> giveAllBack() {
+            return corrections.write(
+                    new CorrectionOrder(pod.uid(), "a", TEN, TEN.plus(Duration.ofHours(3)), 0),
+                    "the node was broken",
+                    "somebody");
+        }
+    }
+
+    @Test
+    void anEndThatWasDrawnUpBeforeACorrectionIsDrawnUpAnew() {
+        var it = new Sleepers();
+        it.giveAllBack();
+
+        assertThatThrownBy(() -> it.ledger.post(it.drawnUp)).isInstanceOf(OutOfStepException.class);
+        it.books.told(it.pod.finishedAt(it.end));
+
+        assertThat(it.books.charged(it.pod)).isEqualTo(GpuTime.ZERO);
+        assertThat(it.books.differences()).isEmpty();
+    }
+
+    @Test
+    void aCorrectionGivesNothingBackThatAnEndTakesBackAtTheSameTime() throws Exception {
+        var it = new Sleepers();
+
+        try (var replica = Executors.newVirtualThreadPerTaskExecutor()) {
+            Future<?> correction =
+                    it.transaction.execute(status -> {
+                        it.ledger.post(it.drawnUp);
+                        Future<?> asked =
+                                replica.submit(
+                                        () -> it.transaction.execute(inner -> it.giveAllBack()));
+                        await().until(() -> asked.isDone() || waitsForALock(it.books));
+                        return asked;
+                    });
+            Objects.requireNonNull(correction).get();
+        }
+
+        assertThat(it.books.charged(it.pod)).isEqualTo(GpuTime.ZERO);
+        assertThat(it.books.differences()).isEmpty();
+    }
+
+    private static boolean waitsForALock(Books books) {
+        return books.database
+                .jdbc()
+                .sql(
+                        "select exists(select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock')")
+                .query(Boolean.class)
+                .single();
     }
 }

@@ -53,7 +53,7 @@ class LedgerTest {
     }
 
     private static Posting posting(List<Move> moves, Entry... charges) {
-        return new Posting(moves, List.of(charges), List.of(), Heard.NOTHING);
+        return new Posting(moves, List.of(charges), List.of(), List.of(), Heard.NOTHING);
     }
 
     private Entry entry(Instant from, Instant to) {
@@ -65,6 +65,7 @@ class LedgerTest {
         ledger.post(
                 new Posting(
                         List.of(new Move(null, stay)),
+                        List.of(),
                         List.of(),
                         List.of(),
                         new Heard("42", TEN, TEN)));
@@ -124,6 +125,7 @@ class LedgerTest {
                                                 TEN.plusSeconds(60),
                                                 -500_000),
                                         "it had ended")),
+                        List.of(),
                         Heard.NOTHING));
 
         assertThat(verification.run().differences()).isEmpty();
