@@ -183,10 +183,15 @@ public final class ClusterWatch implements SmartLifecycle {
         return new PriorityClasses(values, globalDefault);
     }
 
-    private static List<NodeFacts> nodes(Collection<Node> found, Predicate<String> gpuResource) {
+    /**
+     * Of nodes with the same GPUs one is enough: they are looked through at every request. Of their
+     * labels those stay that say what the GPUs are; others differ from node to node.
+     */
+    static List<NodeFacts> nodes(Collection<Node> found, Predicate<String> gpuResource) {
         return found.stream()
                 .map(node -> facts(node, gpuResource))
                 .filter(facts -> !facts.capacity().isEmpty())
+                .distinct()
                 .toList();
     }
 
@@ -201,9 +206,14 @@ public final class ClusterWatch implements SmartLifecycle {
                         }
                     });
         }
+        var labels =
+                new HashMap<>(
+                        Objects.requireNonNullElse(
+                                node.getMetadata().getLabels(), Map.<String, String>of()));
+        labels.keySet().removeIf(name -> !name.startsWith("nvidia.com/gpu."));
         return new NodeFacts(
                 capacity,
-                Objects.requireNonNullElse(node.getMetadata().getLabels(), Map.of()),
+                labels,
                 Objects.requireNonNullElse(node.getMetadata().getAnnotations(), Map.of()));
     }
 

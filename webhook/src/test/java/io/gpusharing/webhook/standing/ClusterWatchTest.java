@@ -1,0 +1,44 @@
+package io.gpusharing.webhook.standing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.gpusharing.request.NodeFacts;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+class ClusterWatchTest {
+
+    private static Node node(String name, String gpus, String memory) {
+        return new NodeBuilder()
+                .withNewMetadata()
+                .withName(name)
+                .addToLabels("kubernetes.io/hostname", name)
+                .addToLabels("nvidia.com/gfd.timestamp", Integer.toString(name.hashCode()))
+                .addToLabels("nvidia.com/gpu.memory", memory)
+                .endMetadata()
+                .withNewStatus()
+                .addToCapacity("cpu", new Quantity("32"))
+                .addToCapacity("nvidia.com/gpu", new Quantity(gpus))
+                .endStatus()
+                .build();
+    }
+
+    @Test
+    void nodesWithTheSameGpusAreLookedThroughAsOne() {
+        Stream<Node> alike = IntStream.range(0, 1_000).mapToObj(i -> node("a" + i, "8", "81559"));
+        Stream<Node> others = Stream.of(node("b", "4", "81559"), node("c", "8", "15360"));
+
+        var facts =
+                ClusterWatch.nodes(
+                        Stream.concat(alike, others).toList(), name -> name.contains("gpu"));
+
+        assertThat(facts).hasSize(3);
+        assertThat(facts.stream().map(it -> it.labels().get("nvidia.com/gpu.memory")))
+                .containsExactly("81559", "81559", "15360");
+        assertThat(facts).extracting(NodeFacts::capacity).allMatch(it -> !it.containsKey("cpu"));
+    }
+}
