@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Something to be announced once: that a part of a budget is used, or all of it, or soon will be.
@@ -28,7 +29,8 @@ record Announcement(
     static final String EXHAUSTED = "Exhausted";
     static final String ENDS_SOON = "EndsSoon";
 
-    private static final Duration NOTICE = Duration.ofMinutes(15);
+    /** How long before the end of a budget its running pods are told. */
+    static final Duration NOTICE = Duration.ofMinutes(15);
 
     /** What the line of a budget will bring in this period, soonest first. */
     static List<Announcement> of(BudgetState state) {
@@ -36,9 +38,8 @@ record Announcement(
         state.line()
                 .ifPresent(line -> {
                     GpuTime granted = state.granted(state.asOf()).orElse(GpuTime.ZERO);
-                    // A budget of nothing has no part to warn of.
-                    if (granted.isPositive()) {
-                        for (int percent : state.spec().warnAtPercent()) {
+                    for (int percent : state.spec().warnAtPercent()) {
+                        if (leftAt(state, percent) != null) {
                             add(announcements, state, line, granted, percent);
                         }
                     }
@@ -47,6 +48,17 @@ record Announcement(
                 });
         announcements.sort(Comparator.comparing(Announcement::due));
         return announcements;
+    }
+
+    /**
+     * What is left when so much of the granted time is used; null for an unlimited budget, and for
+     * one of nothing, which has no part to warn of.
+     */
+    static @Nullable GpuTime leftAt(BudgetState state, int percent) {
+        return state.granted(state.asOf())
+                .filter(GpuTime::isPositive)
+                .map(granted -> granted.minus(granted.percent(percent)))
+                .orElse(null);
     }
 
     /** The instant is known ahead, so the owners of running pods can be warned. */

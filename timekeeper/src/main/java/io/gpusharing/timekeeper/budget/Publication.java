@@ -9,13 +9,13 @@ import org.jspecify.annotations.Nullable;
  * A status that was written.
  *
  * @param state from which it was computed
- * @param standing word of the standing that it tells
+ * @param alerts that it tells
  * @param at when it was written
  */
-record Publication(BudgetState state, String standing, Instant at) {
+record Publication(BudgetState state, Alerts alerts, Instant at) {
 
     static Publication of(BudgetState state, Instant now) {
-        return new Publication(state, state.standing(now).word(), now);
+        return new Publication(state, Alerts.at(state, now), now);
     }
 
     /**
@@ -33,16 +33,16 @@ record Publication(BudgetState state, String standing, Instant at) {
                         || !Objects.equals(state.unmeasured(), present.unmeasured())
                         || !state.withoutQuota().equals(present.withoutQuota())
                         || !Objects.equals(state.misread(), present.misread())
-                        || !standing.equals(present.standing(now).word());
+                        || !alerts.standing().equals(present.standing(now).word());
         if (urgent) {
             return now;
         }
-        if (!state.at(present.asOf()).equals(present.at(state.asOf()))) {
+        // Whether the end is near changes with the rate, and as often.
+        if (!state.at(present.asOf()).equals(present.at(state.asOf()))
+                || !alerts.equals(Alerts.at(present, now))) {
             return at.plus(properties.statusInterval());
         }
-        Instant end = present.exhaustedAt();
-        Instant exhausted = end != null && end.isAfter(at) ? end : null;
         Instant refresh = present.rate() > 0 ? at.plus(properties.statusRefresh()) : null;
-        return Alarm.sooner(exhausted, refresh);
+        return Alarm.sooner(Alerts.nextAfter(present, at), refresh);
     }
 }

@@ -24,6 +24,8 @@ import org.jspecify.annotations.Nullable;
 final class StatusDocument {
 
     static final String EXHAUSTED = "Exhausted";
+    static final String THRESHOLD = "ThresholdReached";
+    static final String ENDS_SOON = "EndsSoon";
     static final String NAMESPACES = "NamespacesAssigned";
     static final String UNTRUSTED = "ChargeBasisUntrusted";
     static final String QUOTA = "QuotaFound";
@@ -33,9 +35,11 @@ final class StatusDocument {
     /**
      * The status as of an instant.
      *
+     * @param alerts that its conditions tell
      * @param before the status that stands there; its conditions keep their transition times
      */
-    static GpuBudgetStatus of(BudgetState state, Instant now, @Nullable GpuBudgetStatus before) {
+    static GpuBudgetStatus of(
+            BudgetState state, Instant now, Alerts alerts, @Nullable GpuBudgetStatus before) {
         BudgetState at = state.at(now);
         Instant asOf = at.asOf();
         Optional<GpuTime> granted = at.granted(asOf);
@@ -59,7 +63,7 @@ final class StatusDocument {
                 used.minutes(),
                 remaining.map(GpuTime::minutes).orElse(null),
                 at.namespaces().stream().map(StatusDocument::namespace).toList(),
-                conditions(at, before));
+                conditions(at, alerts, before));
     }
 
     private static LotEntry lot(Lot lot) {
@@ -75,10 +79,15 @@ final class StatusDocument {
                 use.namespace(), use.used().microGpuSeconds(), use.used().minutes(), use.rate());
     }
 
-    private static List<Condition> conditions(BudgetState state, @Nullable GpuBudgetStatus before) {
+    private static List<Condition> conditions(
+            BudgetState state, Alerts alerts, @Nullable GpuBudgetStatus before) {
         boolean over = state.standing(state.asOf()) instanceof OverBudget;
         List<Conflict> conflicts = state.conflicts();
         var conditions = new ArrayList<>(always(state, before, over, conflicts));
+        if (state.line().isPresent()) {
+            conditions.add(threshold(state, alerts.percent(), before));
+            conditions.add(endsSoon(state, alerts.endsSoon(), before));
+        }
         if (state.spec().chargeBy() == ChargeBy.Utilization) {
             conditions.add(measured(state, before));
         }
@@ -86,6 +95,33 @@ final class StatusDocument {
             conditions.add(quota(state, before));
         }
         return List.copyOf(conditions);
+    }
+
+    private static Condition threshold(
+            BudgetState state, int percent, @Nullable GpuBudgetStatus before) {
+        String granted = state.granted(state.asOf()).map(GpuTime::minutes).orElse("");
+        return condition(
+                state,
+                before,
+                THRESHOLD,
+                percent > 0,
+                percent > 0 ? Announcement.USED + percent : "BelowThresholds",
+                percent > 0
+                        ? "%d %% of %s GPU-minutes are used".formatted(percent, granted)
+                        : "No percentage of spec.warnAtPercent is used");
+    }
+
+    private static Condition endsSoon(
+            BudgetState state, boolean soon, @Nullable GpuBudgetStatus before) {
+        return condition(
+                state,
+                before,
+                ENDS_SOON,
+                soon,
+                soon ? "LastsMinutes" : "NotSoon",
+                soon
+                        ? "At the present rate all is used at " + state.exhaustedAt()
+                        : "It is used up, or lasts for more than 15 minutes at the present rate");
     }
 
     private static Condition measured(BudgetState state, @Nullable GpuBudgetStatus before) {

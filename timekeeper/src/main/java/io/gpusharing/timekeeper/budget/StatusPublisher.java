@@ -23,9 +23,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * Writes {@code GpuBudget.status} by server-side apply: at once when the standing or the granted
- * time changes, at most once in an interval when only the rate does, and regularly while time is
- * used, so that people see it grow.
+ * Writes {@code GpuBudget.status} by server-side apply: at once when the standing, a threshold or
+ * the granted time changes, at most once in an interval when only the rate does, and regularly
+ * while time is used, so that people see it grow.
  */
 @Component
 class StatusPublisher extends Alarm {
@@ -91,7 +91,9 @@ class StatusPublisher extends Alarm {
         if (present == null) {
             return true;
         }
-        GpuBudgetStatus status = StatusDocument.of(state, asOf(state, now), present.published());
+        GpuBudgetStatus status =
+                StatusDocument.of(
+                        state, asOf(state, now), Alerts.at(state, now), present.published());
         try {
             apply(state.name(), status);
             published.put(state.name(), Publication.of(state, now));

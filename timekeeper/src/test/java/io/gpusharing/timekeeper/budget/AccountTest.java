@@ -234,7 +234,7 @@ class AccountTest {
                         "a",
                         budget.created(),
                         budget.spec(),
-                        StatusDocument.of(state, written, null));
+                        StatusDocument.of(state, written, Alerts.at(state, written), null));
 
         Instant later = written.plusMillis(random.nextLong(Duration.ofDays(3).toMillis()));
         assertThat(published.standingAt(later)).isEqualTo(state.standing(later));

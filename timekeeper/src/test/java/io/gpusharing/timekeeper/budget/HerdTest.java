@@ -76,7 +76,11 @@ class HerdTest {
                                 "a",
                                 budget.created(),
                                 budget.spec(),
-                                StatusDocument.of(published.state(), published.at(), null))
+                                StatusDocument.of(
+                                        published.state(),
+                                        published.at(),
+                                        published.alerts(),
+                                        null))
                         .standingAt(now)
                 instanceof InBudget;
     }

@@ -8,7 +8,9 @@ import io.gpusharing.budget.PeriodRule.Unit;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class PublicationTest {
@@ -66,9 +68,43 @@ class PublicationTest {
         assertThat(Publication.of(state, START).successorDue(state, START, PROPERTIES))
                 .isEqualTo(START.plusSeconds(30));
         assertThat(
-                        Publication.of(state, START.plusSeconds(40))
-                                .successorDue(state, START.plusSeconds(40), PROPERTIES))
+                        Publication.of(state, START.plusSeconds(58))
+                                .successorDue(state, START.plusSeconds(58), PROPERTIES))
                 .isEqualTo(END);
+    }
+
+    @Test
+    void eachThresholdAndTheLastQuarterOfAnHourAreToldWhenTheyBegin() {
+        BudgetState slow = holding(50_000);
+
+        assertThat(dues(slow))
+                // Twenty minutes in all, of which 80 and 95 % are thresholds.
+                .containsExactly(
+                        START.plusSeconds(5 * 60),
+                        START.plusSeconds(16 * 60),
+                        START.plusSeconds(19 * 60),
+                        START.plusSeconds(20 * 60));
+        assertThat(Alerts.at(slow, START.plusSeconds(5 * 60)))
+                .isEqualTo(new Alerts("InBudget", 0, true));
+        assertThat(Alerts.at(slow, START.plusSeconds(19 * 60)))
+                .isEqualTo(new Alerts("InBudget", 95, true));
+        assertThat(Alerts.at(slow, START.plusSeconds(20 * 60)))
+                .isEqualTo(new Alerts("OverBudget", 95, false));
+
+        // A moment after the last status as soon as after a minute, but not at once.
+        Instant near = START.plusSeconds(300);
+        Publication before = Publication.of(slow, near.minusMillis(300));
+        assertThat(before.successorDue(slow, near.minusMillis(300), PROPERTIES)).isEqualTo(near);
+        assertThat(before.successorDue(slow, near, PROPERTIES)).isEqualTo(near.plusMillis(700));
+    }
+
+    private static List<Instant> dues(BudgetState state) {
+        return Stream.iterate(
+                        Alerts.nextAfter(state, START),
+                        Objects::nonNull,
+                        at -> Alerts.nextAfter(state, Objects.requireNonNull(at)))
+                .<Instant>map(Objects::requireNonNull)
+                .toList();
     }
 
     @Test
@@ -76,7 +112,7 @@ class PublicationTest {
         BudgetState state = holding(1_000_000);
         Publication told = Publication.of(state, END);
 
-        assertThat(told.standing()).isEqualTo("OverBudget");
+        assertThat(told.alerts().standing()).isEqualTo("OverBudget");
         assertThat(told.successorDue(state, END.plusMillis(5), PROPERTIES))
                 .isEqualTo(END.plusSeconds(30));
     }

@@ -22,7 +22,7 @@ class StatusDocumentTest {
     private static GpuBudgetStatus status(
             @Nullable Integer unmeasured, Instant at, @Nullable GpuBudgetStatus before) {
         BudgetLine line = BudgetLine.unused(START, BUDGET.spec().terms().orElseThrow());
-        return StatusDocument.of(
+        BudgetState state =
                 new BudgetState(
                         "a",
                         BUDGET.uid(),
@@ -36,9 +36,8 @@ class StatusDocumentTest {
                         List.of(),
                         unmeasured,
                         null,
-                        List.of()),
-                at,
-                before);
+                        List.of());
+        return StatusDocument.of(state, at, Alerts.at(state, at), before);
     }
 
     private static Condition measured(GpuBudgetStatus status) {

@@ -11,8 +11,10 @@ import io.gpusharing.budget.PeriodRule.Unit;
 import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.budget.ShareRule.Formula;
 import io.gpusharing.budget.ShareRule.Reference;
+import io.gpusharing.request.GpuShare;
 import io.gpusharing.timekeeper.budget.TestBudgets.Written;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.testing.OpenStay;
 import io.gpusharing.timekeeper.testing.SteppingClock;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import java.time.Duration;
@@ -20,6 +22,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -48,7 +51,7 @@ class ToldTest {
     }
 
     private static Condition condition(BudgetState state, String type) {
-        GpuBudgetStatus status = StatusDocument.of(state, START, null);
+        GpuBudgetStatus status = StatusDocument.of(state, START, Alerts.at(state, START), null);
         return Objects.requireNonNull(status.conditions()).stream()
                 .filter(it -> it.type().equals(type))
                 .findFirst()
@@ -65,6 +68,34 @@ class ToldTest {
     }
 
     @Test
+    void aThresholdAndAnEndThatIsNearAreConditionsToo() {
+        TestBudgets.exist(budgets, List.of(TestBudgets.monthly("a", START, "100", "team-a")));
+        GpuShare gpu = GpuShare.whole(1);
+        budgets.restored(List.of(OpenStay.of("team-a", "a", 1_000_000, gpu, START)));
+        budgets.upToDate(START);
+        BudgetState state = budgets.state("a").orElseThrow();
+
+        assertThat(told(state, 79, StatusDocument.THRESHOLD)).startsWith("False BelowThresholds");
+        assertThat(told(state, 80, StatusDocument.THRESHOLD))
+                .isEqualTo("True Used80: 80 % of 100.000 GPU-minutes are used");
+        assertThat(told(state, 84, StatusDocument.ENDS_SOON)).startsWith("False");
+        assertThat(told(state, 85, StatusDocument.ENDS_SOON))
+                .startsWith("True")
+                .endsWith("used at 2026-03-02T11:40:00Z");
+        assertThat(told(state, 100, StatusDocument.ENDS_SOON)).startsWith("False");
+        assertThat(told(state, 100, StatusDocument.THRESHOLD)).startsWith("True Used95");
+    }
+
+    private static String told(BudgetState state, int minute, String type) {
+        Instant at = START.plus(Duration.ofMinutes(minute));
+        GpuBudgetStatus status = StatusDocument.of(state, at, Alerts.at(state, at), null);
+        return Objects.requireNonNull(status.conditions()).stream()
+                .filter(it -> it.type().equals(type))
+                .map(it -> it.status() + " " + it.reason() + ": " + it.message())
+                .collect(Collectors.joining());
+    }
+
+    @Test
     void aSpecThatMakesNoSenseIsNamedWithItsFieldAndWhatIsLegal() {
         BudgetState martian =
                 state(
@@ -75,7 +106,8 @@ class ToldTest {
         assertThat(understood.status()).isEqualTo("False");
         assertThat(understood.message())
                 .contains("spec.period.timeZone", "Mars/Phobos", "Europe/Berlin");
-        assertThat(StatusDocument.of(martian, START, null).standing()).isEqualTo("Unlimited");
+        assertThat(StatusDocument.of(martian, START, Alerts.at(martian, START), null).standing())
+                .isEqualTo("Unlimited");
     }
 
     @Test
