@@ -16,6 +16,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     about it counts in the next one
  * @param statusInterval least time between two writes of one budget's status for another rate
  * @param statusRefresh how old the used time that {@code kubectl} shows may become while it grows
+ * @param annotatePods whether running pods are told by an annotation when their budget is used up;
+ *     needs the right to patch pods, which the chart gives with {@code timekeeper.annotatePods}
  */
 @ConfigurationProperties("gpusharing.budgets")
 record BudgetProperties(
@@ -23,7 +25,8 @@ record BudgetProperties(
         @Nullable String gpuMinutes,
         @DefaultValue("1h") Duration periodCloses,
         @DefaultValue("1s") Duration statusInterval,
-        @DefaultValue("30s") Duration statusRefresh) {
+        @DefaultValue("30s") Duration statusRefresh,
+        @DefaultValue("false") boolean annotatePods) {
 
     /** What applies to a namespace that no {@code GpuBudget} names. */
     enum UnnamedNamespaces {

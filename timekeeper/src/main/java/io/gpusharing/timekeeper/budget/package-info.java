@@ -11,7 +11,8 @@
  * Balances} and {@link Course} answer from them what was left at any time in the past.
  *
  * <p>Output: {@link StatusPublisher} writes {@code GpuBudget.status}, {@link Announcer} writes
- * Events, {@link BudgetMetrics} shows gauges.
+ * Events, {@link Marker} annotates running pods by each {@link Mark}, {@link BudgetMetrics} shows
+ * gauges.
  */
 @NullMarked
 package io.gpusharing.timekeeper.budget;

@@ -12,7 +12,8 @@ import tools.jackson.databind.json.JsonMapper;
  * Objects without what nobody here reads. It is the larger half of a pod, and is passed over by the
  * parser instead of becoming ten thousand maps and lists that live for a moment.
  *
- * <p>What is left out is not written either: this client neither makes nor changes pods and nodes.
+ * <p>What is left out is not written either: this client makes no pods and nodes, and what it
+ * changes of a pod it names in a patch.
  */
 final class LeanObjects {
 

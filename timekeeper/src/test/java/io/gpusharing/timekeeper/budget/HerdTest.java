@@ -26,7 +26,8 @@ class HerdTest {
                     null,
                     Duration.ofHours(1),
                     Duration.ofSeconds(1),
-                    Duration.ofSeconds(30));
+                    Duration.ofSeconds(30),
+                    false);
 
     /** A status is written at most a second late, and a second is as exact as a pod's begin is. */
     private static final Duration BOUND = Duration.ofSeconds(2);

@@ -23,7 +23,8 @@ class PublicationTest {
                     null,
                     Duration.ofHours(1),
                     Duration.ofSeconds(1),
-                    Duration.ofSeconds(30));
+                    Duration.ofSeconds(30),
+                    false);
     private static final Budget BUDGET =
             TestBudgets.budget("a", START, "1", Unit.Day, "UTC", "0", 25, "team-a").budget();
 

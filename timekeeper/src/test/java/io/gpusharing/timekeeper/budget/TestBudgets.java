@@ -52,7 +52,8 @@ public final class TestBudgets {
                         "100",
                         periodCloses,
                         Duration.ofSeconds(1),
-                        Duration.ofSeconds(30)),
+                        Duration.ofSeconds(30),
+                        false),
                 clock);
     }
 

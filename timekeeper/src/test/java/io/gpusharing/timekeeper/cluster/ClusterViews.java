@@ -32,7 +32,12 @@ public final class ClusterViews {
     /** Has listed these pods. */
     public static ClusterView showing(PodFacts... pods) {
         ClusterView view = withNode();
-        view.replacePods(List.of(pods));
+        show(view, List.of(pods));
         return view;
+    }
+
+    /** These pods are there now, and no others. */
+    public static void show(ClusterView view, List<PodFacts> pods) {
+        view.replacePods(pods);
     }
 }

@@ -34,6 +34,10 @@ public final class FakeApiServer implements AutoCloseable {
     private static final Map<String, Integer> NOTHING = Map.of();
 
     public final List<Asked> requests = new CopyOnWriteArrayList<>();
+
+    /** Those that were not refused. */
+    public final List<Asked> taken = new CopyOnWriteArrayList<>();
+
     private final Map<String, Integer> refused = new ConcurrentHashMap<>();
     private final Map<String, Integer> refusedInEarnest = new ConcurrentHashMap<>();
     private final Map<String, String> answers = new ConcurrentHashMap<>();
@@ -120,7 +124,8 @@ public final class FakeApiServer implements AutoCloseable {
         String query = exchange.getRequestURI().getQuery();
         String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
         String method = exchange.getRequestMethod();
-        requests.add(new Asked(method, path, query == null ? "" : query, body));
+        var asked = new Asked(method, path, query == null ? "" : query, body);
+        requests.add(asked);
         int code =
                 Stream.of(refused, body.contains("\"dryRun\"") ? NOTHING : refusedInEarnest)
                         .flatMap(it -> it.entrySet().stream())
@@ -128,6 +133,9 @@ public final class FakeApiServer implements AutoCloseable {
                         .map(Map.Entry::getValue)
                         .findFirst()
                         .orElseGet(() -> code(method, path, body));
+        if (code < 300) {
+            taken.add(asked);
+        }
         boolean watch = query != null && query.contains("watch=true");
         String text = code >= 300 ? status(code, path) : watch ? "" : text(method, path, body);
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);

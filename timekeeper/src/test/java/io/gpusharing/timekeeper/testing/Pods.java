@@ -90,6 +90,13 @@ public record Pods(
     }
 
     public PodFacts facts() {
+        return facts(Map.of());
+    }
+
+    /**
+     * @param annotations those that are read of it
+     */
+    public PodFacts facts(Map<String, String> annotations) {
         var amounts =
                 Map.of(
                         VcudaGrammar.CORE, Quantity.of(core),
@@ -100,7 +107,7 @@ public record Pods(
                 "pod-" + uid,
                 null,
                 new PodRequest(List.of(new ContainerRequest("cuda", Kind.App, amounts, amounts))),
-                Map.of(),
+                annotations,
                 new Placement(scheduled == null ? null : NODE, null, null, 0, false, null),
                 new Lifecycle(
                         CREATED, scheduled, scheduled, terminal, finished, running, disrupted, null,
