@@ -20,6 +20,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,10 +52,15 @@ class Evictions {
     /** What the API server said to one eviction. */
     record Answer(Result result, String detail) {}
 
-    /** By the victim's UID, for all of the plan's. */
-    Map<String, Answer> carryOut(Evict plan, Instant now) {
+    /**
+     * Evicts all of a plan's victims, or none.
+     *
+     * @param leads whether this replica still may, asked when it is meant
+     * @return by the victim's UID; empty if it may not
+     */
+    Map<String, Answer> carryOut(Evict plan, BooleanSupplier leads, Instant now) {
         Map<String, Answer> against = trial(plan);
-        if (!against.isEmpty()) {
+        if (!against.isEmpty() || !leads.getAsBoolean()) {
             return against;
         }
         Map<String, Answer> answers = new HashMap<>();

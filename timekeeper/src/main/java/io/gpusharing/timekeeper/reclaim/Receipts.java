@@ -7,9 +7,9 @@ import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
-import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.transaction.support.TransactionTemplate;
 import tools.jackson.databind.json.JsonMapper;
@@ -39,7 +39,14 @@ class Receipts {
              where cluster = :cluster and waiter_uid = :waiter
             """;
 
-    // Two timekeepers that plan the same at once collide on the attempt, and one of them gives way.
+    // Of two timekeepers that plan from one reading, the second finds one more than it had read.
+    private static final String COUNT =
+            """
+            insert into reclaim_plans (cluster, written) values (:cluster, 1)
+            on conflict (cluster) do update set written = reclaim_plans.written + 1
+             where reclaim_plans.written = :read
+            """;
+
     private static final String PLAN =
             """
             insert into reclaim_receipt
@@ -115,6 +122,18 @@ class Receipts {
     /** A waiter for whom room was made, and by when it should be bound. */
     record Open(UUID waiter, String node, Instant settlesAt) {}
 
+    /**
+     * How many plans were ever written. To be read before everything else that a plan is drawn up
+     * from: it is written only if nobody has written another since.
+     */
+    long written() {
+        return jdbc.sql("select written from reclaim_plans where cluster = :cluster")
+                .param("cluster", cluster)
+                .query(Long.class)
+                .optional()
+                .orElse(0L);
+    }
+
     /** Evictions that were done, or may have been, if we were killed before the answer. */
     List<PastEviction> since(Instant instant) {
         return jdbc.sql(PAST)
@@ -140,30 +159,35 @@ class Receipts {
     /**
      * Writes the plan down before anything is done.
      *
+     * @param read how many plans had been written when this one was drawn up
      * @param settlesAt by when the waiter should be bound
      * @return the number of the attempt; empty if another timekeeper was faster
      */
-    Optional<Integer> plan(Evict plan, String waiterBudget, Instant now, Instant settlesAt) {
+    Optional<Integer> plan(
+            long read, Evict plan, String waiterBudget, Instant now, Instant settlesAt) {
         UUID waiter = UUID.fromString(plan.waiter().pod().uid());
         String considered = json.writeValueAsString(plan.considered());
-        try {
-            return Optional.ofNullable(
-                    transaction.execute(status -> {
-                        int attempt =
-                                jdbc.sql(ATTEMPTS)
-                                                .param("cluster", cluster)
-                                                .param("waiter", waiter)
-                                                .query(Integer.class)
-                                                .single()
-                                        + 1;
-                        for (Victim victim : plan.victims()) {
-                            insert(plan, victim, attempt, waiterBudget, now, settlesAt, considered);
-                        }
-                        return attempt;
-                    }));
-        } catch (DuplicateKeyException e) {
-            return Optional.empty();
-        }
+        return Objects.requireNonNull(
+                transaction.execute(status -> {
+                    if (!isNext(read)) {
+                        return Optional.empty();
+                    }
+                    int attempt =
+                            jdbc.sql(ATTEMPTS)
+                                            .param("cluster", cluster)
+                                            .param("waiter", waiter)
+                                            .query(Integer.class)
+                                            .single()
+                                    + 1;
+                    for (Victim victim : plan.victims()) {
+                        insert(plan, victim, attempt, waiterBudget, now, settlesAt, considered);
+                    }
+                    return Optional.of(attempt);
+                }));
+    }
+
+    private boolean isNext(long read) {
+        return jdbc.sql(COUNT).param("cluster", cluster).param("read", read).update() > 0;
     }
 
     private void insert(

@@ -82,6 +82,7 @@ class Reclaimer extends Alarm {
             metrics.looked(List.of());
             return;
         }
+        long written = receipts.written();
         Instant back = now.minus(properties.lookBack());
         SceneReader.Reading reading =
                 scenes.read(now, receipts.since(back), receipts.refusalsSince(back));
@@ -93,25 +94,35 @@ class Reclaimer extends Alarm {
                 return;
             }
             switch (decision) {
-                case Evict evict -> carryOut(evict, reading.scene(), planner, now);
+                case Evict evict -> {
+                    if (!carryOut(written++, evict, reading.scene(), planner, now)) {
+                        return;
+                    }
+                }
                 case Leave leave -> explain(leave);
             }
         }
         told.keySet().retainAll(decisions.stream().map(it -> it.waiter().pod().uid()).toList());
     }
 
-    private void carryOut(Evict plan, Scene scene, Planner planner, Instant now) {
+    /**
+     * Whether nobody else has planned anything since the scene was read.
+     *
+     * @param read how many plans had been written by then, with those of this round
+     */
+    private boolean carryOut(long read, Evict plan, Scene scene, Planner planner, Instant now) {
         List<PastEviction> planned = planner.evictions(plan, scene);
         Optional<Integer> attempt =
                 receipts.plan(
+                        read,
                         plan,
                         scene.budgetName(plan.waiter().pod()),
                         now,
                         planned.getFirst().settlesAt());
         if (attempt.isEmpty()) {
-            return;
+            return false;
         }
-        Map<String, Evictions.Answer> answers = evictions.carryOut(plan, now);
+        Map<String, Evictions.Answer> answers = evictions.carryOut(plan, this::leads, now);
         plan.victims()
                 .forEach(victim -> {
                     Evictions.Answer answer = answers.get(victim.pod().uid());
@@ -126,6 +137,7 @@ class Reclaimer extends Alarm {
                     }
                 });
         told.remove(plan.waiter().pod().uid());
+        return true;
     }
 
     /** Notes what became of those for whom room was made, once it is known. */

@@ -81,7 +81,7 @@ class EvictionsTest {
     @Test
     void everyVictimIsTriedWithoutEffectBeforeAnyoneGoes() {
         Map<String, Answer> answers =
-                evictions.carryOut(plan(victim("a", SHORT), victim("b", SHORT)), NOON);
+                evictions.carryOut(plan(victim("a", SHORT), victim("b", SHORT)), () -> true, NOON);
 
         assertThat(answers.values()).extracting(Answer::result).containsOnly(Result.Evicted);
         assertThat(evictions()).hasSize(4);
@@ -90,11 +90,19 @@ class EvictionsTest {
     }
 
     @Test
+    void nobodyGoesOnceAnotherReplicaLeads() {
+        assertThat(evictions.carryOut(plan(victim("a", SHORT)), () -> false, NOON)).isEmpty();
+
+        assertThat(evictions()).hasSize(1).allMatch(it -> it.contains("dryRun"));
+        assertThat(events()).isEmpty();
+    }
+
+    @Test
     void nobodyGoesWhenADisruptionBudgetHoldsOneOfThem() {
         api.refuse("/pods/b/eviction", 429);
 
         Map<String, Answer> answers =
-                evictions.carryOut(plan(victim("a", SHORT), victim("b", SHORT)), NOON);
+                evictions.carryOut(plan(victim("a", SHORT), victim("b", SHORT)), () -> true, NOON);
 
         assertThat(answers.get("uid-b")).extracting(Answer::result).isEqualTo(Result.Refused);
         assertThat(answers.get("uid-a"))
@@ -108,7 +116,7 @@ class EvictionsTest {
         api.refuse("/pods/a/eviction", 429);
 
         Map<String, Answer> answers =
-                evictions.carryOut(plan(insisting("a"), victim("b", SHORT)), NOON);
+                evictions.carryOut(plan(insisting("a"), victim("b", SHORT)), () -> true, NOON);
 
         assertThat(answers)
                 .extractingByKey("uid-a")
@@ -134,7 +142,7 @@ class EvictionsTest {
 
     @Test
     void whoMayGoAfterAllIsEvictedAndNotDeleted() {
-        Map<String, Answer> answers = evictions.carryOut(plan(insisting("a")), NOON);
+        Map<String, Answer> answers = evictions.carryOut(plan(insisting("a")), () -> true, NOON);
 
         assertThat(answers).containsEntry("uid-a", new Answer(Result.Evicted, ""));
         assertThat(api.to("/namespaces/team-a/pods/a")).isEmpty();
@@ -144,7 +152,8 @@ class EvictionsTest {
     void whoIsRefusedOnlyWhenItIsMeantIsNotDeleted() {
         api.refuseInEarnest("/pods/a/eviction", 429);
 
-        Map<String, Answer> answers = evictions.carryOut(plan(victim("a", SHORT)), NOON);
+        Map<String, Answer> answers =
+                evictions.carryOut(plan(victim("a", SHORT)), () -> true, NOON);
 
         assertThat(answers.get("uid-a")).extracting(Answer::result).isEqualTo(Result.Refused);
         assertThat(api.to("/namespaces/team-a/pods/a")).isEmpty();
@@ -156,7 +165,7 @@ class EvictionsTest {
         api.refuse("/pods/a/eviction", 429);
         api.refuse("/pods/a", 403);
 
-        Map<String, Answer> answers = evictions.carryOut(plan(insisting("a")), NOON);
+        Map<String, Answer> answers = evictions.carryOut(plan(insisting("a")), () -> true, NOON);
 
         assertThat(answers)
                 .extractingByKey("uid-a")
@@ -171,7 +180,7 @@ class EvictionsTest {
     void aPodThatIsGoneAlreadyIsNoFailure(int code) {
         api.refuse("/pods/a/eviction", code);
 
-        assertThat(evictions.carryOut(plan(victim("a", SHORT)), NOON))
+        assertThat(evictions.carryOut(plan(victim("a", SHORT)), () -> true, NOON))
                 .containsEntry("uid-a", new Answer(Result.Gone, "it was gone already"));
         assertThat(events()).isEmpty();
     }
@@ -180,20 +189,21 @@ class EvictionsTest {
     void anApiServerThatFailsHasRefusedNobody() {
         api.refuse("/pods/a/eviction", 500);
 
-        assertThatThrownBy(() -> evictions.carryOut(plan(victim("a", SHORT)), NOON))
+        assertThatThrownBy(() -> evictions.carryOut(plan(victim("a", SHORT)), () -> true, NOON))
                 .isInstanceOf(KubernetesClientException.class);
     }
 
     @Test
     void onlyTheVeryPodThatWasChosenGoes() {
-        evictions.carryOut(plan(victim("a", SHORT)), NOON);
+        evictions.carryOut(plan(victim("a", SHORT)), () -> true, NOON);
 
         assertThat(evictions()).allMatch(it -> it.contains("\"uid\":\"uid-a\""));
     }
 
     @Test
     void aLongGraceIsCappedAndAShortOneIsLeftAlone() {
-        evictions.carryOut(plan(victim("a", Duration.ofHours(1)), victim("b", SHORT)), NOON);
+        evictions.carryOut(
+                plan(victim("a", Duration.ofHours(1)), victim("b", SHORT)), () -> true, NOON);
 
         assertThat(evictions().getFirst()).contains("\"gracePeriodSeconds\":60");
         assertThat(evictions().getLast()).doesNotContain("gracePeriodSeconds");
@@ -201,7 +211,7 @@ class EvictionsTest {
 
     @Test
     void victimAndWaiterAreTold() {
-        evictions.carryOut(plan(victim("a", SHORT)), NOON);
+        evictions.carryOut(plan(victim("a", SHORT)), () -> true, NOON);
 
         assertThat(events())
                 .satisfiesExactly(

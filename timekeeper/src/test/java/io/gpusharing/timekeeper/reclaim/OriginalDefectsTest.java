@@ -69,7 +69,7 @@ class OriginalDefectsTest {
         assertThat(lowered.decide()).isInstanceOf(Decision.Leave.class);
 
         try (var api = new FakeApiServer()) {
-            new Evictions(api.client(), A_MINUTE).carryOut(plan("x"), NOON);
+            new Evictions(api.client(), A_MINUTE).carryOut(plan("x"), () -> true, NOON);
 
             assertThat(api.requests).noneMatch(it -> it.method().equals("DELETE"));
             assertThat(api.to("/eviction"))
@@ -86,7 +86,10 @@ class OriginalDefectsTest {
         try (var api = new FakeApiServer()) {
             api.refuse("/pods/x/eviction", 429);
 
-            assertThat(new Evictions(api.client(), A_MINUTE).carryOut(plan("x"), NOON).values())
+            assertThat(
+                            new Evictions(api.client(), A_MINUTE)
+                                    .carryOut(plan("x"), () -> true, NOON)
+                                    .values())
                     .extracting(Answer::result)
                     .containsExactly(Result.Refused);
         }
@@ -94,7 +97,10 @@ class OriginalDefectsTest {
         try (var api = new FakeApiServer()) {
             api.refuseInEarnest("/pods/x/eviction", 429);
 
-            assertThat(new Evictions(api.client(), A_MINUTE).carryOut(plan("x"), NOON).values())
+            assertThat(
+                            new Evictions(api.client(), A_MINUTE)
+                                    .carryOut(plan("x"), () -> true, NOON)
+                                    .values())
                     .extracting(Answer::result)
                     .containsExactly(Result.Refused);
             assertThat(api.to("/events")).isEmpty();

@@ -30,9 +30,14 @@ class ReceiptsTest {
                     TestDatabase.transaction());
     private final PodRef victim = new PodRef(UUID.randomUUID().toString(), "team-a", "old");
     private final PodRef waiting = new PodRef(UUID.randomUUID().toString(), "team-b", "w");
-    private final Evict plan = plan();
+    private final Evict plan = plan(victim);
 
-    private Evict plan() {
+    /** A plan for the same waiter that takes somebody else. */
+    private Evict another() {
+        return plan(new PodRef(UUID.randomUUID().toString(), "team-a", "other"));
+    }
+
+    private Evict plan(PodRef victim) {
         Waiter waiter =
                 new Waiter(
                         waiting,
@@ -75,16 +80,30 @@ class ReceiptsTest {
 
     @Test
     void thePlanIsWrittenBeforeAnythingIsDone() {
-        assertThat(receipts.plan(plan, "team-b", NOON, SETTLES)).contains(1);
+        assertThat(receipts.plan(receipts.written(), plan, "team-b", NOON, SETTLES)).contains(1);
 
         assertThat(column("result")).isEqualTo("Planned");
         assertThat(column("considered")).contains("no budget limits it");
         assertThat(column("cost")).isEqualTo("1200000000");
     }
 
+    /**
+     * A leader that slept over its plan meets what the next one has planned, whomever that took.
+     */
+    @Test
+    void whoHasNotSeenTheLastEvictionPlansAnew() {
+        long seen = receipts.written();
+        assertThat(receipts.plan(seen, another(), "team-b", NOON, SETTLES)).contains(1);
+
+        assertThat(receipts.plan(seen, another(), "team-b", NOON, SETTLES)).isEmpty();
+        assertThat(receipts.since(NOON.minusSeconds(1))).hasSize(1);
+        assertThat(receipts.plan(seen + 1, another(), "team-b", NOON, SETTLES)).contains(2);
+        assertThat(receipts.plan(seen, another(), "team-b", NOON, SETTLES)).isEmpty();
+    }
+
     @Test
     void whatBecameOfItIsAdded() {
-        receipts.plan(plan, "team-b", NOON, SETTLES);
+        receipts.plan(receipts.written(), plan, "team-b", NOON, SETTLES);
         receipts.result(waiting, 1, victim, Result.Refused, "a PodDisruptionBudget");
 
         assertThat(column("result")).isEqualTo("Refused");
@@ -93,7 +112,7 @@ class ReceiptsTest {
 
     @Test
     void aRefusalIsNoEvictionAndNeverHelps() {
-        receipts.plan(plan, "team-b", NOON, SETTLES);
+        receipts.plan(receipts.written(), plan, "team-b", NOON, SETTLES);
         receipts.result(waiting, 1, victim, Result.Refused, "a PodDisruptionBudget");
 
         assertThat(receipts.open()).isEmpty();
@@ -106,7 +125,7 @@ class ReceiptsTest {
 
     @Test
     void whoWasSparedForAnothersSakeWasNotRefused() {
-        receipts.plan(plan, "team-b", NOON, SETTLES);
+        receipts.plan(receipts.written(), plan, "team-b", NOON, SETTLES);
         receipts.result(waiting, 1, victim, Result.Spared, "another may not go");
 
         assertThat(receipts.open()).isEmpty();
@@ -116,7 +135,7 @@ class ReceiptsTest {
 
     @Test
     void staysOpenUntilItIsKnownWhetherItHelped() {
-        receipts.plan(plan, "team-b", NOON, SETTLES);
+        receipts.plan(receipts.written(), plan, "team-b", NOON, SETTLES);
         assertThat(receipts.open())
                 .containsExactly(new Open(UUID.fromString(waiting.uid()), "n1", SETTLES));
 
@@ -140,9 +159,15 @@ class ReceiptsTest {
 
     @Test
     void countsTheAttempts() {
-        receipts.plan(plan, "team-b", NOON, SETTLES);
+        receipts.plan(receipts.written(), plan, "team-b", NOON, SETTLES);
 
-        assertThat(receipts.plan(plan, "team-b", NOON.plusSeconds(200), SETTLES.plusSeconds(200)))
+        assertThat(
+                        receipts.plan(
+                                receipts.written(),
+                                plan,
+                                "team-b",
+                                NOON.plusSeconds(200),
+                                SETTLES.plusSeconds(200)))
                 .contains(2);
         assertThat(receipts.since(NOON.minusSeconds(1)))
                 .extracting(PastEviction::plan)
@@ -151,7 +176,7 @@ class ReceiptsTest {
 
     @Test
     void looksBackOnlyAsFarAsAsked() {
-        receipts.plan(plan, "team-b", NOON, SETTLES);
+        receipts.plan(receipts.written(), plan, "team-b", NOON, SETTLES);
 
         assertThat(receipts.since(NOON)).isEmpty();
     }
@@ -160,9 +185,9 @@ class ReceiptsTest {
     void peopleReadThemPageByPageLatestFirst() {
         // Eleven at the same instant: attempts are numbers, and 10 comes after 9.
         for (int attempt = 1; attempt <= 11; attempt++) {
-            receipts.plan(plan, "team-b", NOON, SETTLES);
+            receipts.plan(receipts.written(), plan, "team-b", NOON, SETTLES);
         }
-        receipts.plan(plan, "team-b", NOON.minusSeconds(60), SETTLES);
+        receipts.plan(receipts.written(), plan, "team-b", NOON.minusSeconds(60), SETTLES);
         var book =
                 new EvictionBook(
                         JdbcClient.create(TestDatabase.DATA_SOURCE),

@@ -104,7 +104,7 @@ class ReclaimerTest {
 
     @Test
     void aWaiterThatWasBoundWhileNobodyRanIsNotTakenForWaitingByAStartThatHasListedNoPods() {
-        receipts.plan(plan(), "team-b", TEN, TEN.plusSeconds(90));
+        receipts.plan(receipts.written(), plan(), "team-b", TEN, TEN.plusSeconds(90));
         clock.pass(Duration.ofMinutes(5));
 
         reclaimer(ClusterViews.withNode()).work(clock.instant());
