@@ -7,7 +7,11 @@ import java.time.Instant;
 import java.time.Period;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
@@ -27,12 +31,13 @@ class Partitions {
     private static final int AHEAD = 3;
     private static final Duration EVERY = Duration.ofHours(6);
     private static final String PREFIX = "charge_m";
+    private static final DateTimeFormatter DIGITS = DateTimeFormatter.ofPattern("uuuuMM");
 
     private final JdbcClient jdbc;
     private final LedgerProperties properties;
     private final Leadership leadership;
     private final Clock clock;
-    private Instant next = Instant.MIN;
+    private Instant last = Instant.EPOCH;
 
     Partitions(JdbcClient jdbc, LedgerProperties properties, Leadership leadership, Clock clock) {
         this.jdbc = jdbc;
@@ -44,8 +49,9 @@ class Partitions {
     @Scheduled(initialDelayString = "PT0S", fixedDelayString = "PT10S")
     void check() {
         Instant now = clock.instant();
-        if (leadership.leads() && !now.isBefore(next)) {
-            next = now.plus(EVERY);
+        // A clock that was far ahead when we last did it puts nothing off once it is right again.
+        if (leadership.leads() && Duration.between(last, now).abs().compareTo(EVERY) >= 0) {
+            last = now;
             tend();
         }
     }
@@ -57,7 +63,7 @@ class Partitions {
                 make(month.plusMonths(i));
             }
             if (!properties.keepCharges().isZero()) {
-                dropBefore(firstKept(month, properties.keepCharges()));
+                dropBefore(month);
             }
         } catch (DataAccessException e) {
             log.atWarn()
@@ -98,16 +104,46 @@ class Partitions {
         return month.minus(keep);
     }
 
-    private void dropBefore(YearMonth first) {
-        for (String month : months()) {
-            if (month.compareTo(name(first)) < 0) {
+    /**
+     * Drops what need not be kept even if our clock is ahead: by the earliest of our month, the
+     * database's, and the newest in which anything was charged.
+     */
+    private void dropBefore(YearMonth ours) {
+        List<String> months = months();
+        Optional<YearMonth> present =
+                months.reversed().stream()
+                        .filter(this::isCharged)
+                        .findFirst()
+                        .flatMap(newest ->
+                                Stream.of(month(newest), databases(), ours)
+                                        .min(Comparator.naturalOrder()));
+        if (present.isEmpty()) {
+            return;
+        }
+        String first = name(firstKept(present.get(), properties.keepCharges()));
+        for (String month : months) {
+            if (month.compareTo(first) < 0) {
                 jdbc.sql("drop table " + month).update();
                 log.atInfo().addKeyValue("partition", month).log("dropped charges");
             }
         }
     }
 
+    private boolean isCharged(String month) {
+        return jdbc.sql("select exists(select 1 from " + month + ")").query(Boolean.class).single();
+    }
+
+    private YearMonth databases() {
+        return jdbc.sql("select to_char(now() at time zone 'UTC', 'YYYY-MM')")
+                .query((row, number) -> YearMonth.parse(row.getString(1)))
+                .single();
+    }
+
     private static String name(YearMonth month) {
-        return PREFIX + month.toString().replace("-", "");
+        return PREFIX + month.format(DIGITS);
+    }
+
+    private static YearMonth month(String name) {
+        return YearMonth.parse(name.substring(PREFIX.length()), DIGITS);
     }
 }

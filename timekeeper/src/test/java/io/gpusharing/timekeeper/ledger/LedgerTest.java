@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
-import io.gpusharing.timekeeper.leadership.Leadership;
 import io.gpusharing.timekeeper.ledger.Posting.Correction;
 import io.gpusharing.timekeeper.ledger.Posting.Heard;
 import io.gpusharing.timekeeper.ledger.Posting.Move;
@@ -143,33 +142,5 @@ class LedgerTest {
         assertThat(verification.run().differences())
                 .extracting(Difference::kind)
                 .containsExactlyInAnyOrder("amount", "hour", "stay");
-    }
-
-    @Test
-    void monthsToComeHaveTablesOfTheirOwn() {
-        var partitions =
-                new Partitions(
-                        database.jdbc(),
-                        new LedgerProperties(
-                                Duration.ZERO,
-                                Duration.ZERO,
-                                Duration.ZERO,
-                                java.time.Period.ofMonths(1),
-                                Duration.ofMinutes(10),
-                                10),
-                        Leadership.alone(),
-                        clock);
-
-        partitions.tend();
-        clock.pass(Duration.ofDays(70));
-        partitions.tend();
-
-        assertThat(partitions.months())
-                .containsExactly(
-                        "charge_m202604",
-                        "charge_m202605",
-                        "charge_m202606",
-                        "charge_m202607",
-                        "charge_m202608");
     }
 }
