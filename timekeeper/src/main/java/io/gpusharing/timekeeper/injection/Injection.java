@@ -7,6 +7,9 @@ import java.time.Instant;
  */
 sealed interface Injection {
 
+    /** Tells it apart from what held before. */
+    Instant since();
+
     /**
      * They do.
      *

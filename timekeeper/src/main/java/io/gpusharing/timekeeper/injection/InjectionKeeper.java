@@ -11,9 +11,11 @@ import io.gpusharing.timekeeper.events.Events;
 import io.gpusharing.timekeeper.events.Events.Text;
 import io.gpusharing.timekeeper.injection.Injection.Off;
 import io.gpusharing.timekeeper.injection.Injection.On;
+import io.gpusharing.timekeeper.injection.InjectionSwitch.Said;
 import io.gpusharing.timekeeper.leadership.Leadership;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import java.net.HttpURLConnection;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.Optional;
@@ -41,6 +43,7 @@ class InjectionKeeper implements PodOnlooker {
     private final Leadership leadership;
     private final Clock clock;
     private Injection last = new On(Instant.EPOCH);
+    private boolean told = true;
     private boolean restored;
     private boolean away;
 
@@ -86,9 +89,14 @@ class InjectionKeeper implements PodOnlooker {
             if (!wanted.equals(last)) {
                 published.write(wanted);
                 last = wanted;
+                told = false;
+            } else if (told && wanted instanceof Off) {
+                obey(published.read().map(Said::injection));
+            }
+            if (!told) {
                 tell(wanted);
-            } else if (wanted instanceof Off) {
-                obey(published.read());
+                published.told(wanted);
+                told = true;
             }
             away = false;
         } catch (KubernetesClientException e) {
@@ -101,9 +109,11 @@ class InjectionKeeper implements PodOnlooker {
         }
     }
 
-    private void restore(Injection before) {
-        breaker.restore(before);
-        last = before;
+    /** Whoever led before may have been killed before the Event. */
+    private void restore(Said before) {
+        breaker.restore(before.injection());
+        last = before.injection();
+        told = before.told();
     }
 
     /** An administrator closed it, or took the switch away. */
@@ -121,14 +131,16 @@ class InjectionKeeper implements PodOnlooker {
                         .addKeyValue("pods", off.pods())
                         .log("pods get no metering container: its image cannot be pulled");
                 event(
+                        "off-%x".formatted(off.since().toEpochMilli()),
                         Events.Type.Warning,
                         "InjectionStopped",
                         "%s cannot be pulled in %d pods; new pods get no metering container and are charged by allocation"
                                 .formatted(off.image(), off.pods()));
             }
-            case On _ -> {
+            case On on -> {
                 log.atInfo().log("pods get the metering container again");
                 event(
+                        "on-%x".formatted(on.since().toEpochMilli()),
                         Events.Type.Normal,
                         "InjectionResumed",
                         "new pods get the metering container again");
@@ -136,8 +148,10 @@ class InjectionKeeper implements PodOnlooker {
         }
     }
 
-    private void event(Events.Type type, String reason, String message) {
-        Instant now = clock.instant();
+    /**
+     * @param id the same for the same switch, so that it is told once
+     */
+    private void event(String id, Events.Type type, String reason, String message) {
         var about =
                 new ObjectReferenceBuilder()
                         .withApiVersion("v1")
@@ -146,12 +160,11 @@ class InjectionKeeper implements PodOnlooker {
                         .withName(Names.INJECTION_SWITCH)
                         .build();
         try {
-            events.write(
-                    about,
-                    "%x".formatted(now.toEpochMilli()),
-                    new Text(type, reason, "Inject", message),
-                    now);
+            events.write(about, id, new Text(type, reason, "Inject", message), clock.instant());
         } catch (KubernetesClientException e) {
+            if (e.getCode() != HttpURLConnection.HTTP_FORBIDDEN) {
+                throw e;
+            }
             // What counts is published; the log and the gauge say it too.
             log.atWarn().setCause(e).addKeyValue("reason", reason).log("cannot write an Event");
         }

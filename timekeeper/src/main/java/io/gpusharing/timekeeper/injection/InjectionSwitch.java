@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The ConfigMap by which the webhook and an administrator are told, and by which an administrator
@@ -20,6 +21,7 @@ import java.util.Optional;
 final class InjectionSwitch {
 
     private static final String ON = "On";
+    private static final String TOLD = "told";
 
     private final KubernetesClient client;
     private final String namespace;
@@ -32,14 +34,33 @@ final class InjectionSwitch {
         this.namespace = namespace;
     }
 
+    /**
+     * What stands there.
+     *
+     * @param told false from when we said it until the Event about it is written
+     */
+    record Said(Injection injection, boolean told) {}
+
     /** What stands there; empty if nothing was ever said. */
-    Optional<Injection> read() {
-        return Optional.ofNullable(map().get()).map(InjectionSwitch::read);
+    Optional<Said> read() {
+        return Optional.ofNullable(map().get())
+                .map(map -> new Said(read(map), !"false".equals(data(map).get(TOLD))));
     }
 
     /** Says it, whatever stood there. */
     void write(Injection injection) {
+        write(map().get(), injection, false);
+    }
+
+    /** The Event about it is written. If somebody has said something else since, that stays. */
+    void told(Injection injection) {
         ConfigMap present = map().get();
+        if (present != null && read(present).equals(injection)) {
+            write(present, injection, true);
+        }
+    }
+
+    private void write(@Nullable ConfigMap present, Injection injection, boolean told) {
         ConfigMap wanted =
                 new ConfigMapBuilder()
                         .withNewMetadata()
@@ -50,6 +71,7 @@ final class InjectionSwitch {
                         .addToLabels("app.kubernetes.io/part-of", "gpusharing")
                         .endMetadata()
                         .withData(data(injection))
+                        .addToData(TOLD, Boolean.toString(told))
                         .build();
         if (present == null) {
             client.resource(wanted).create();
@@ -79,12 +101,16 @@ final class InjectionSwitch {
     }
 
     private static Injection read(ConfigMap map) {
-        Map<String, String> data = Objects.requireNonNullElse(map.getData(), Map.of());
+        Map<String, String> data = data(map);
         String image = data.get("image");
         Instant since = instant(data.getOrDefault("since", ""));
         return "Off".equals(data.get("injection")) && image != null
                 ? new Off(image, since, number(data.getOrDefault("pods", "0")))
                 : new On(since);
+    }
+
+    private static Map<String, String> data(ConfigMap map) {
+        return Objects.requireNonNullElse(map.getData(), Map.of());
     }
 
     /** People edit this object too; what cannot be read is as if it had not been written. */

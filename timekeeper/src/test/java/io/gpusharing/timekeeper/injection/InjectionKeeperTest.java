@@ -43,14 +43,17 @@ class InjectionKeeperTest {
     void start() throws IOException {
         api = new FakeApiServer();
         api.keep(SWITCH, "");
-        keeper =
-                new InjectionKeeper(
-                        api.client(),
-                        new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1)),
-                        new InjectionProperties(3),
-                        registry,
-                        Leadership.alone(),
-                        clock);
+        keeper = keeper();
+    }
+
+    private InjectionKeeper keeper() {
+        return new InjectionKeeper(
+                api.client(),
+                new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1)),
+                new InjectionProperties(3),
+                registry,
+                Leadership.alone(),
+                clock);
     }
 
     @AfterEach
@@ -189,6 +192,45 @@ class InjectionKeeperTest {
 
         assertThat(published()).containsEntry("injection", "Off");
         assertThat(api.to("/events")).hasSize(1);
+    }
+
+    @Test
+    void anEventThatAKillCutOffIsToldOnceByWhoComesNext() {
+        api.refuse("/events", 500);
+        threePodsWait();
+        keeper.step();
+        assertThat(published()).containsEntry("injection", "Off");
+        assertThat(api.created("/events")).isZero();
+
+        api.allow("/events");
+        for (int restart = 0; restart < 3; restart++) {
+            clock.pass(Duration.ofHours(2));
+            keeper = keeper();
+            keeper.step();
+            keeper.step();
+        }
+
+        assertThat(api.created("/events")).isOne();
+        assertThat(events()).containsExactly("InjectionStopped", "InjectionStopped");
+        assertThat(published()).containsEntry("injection", "Off").containsEntry("pods", "3");
+    }
+
+    @Test
+    void whatAnAdministratorSaysWhileTheEventIsWrittenHolds() {
+        threePodsWait();
+        api.refuse("/events", 500);
+        keeper.step();
+        api.keep(
+                SWITCH,
+                "{\"metadata\":{\"name\":\"gpusharing-injection\"},\"data\":{\"injection\":\"On\"}}");
+        api.allow("/events");
+
+        keeper.step();
+        keeper.step();
+
+        assertThat(published()).containsEntry("injection", "On");
+        keeper.step();
+        assertThat(stopped()).isZero();
     }
 
     private void threePodsWait() {
