@@ -1,6 +1,8 @@
 package io.gpusharing.timekeeper.budget;
 
 import io.gpusharing.budget.GpuBudgetSpec;
+import io.gpusharing.budget.GpuBudgetSpec.PeriodSpec;
+import io.gpusharing.budget.GpuBudgetSpec.Share;
 import io.gpusharing.budget.GpuBudgetStatus;
 import io.gpusharing.budget.Misread;
 import io.gpusharing.budget.Period;
@@ -9,11 +11,13 @@ import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.util.Comparator;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A {@code GpuBudget} as it counts. A spec that makes no sense is replaced by one without a limit
- * for the same namespaces: their use is counted, and no other budget is affected.
+ * for the same namespaces: their use is counted, by what can be understood of it, and no other
+ * budget is affected.
  *
  * @param byDefault whether we made it ourselves, for namespaces that no other budget names
  * @param published status in the cluster when it was read; null if there was none
@@ -58,9 +62,31 @@ record Budget(
         spec = misread == null ? spec : unlimited(spec);
     }
 
-    /** What can be kept of a spec of which only the namespaces are certain. */
+    /**
+     * What can be kept of a spec that makes no sense. A slip of the pen in one field changes
+     * neither what pods cost nor where periods end: that could not be mended afterwards.
+     */
     private static GpuBudgetSpec unlimited(GpuBudgetSpec written) {
-        return GpuBudgetSpec.monthly(written.namespaces(), null);
+        GpuBudgetSpec plain = GpuBudgetSpec.monthly(written.namespaces(), null);
+        GpuBudgetSpec timed = unlimited(written, written.period(), plain.share());
+        PeriodSpec period = (Misread.of(timed).isEmpty() ? timed : plain).period();
+        GpuBudgetSpec kept = unlimited(written, period, written.share());
+        return Misread.of(kept).isEmpty() ? kept : unlimited(written, period, plain.share());
+    }
+
+    private static GpuBudgetSpec unlimited(GpuBudgetSpec written, PeriodSpec period, Share share) {
+        GpuBudgetSpec plain = GpuBudgetSpec.monthly(written.namespaces(), null);
+        return new GpuBudgetSpec(
+                written.namespaces(),
+                null,
+                period,
+                plain.rollover(),
+                plain.debt(),
+                plain.onExhausted(),
+                written.chargeBy(),
+                share,
+                plain.warnAtPercent(),
+                plain.minimumRunTime());
     }
 
     /** The same without a limit, because computing with the written spec has failed. */
@@ -70,7 +96,8 @@ record Budget(
                 uid,
                 generation,
                 created,
-                spec,
+                // It may be the period itself with which nobody can compute.
+                unlimited(spec, GpuBudgetSpec.monthly(List.of(), null).period(), spec.share()),
                 byDefault,
                 published,
                 new Misread("spec", problem, "amounts and dates that can be counted with"));

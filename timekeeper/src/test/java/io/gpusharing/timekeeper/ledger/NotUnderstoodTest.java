@@ -62,6 +62,45 @@ class NotUnderstoodTest {
     }
 
     @Test
+    void aSlipInOneFieldChangesNeitherWhatPodsCostNorWhereAPeriodEnds() {
+        var books =
+                new Books(
+                        START,
+                        martian.fixed(50, 30),
+                        budget(
+                                "lots",
+                                START,
+                                "a lot",
+                                Unit.Day,
+                                "Europe/Berlin",
+                                "0",
+                                25,
+                                "team-c"));
+        books.told(Pods.waiting("team-b", 25, 15).boundAt(START));
+
+        books.pass(Duration.ofMinutes(2));
+
+        assertThat(books.used("martian").microGpuSeconds())
+                .as("a quarter of a GPU is half of what counts as one")
+                .isEqualTo(MINUTE);
+        assertThat(books.budget("martian").period().start()).isEqualTo("2026-03-01T00:00:00Z");
+        assertThat(books.budget("lots").misread())
+                .extracting(Misread::field)
+                .isEqualTo("spec.gpuMinutes");
+        assertThat(books.budget("lots").period().end()).isEqualTo("2026-03-02T23:00:00Z");
+    }
+
+    @Test
+    void whatCountsAsOneGpuIsAWholeOneIfThatIsTheSlip() {
+        var books = new Books(START, monthly("a", START, "100", "team-b").fixed(0, 0));
+        books.told(Pods.waiting("team-b", 50, 30).boundAt(START));
+
+        books.pass(Duration.ofMinutes(2));
+
+        assertThat(books.used("a").microGpuSeconds()).isEqualTo(MINUTE);
+    }
+
+    @Test
     void grantsBeyondAllMeasureAreAsGoodAsNoLimitAndStopNobody() {
         var books = new Books(START, sound, monthly("other", START, "1", "team-b"));
         books.told(Pods.waiting("team-a", 100, 60).boundAt(START));
