@@ -1,7 +1,6 @@
 package io.gpusharing.timekeeper.budget;
 
 import io.gpusharing.Names;
-import io.gpusharing.timekeeper.budget.Assignment.Conflict;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import io.gpusharing.timekeeper.metering.Stay;
 import java.time.DateTimeException;
@@ -28,7 +27,7 @@ record Mark(PodFacts pod, @Nullable Instant end) {
     /** Value: an instant in whole seconds, RFC 3339 in UTC. */
     static final String ANNOTATION = Names.PREFIX + "budget-exhausted-at";
 
-    /** A mark that is no further from the truth is left alone. */
+    /** A mark that is no further from the truth is left alone, while the end is ahead. */
     static final Duration TOLERANCE = Duration.ofSeconds(30);
 
     /**
@@ -40,9 +39,8 @@ record Mark(PodFacts pod, @Nullable Instant end) {
         for (BudgetState state : states) {
             Instant end = state.at(now).exhaustedAt();
             if (end != null) {
-                List<String> others = state.conflicts().stream().map(Conflict::namespace).toList();
                 state.spec().namespaces().stream()
-                        .filter(namespace -> !others.contains(namespace))
+                        .filter(state::paysFor)
                         .forEach(it -> ends.put(it, end.truncatedTo(ChronoUnit.SECONDS)));
             }
         }
@@ -62,7 +60,7 @@ record Mark(PodFacts pod, @Nullable Instant end) {
         for (PodFacts pod : pods) {
             Mark mark = new Mark(pod, near(ends.get(pod.namespace()), pod, now));
             // A pod that has ended keeps what it was told last.
-            if (!mark.isTold() && Stay.of(pod) instanceof Stay.Open) {
+            if (!mark.isTold(now) && Stay.of(pod) instanceof Stay.Open) {
                 int number = taken.merge(pod.namespace(), 1, Integer::sum);
                 turns.add(new Turn(mark, number));
             }
@@ -81,12 +79,14 @@ record Mark(PodFacts pod, @Nullable Instant end) {
         return far ? null : end;
     }
 
-    private boolean isTold() {
+    /** Since when a budget is used up is known exactly, and does not change any more. */
+    private boolean isTold(Instant now) {
         if (end == null) {
             return !pod.annotations().containsKey(ANNOTATION);
         }
         Instant told = told(pod);
-        return told != null && Duration.between(told, end).abs().compareTo(TOLERANCE) <= 0;
+        Duration allowed = end.isAfter(now) ? TOLERANCE : Duration.ZERO;
+        return told != null && Duration.between(told, end).abs().compareTo(allowed) <= 0;
     }
 
     /** What stands on a pod; null if nothing does, or what we cannot have written. */

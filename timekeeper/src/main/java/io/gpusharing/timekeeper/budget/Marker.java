@@ -119,12 +119,12 @@ class Marker extends Alarm {
         return missing.size() > MOST_PODS ? nextTurn : next(ends, now);
     }
 
-    /** When the next end comes into sight, or a pod may be written again. */
+    /** When the next end comes into sight or has come, or a pod may be written again. */
     private @Nullable Instant next(Map<String, Instant> ends, Instant now) {
         Instant next = resting.values().stream().min(Instant::compareTo).orElse(null);
         for (Instant end : ends.values()) {
             Instant notice = end.minus(Announcement.NOTICE);
-            next = notice.isAfter(now) ? sooner(next, notice) : next;
+            next = end.isAfter(now) ? sooner(next, notice.isAfter(now) ? notice : end) : next;
         }
         return next;
     }

@@ -59,6 +59,12 @@ class MarkTest {
     }
 
     @Test
+    void onceTheBudgetIsUsedUpTheMarkSaysExactlySinceWhen() {
+        assertThat(missing(NOW.plusSeconds(20).toString(), NOW)).containsExactly(Optional.of(NOW));
+        assertThat(missing(NOW.toString(), NOW)).isEmpty();
+    }
+
+    @Test
     void aMarkIsTakenAwayWhenTheEndIsFarAgainAndDoesNotFlickerAtTheEdge() {
         Instant edge = NOW.plus(QUARTER);
 
