@@ -92,6 +92,19 @@ public final class Installation {
                 .orFail();
     }
 
+    /** Gives one template of the chart another value, as {@code helm upgrade --set} would. */
+    public static void set(TestCluster cluster, String value, String template) {
+        cluster.kubectl()
+                .pipe(
+                        Manifests.rendered(value, template),
+                        "apply",
+                        "--server-side",
+                        "--force-conflicts",
+                        "-f",
+                        "-")
+                .orFail();
+    }
+
     /** Who asks {@link TimekeeperApi} is told of the pods that it may get. */
     private static void letTheQuestionerSeePods(TestCluster cluster) {
         cluster.kubectl()

@@ -8,6 +8,7 @@ import io.gpusharing.e2e.cluster.Repository;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -38,6 +39,27 @@ final class Manifests {
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    /** One template of the chart with another value than in {@code deployment/}. */
+    static String rendered(String value, String template) {
+        try {
+            var helm =
+                    new ProcessBuilder(
+                                    Repository.tool("helm").toString(),
+                                    "template",
+                                    "gpusharing",
+                                    "helm/gpusharing",
+                                    "--namespace=" + Installation.NAMESPACE,
+                                    "--set=" + value,
+                                    "--show-only=templates/" + template)
+                            .directory(Repository.root().toFile())
+                            .redirectError(ProcessBuilder.Redirect.INHERIT)
+                            .start();
+            return new String(helm.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException("helm cannot be run", e);
         }
     }
 

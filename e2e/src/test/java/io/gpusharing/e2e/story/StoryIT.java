@@ -1,5 +1,6 @@
 package io.gpusharing.e2e.story;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -9,6 +10,9 @@ import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.Installation;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -29,7 +33,10 @@ class StoryIT {
     @BeforeAll
     static void start() {
         cluster = TestCluster.start(Repository.root().resolve(".run/story"));
-        installation = Installation.on(cluster, Story.PROPERTIES);
+        var properties = new HashMap<>(Story.PROPERTIES);
+        properties.put("GPUSHARING_BUDGETS_ANNOTATEPODS", "true");
+        installation = Installation.on(cluster, properties);
+        Installation.set(cluster, "timekeeper.annotatePods=true", "rbac-timekeeper.yaml");
         story = new Story(cluster, installation, Narrator.silent());
         scene = new Scene(cluster, Narrator.silent());
         ledger = new Ledger(cluster);
@@ -63,6 +70,21 @@ class StoryIT {
     @Order(4)
     void theBudgetEndsInTheForetoldSecondAndWorkGoesOn() {
         story.theBudgetEnds();
+
+        Instant end = requireNonNull(scene.status("team-a").exhaustedAt());
+        for (String pod : new String[] {"cuda", "trainer", "late"}) {
+            await(pod + " carries the end of its budget")
+                    .atMost(Duration.ofSeconds(30))
+                    .until(() -> mark(pod), end.truncatedTo(ChronoUnit.SECONDS).toString()::equals);
+        }
+    }
+
+    /** What the timekeeper has written on a pod of team-a; empty if nothing. */
+    private static String mark(String pod) {
+        return requireNonNull(scene.pod("team-a", pod))
+                .getMetadata()
+                .getAnnotations()
+                .getOrDefault("gpusharing.io/budget-exhausted-at", "");
     }
 
     @Test
@@ -133,6 +155,28 @@ class StoryIT {
 
     @Test
     @Order(9)
+    void aGrantTakesTheEndOfTheBudgetFromItsPods() {
+        assertThat(mark("cuda")).isNotEmpty();
+        cluster.kubectl()
+                .pipe(
+                        """
+                        apiVersion: gpusharing.io/v1alpha1
+                        kind: GpuGrant
+                        metadata: {name: team-a-more}
+                        spec: {budget: team-a, gpuMinutes: "60", reason: paper deadline}
+                        """,
+                        "create",
+                        "-f",
+                        "-")
+                .orFail();
+
+        await("cuda is told nothing any more")
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> mark("cuda").isEmpty());
+    }
+
+    @Test
+    @Order(10)
     void theLedgerEqualsTheRecountOfTheAuditLog() {
         for (String team : new String[] {"team-a", "team-b"}) {
             cluster.kubectl().run("delete", "pods", "--all", "--namespace=" + team).orFail();
@@ -147,7 +191,7 @@ class StoryIT {
     }
 
     @Test
-    @Order(10)
+    @Order(11)
     void oneMicroGpuSecondTooMuchIsFound() {
         ledger.tamper("trainer", 1);
         try {
