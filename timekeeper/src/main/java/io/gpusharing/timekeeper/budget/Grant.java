@@ -4,10 +4,12 @@ import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Lot;
 import io.gpusharing.budget.PeriodRule;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * GPU time on top of a budget.
+ * GPU time on top of a budget. It begins and ends with a whole second, as every charge does: parts
+ * of a second that somebody wrote are cut off.
  *
  * @param from first instant at which it counts
  * @param expires first instant at which it does not; null for the end of the period in which it
@@ -24,6 +26,18 @@ record Grant(
         Instant from,
         @Nullable Instant expires,
         @Nullable Instant ended) {
+
+    /** RFC 3339 ends with the year 9999; a later instant, by its offset, could not be published. */
+    private static final Instant END_OF_TIME = Instant.parse("9999-12-31T23:59:59Z");
+
+    Grant {
+        from = whole(from);
+        expires = expires == null ? null : whole(expires);
+    }
+
+    private static Instant whole(Instant instant) {
+        return instant.isAfter(END_OF_TIME) ? END_OF_TIME : instant.truncatedTo(ChronoUnit.SECONDS);
+    }
 
     /** Until when it counts; null for ever. */
     @Nullable Instant until(PeriodRule periods) {

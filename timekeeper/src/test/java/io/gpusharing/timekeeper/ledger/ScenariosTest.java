@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.Lot;
 import io.gpusharing.budget.PeriodRule.Unit;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.timekeeper.budget.TestBudgets.Given;
@@ -87,6 +88,39 @@ class ScenariosTest {
         Instant start = books.budget("a").period().start();
         assertThat(books.balances().stretch("a", start, now))
                 .hasValueSatisfying(all -> assertThat(all.total()).isEqualTo(hours(30)));
+    }
+
+    @Test
+    void aGrantThatIsWrittenWithPartsOfSecondsCountsInWholeOnes() {
+        var books = new Books(TEN, monthly("a", TEN, "10", "team-a"));
+        Pods pod = Pods.waiting("team-a", 50, 15).boundAt(TEN);
+        books.told(pod);
+        books.grants(
+                new Given(
+                        "odd",
+                        "a",
+                        "30",
+                        TEN.plusMillis(5_500),
+                        TEN.plusSeconds(9).plusNanos(123_456_789)),
+                new Given(
+                        "for ever",
+                        "a",
+                        "1",
+                        TEN,
+                        Instant.parse("9999-12-31T23:59:59.999999999Z")));
+        books.pass(Duration.ofSeconds(20));
+        books.told(pod.finishedAt(books.clock.instant()));
+
+        Instant now = books.clock.instant();
+        // Of the odd one, what was used in the four seconds in which it counted.
+        assertThat(books.budget("a").granted(now)).contains(new GpuTime(662_000_000));
+        assertThat(books.balances().at("a", now))
+                .hasValueSatisfying(balance ->
+                        assertThat(balance.remaining()).isEqualTo(new GpuTime(652_000_000)));
+        assertThat(books.budget("a").line().orElseThrow().lots())
+                .extracting(Lot::until)
+                .contains(Instant.parse("9999-12-31T23:59:59Z"));
+        assertThat(books.differences()).isEmpty();
     }
 
     @Test
