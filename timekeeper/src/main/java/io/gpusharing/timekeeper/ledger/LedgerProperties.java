@@ -14,7 +14,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param resumeGrace how long after a restart the API server may take to tell what happened
  *     meanwhile, before a vanished pod's end is estimated
  * @param keepCharges how long single charges are kept, in whole months; zero for ever. Hourly sums
- *     stay
+ *     stay, and so do all months since a period began that is still open
  * @param settleEvery how often budgets that charge by measured use are brought to what node agents
  *     have measured; until then they stand as if charged by allocation
  * @param idleFloorPercent what an idle share costs such a budget, in percent of a busy one

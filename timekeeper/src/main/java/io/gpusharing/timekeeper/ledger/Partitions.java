@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.ledger;
 
+import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.leadership.Leadership;
 import java.time.Clock;
 import java.time.Duration;
@@ -10,6 +11,7 @@ import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -32,6 +34,22 @@ class Partitions {
     private static final Duration EVERY = Duration.ofHours(6);
     private static final String PREFIX = "charge_m";
     private static final DateTimeFormatter DIGITS = DateTimeFormatter.ofPattern("uuuuMM");
+
+    /**
+     * What is computed from all of its entries, and not only from hourly sums: a period that is
+     * open, which may begin and have grants begin in the middle of an hour, and a stay that is
+     * settled by use. Some time longer, because of what is told late.
+     */
+    private static final String NEEDED =
+            """
+            select min(since) from (
+                select counted_from as since from budget_period
+                 where period_end is null or period_end > least(:now::timestamptz, now()) - interval '2 days'
+                union all
+                select use_since from pod_stay
+                 where use_since is not null
+                   and (held_until is null or held_until > least(:now::timestamptz, now()) - interval '2 days')) open
+            """;
 
     private final JdbcClient jdbc;
     private final LedgerProperties properties;
@@ -120,13 +138,26 @@ class Partitions {
         if (present.isEmpty()) {
             return;
         }
-        String first = name(firstKept(present.get(), properties.keepCharges()));
+        YearMonth past = firstKept(present.get(), properties.keepCharges());
+        String first = name(neededFrom().filter(past::isAfter).orElse(past));
         for (String month : months) {
             if (month.compareTo(first) < 0) {
                 jdbc.sql("drop table " + month).update();
                 log.atInfo().addKeyValue("partition", month).log("dropped charges");
             }
         }
+    }
+
+    private Optional<YearMonth> neededFrom() {
+        return jdbc
+                .sql(NEEDED)
+                .param("now", clock.instant().toString())
+                .query((row, number) -> Timestamps.instantOrNull(row, "min"))
+                .list()
+                .stream()
+                .filter(Objects::nonNull)
+                .map(since -> YearMonth.from(since.atOffset(ZoneOffset.UTC)))
+                .findFirst();
     }
 
     private boolean isCharged(String month) {

@@ -81,6 +81,49 @@ class PartitionsTest {
     }
 
     @Test
+    void monthsFromWhichAnOpenPeriodOrAPodThatIsChargedByUseIsComputedAreKept() {
+        halfAYearAgo();
+        partitions.tend();
+        charged(month);
+        YearMonth began = month.minusMonths(5);
+        YearMonth measured = month.minusMonths(4);
+        database.jdbc()
+                .sql("insert into cluster (id, metering_start) values ('test', now())")
+                .update();
+        database.jdbc()
+                .sql(
+                        """
+                        insert into budget_period (cluster, budget, period_start, period_end, counted_from)
+                        values ('test', 'a', now() - interval '1 year', now() + interval '1 year', :began::timestamptz)
+                        """)
+                .param("began", began + "-02T10:24:13Z")
+                .update();
+        database.jdbc()
+                .sql(
+                        """
+                        insert into pod_stay (cluster, pod_uid, namespace, name, node, budget, rate, share_rate,
+                            compute_part, memory_part, share_known, held_from, posted_until, charged_until, use_since)
+                        values ('test', gen_random_uuid(), 'team-a', 'p', 'n', 'a', 1, 1, 1, 1, true,
+                            :from::timestamptz, :from::timestamptz, :from::timestamptz, :from::timestamptz)
+                        """)
+                .param("from", measured + "-05T06:07:08Z")
+                .update();
+
+        partitions.tend();
+        assertThat(partitions.months()).startsWith(months(began, began).getFirst());
+
+        database.jdbc()
+                .sql("update budget_period set period_end = now() - interval '3 days'")
+                .update();
+        partitions.tend();
+        assertThat(partitions.months()).startsWith(months(measured, measured).getFirst());
+
+        database.jdbc().sql("update pod_stay set held_until = now() - interval '3 days'").update();
+        partitions.tend();
+        assertThat(partitions.months()).startsWith(months(month, month).getFirst());
+    }
+
+    @Test
     void aClockThatIsAYearAheadDropsNothing() {
         partitions.tend();
         charged(month);
