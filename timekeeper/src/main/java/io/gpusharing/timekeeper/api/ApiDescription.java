@@ -24,6 +24,7 @@ import org.springframework.context.annotation.Configuration;
 class ApiDescription {
 
     private static final String TOKEN = "kubernetes";
+    private static final String BUDGETS = "/api/v1/budgets/";
     private static final Map<String, String> PROBLEMS =
             Map.of(
                     "400", "The question cannot be read",
@@ -31,6 +32,13 @@ class ApiDescription {
                     "403", "RBAC on gpubudgets.gpusharing.io does not allow it",
                     "404", "There is no such thing",
                     "503", "The database or the API server is away; ask again");
+
+    /** What orders may be answered besides. */
+    private static final Map<String, String> PROBLEMS_OF_ORDERS =
+            Map.of(
+                    "409", "What this Idempotency-Key made was deleted since",
+                    "412", "If-Match names an older state",
+                    "422", "The order cannot be carried out, or its Idempotency-Key made another");
 
     @Bean
     OpenApiCustomizer description() {
@@ -58,12 +66,16 @@ class ApiDescription {
 
     private static void operations(OpenAPI api) {
         api.getPaths()
-                .values()
-                .forEach(path -> path.readOperations().forEach(ApiDescription::addProblems));
+                .forEach((name, path) -> {
+                    path.readOperations().forEach(it -> addProblems(it, PROBLEMS));
+                    if (path.getPost() != null && name.startsWith(BUDGETS)) {
+                        addProblems(path.getPost(), PROBLEMS_OF_ORDERS);
+                    }
+                });
     }
 
-    private static void addProblems(Operation operation) {
-        PROBLEMS.forEach((code, description) ->
+    private static void addProblems(Operation operation, Map<String, String> problems) {
+        problems.forEach((code, description) ->
                 operation
                         .getResponses()
                         .addApiResponse(

@@ -6,6 +6,7 @@ import io.gpusharing.timekeeper.ledger.Bookkeeper;
 import io.gpusharing.timekeeper.ledger.CorrectionOrder;
 import io.gpusharing.timekeeper.ledger.Corrections;
 import io.gpusharing.timekeeper.ledger.Corrections.Written;
+import io.swagger.v3.oas.annotations.media.ArraySchema;
 import io.swagger.v3.oas.annotations.media.Content;
 import io.swagger.v3.oas.annotations.media.Schema;
 import io.swagger.v3.oas.annotations.responses.ApiResponse;
@@ -106,7 +107,9 @@ class CorrectionController {
     @PostMapping
     @ApiResponse(
             responseCode = "200",
-            content = @Content(schema = @Schema(implementation = Written.class)))
+            content =
+                    @Content(
+                            array = @ArraySchema(schema = @Schema(implementation = Written.class))))
     ResponseEntity<String> correct(
             @PathVariable String budget,
             @RequestHeader("Idempotency-Key") String key,

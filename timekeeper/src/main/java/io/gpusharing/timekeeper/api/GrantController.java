@@ -11,6 +11,7 @@ import io.gpusharing.timekeeper.budget.GrantOrders.Outcome;
 import io.gpusharing.timekeeper.budget.GrantOrders.Outcome.Granted;
 import io.gpusharing.timekeeper.budget.GrantOrders.Outcome.KeyReused;
 import io.gpusharing.timekeeper.budget.GrantOrders.Outcome.Revoked;
+import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotNull;
@@ -97,6 +98,8 @@ class GrantController {
      *     is answered the same and grants nothing more, with another content it is refused
      */
     @PostMapping
+    @ApiResponse(responseCode = "201", description = "It was made")
+    @ApiResponse(responseCode = "200", description = "An earlier request had made it")
     ResponseEntity<Made> make(
             @PathVariable String budget,
             @RequestHeader("Idempotency-Key") String key,

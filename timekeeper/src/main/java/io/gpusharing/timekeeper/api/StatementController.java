@@ -13,6 +13,8 @@ import io.gpusharing.timekeeper.ledger.StatementBook;
 import io.gpusharing.timekeeper.ledger.StatementBook.Lines;
 import io.gpusharing.timekeeper.ledger.StatementLine;
 import io.gpusharing.timekeeper.ledger.StatementLine.Place;
+import io.swagger.v3.oas.annotations.media.Content;
+import io.swagger.v3.oas.annotations.media.Schema;
 import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -190,7 +192,8 @@ class StatementController {
     @GetMapping(path = "/statement", produces = "text/csv")
     @ApiResponse(
             responseCode = "200",
-            description = "Amounts are micro-GPU-seconds, negative where they were used")
+            description = "In CSV amounts are micro-GPU-seconds, negative where they were used",
+            content = @Content(mediaType = "text/csv", schema = @Schema(type = "string")))
     void csv(
             @PathVariable String budget,
             @RequestParam(required = false) @Nullable Instant from,

@@ -8,6 +8,11 @@ import io.gpusharing.timekeeper.usage.Outcome.Refusal;
 import io.gpusharing.timekeeper.usage.Outcome.Refused;
 import io.gpusharing.timekeeper.usage.Outcome.Unavailable;
 import io.gpusharing.timekeeper.usage.ReportReader.MalformedReportException;
+import io.swagger.v3.oas.annotations.Operation;
+import io.swagger.v3.oas.annotations.media.Content;
+import io.swagger.v3.oas.annotations.media.Schema;
+import io.swagger.v3.oas.annotations.parameters.RequestBody;
+import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -65,6 +70,22 @@ class UsageController {
 
     /** Null where the answer is written already, as it is for every report that is taken. */
     @PostMapping(UsageSecurity.PATH)
+    @Operation(
+            description =
+                    "For meters, with their pod-bound tokens; docs/reference.md has the report",
+            requestBody =
+                    @RequestBody(
+                            required = true,
+                            content =
+                                    @Content(
+                                            mediaType = MediaType.APPLICATION_JSON_VALUE,
+                                            schema = @Schema(type = "object"))))
+    @ApiResponse(
+            responseCode = "200",
+            content = @Content(schema = @Schema(implementation = Taken.class)))
+    @ApiResponse(responseCode = "409", description = "The run's sequence told something else")
+    @ApiResponse(responseCode = "413", description = "The report is too large")
+    @ApiResponse(responseCode = "429", description = "The meter has begun too often")
     @Nullable ResponseEntity<?> report(
             ReporterAuthentication who, HttpServletRequest request, HttpServletResponse response)
             throws IOException {

@@ -44,7 +44,6 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -912,6 +911,22 @@ class ApiHttpTest {
                         .contains("401", "403");
             }
         }
-        assertThat(Arrays.asList(paths.size())).isNotEmpty();
+        JsonNode orders = paths.path("/api/v1/budgets/{budget}/corrections").path("post");
+        assertThat(orders.path("responses").propertyNames()).contains("200", "412", "422");
+        assertThat(
+                        orders.at("/responses/200/content")
+                                .values()
+                                .iterator()
+                                .next()
+                                .at("/schema/type")
+                                .asString())
+                .isEqualTo("array");
+        assertThat(paths.at("/~1api~1v1~1budgets~1{budget}~1grants/post/responses").propertyNames())
+                .contains("200", "201", "409", "422");
+        assertThat(
+                        paths.at(
+                                        "/~1api~1v1~1budgets~1{budget}~1statement/get/responses/200/content")
+                                .propertyNames())
+                .contains("application/json", "text/csv");
     }
 }
