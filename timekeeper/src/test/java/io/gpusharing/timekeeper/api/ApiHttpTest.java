@@ -114,7 +114,7 @@ class ApiHttpTest {
                     @ComponentScan.Filter(
                             type = FilterType.REGEX,
                             pattern =
-                                    ".*(Watch|StatusPublisher|Announcer|DefaultBudgets|BudgetMetrics|Test.*|budget\\.Budgets)"))
+                                    ".*(Watch|StatusPublisher|Announcer|Marker|DefaultBudgets|BudgetMetrics|Test.*|budget\\.Budgets)"))
     @Import({Snapshot.class, EvictionBook.class, WasteReport.class})
     static class Application {
 
