@@ -170,7 +170,8 @@ class MarkerTest {
 
         at(85);
         assertThat(mark()).isEqualTo("2026-03-02T11:40:00Z");
-        at(86);
+        clock.set(TEN.plus(Duration.ofMinutes(86)));
+        assertThat(marker.work(clock.instant())).isEqualTo(TEN.plus(Duration.ofMinutes(100)));
         at(100);
         at(110);
 
