@@ -20,6 +20,7 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Keeps each month of charges in a partition of its own. Coming months are made ahead of time, and
@@ -34,6 +35,19 @@ class Partitions {
     private static final Duration EVERY = Duration.ofHours(6);
     private static final String PREFIX = "charge_m";
     private static final DateTimeFormatter DIGITS = DateTimeFormatter.ofPattern("uuuuMM");
+
+    // Identifiers cannot be parameters; these are digits only.
+    private static final List<String> STEPS =
+            List.of(
+                    "lock table charge_default in access exclusive mode",
+                    """
+                    create temporary table early on commit drop as
+                    select * from charge_default
+                     where charged_from >= '%2$s-01T00:00:00Z' and charged_from < '%3$s-01T00:00:00Z'
+                    """,
+                    "delete from charge_default where charged_from in (select charged_from from early)",
+                    "create table %1$s partition of charge for values from ('%2$s-01T00:00:00Z') to ('%3$s-01T00:00:00Z')",
+                    "insert into charge select * from early");
 
     /**
      * What is computed from all of its entries, and not only from hourly sums: a period that is
@@ -52,13 +66,20 @@ class Partitions {
             """;
 
     private final JdbcClient jdbc;
+    private final TransactionTemplate transaction;
     private final LedgerProperties properties;
     private final Leadership leadership;
     private final Clock clock;
     private Instant last = Instant.EPOCH;
 
-    Partitions(JdbcClient jdbc, LedgerProperties properties, Leadership leadership, Clock clock) {
+    Partitions(
+            JdbcClient jdbc,
+            TransactionTemplate transaction,
+            LedgerProperties properties,
+            Leadership leadership,
+            Clock clock) {
         this.jdbc = jdbc;
+        this.transaction = transaction;
         this.properties = properties;
         this.leadership = leadership;
         this.clock = clock;
@@ -105,11 +126,11 @@ class Partitions {
         if (months().contains(name(month))) {
             return;
         }
-        // Identifiers cannot be parameters; these are digits only.
-        jdbc.sql(
-                        "create table if not exists %s partition of charge for values from ('%s-01T00:00:00Z') to ('%s-01T00:00:00Z')"
-                                .formatted(name(month), month, month.plusMonths(1)))
-                .update();
+        transaction.executeWithoutResult(status -> {
+            // Charges that came before their month had a table have to leave the default one first.
+            STEPS.forEach(step ->
+                    jdbc.sql(step.formatted(name(month), month, month.plusMonths(1))).update());
+        });
     }
 
     /** Begin of the first month that is kept. */

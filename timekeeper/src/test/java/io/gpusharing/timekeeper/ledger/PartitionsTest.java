@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** One month of charges is kept, and the month that runs. The database's clock is right. */
 class PartitionsTest {
@@ -28,6 +29,7 @@ class PartitionsTest {
     private final Partitions partitions =
             new Partitions(
                     database.jdbc(),
+                    new TransactionTemplate(database.transactions()),
                     new LedgerProperties(
                             Duration.ZERO,
                             Duration.ZERO,
@@ -121,6 +123,23 @@ class PartitionsTest {
         database.jdbc().sql("update pod_stay set held_until = now() - interval '3 days'").update();
         partitions.tend();
         assertThat(partitions.months()).startsWith(months(month, month).getFirst());
+    }
+
+    @Test
+    void whatWasChargedBeforeItsMonthHadATableMovesIntoIt() {
+        charged(month);
+        charged(month.minusMonths(1));
+
+        partitions.tend();
+
+        assertThat(partitions.months())
+                .containsExactlyElementsOf(months(month, month.plusMonths(3)));
+        assertThat(count(months(month, month).getFirst())).isEqualTo(1);
+        assertThat(count("charge")).isEqualTo(2);
+    }
+
+    private long count(String table) {
+        return database.jdbc().sql("select count(*) from " + table).query(Long.class).single();
     }
 
     @Test
