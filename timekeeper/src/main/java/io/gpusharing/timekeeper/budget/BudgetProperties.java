@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.budget;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -18,6 +19,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param statusRefresh how old the used time that {@code kubectl} shows may become while it grows
  * @param annotatePods whether running pods are told by an annotation when their budget is used up;
  *     needs the right to patch pods, which the chart gives with {@code timekeeper.annotatePods}
+ * @param excludedNamespaces the webhook leaves their pods alone; a budget that names one says so
  */
 @ConfigurationProperties("gpusharing.budgets")
 record BudgetProperties(
@@ -26,7 +28,8 @@ record BudgetProperties(
         @DefaultValue("1h") Duration periodCloses,
         @DefaultValue("1s") Duration statusInterval,
         @DefaultValue("30s") Duration statusRefresh,
-        @DefaultValue("false") boolean annotatePods) {
+        @DefaultValue("false") boolean annotatePods,
+        @DefaultValue List<String> excludedNamespaces) {
 
     /** What applies to a namespace that no {@code GpuBudget} names. */
     enum UnnamedNamespaces {

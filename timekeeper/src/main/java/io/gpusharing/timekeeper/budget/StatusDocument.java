@@ -27,6 +27,7 @@ final class StatusDocument {
     static final String THRESHOLD = "ThresholdReached";
     static final String ENDS_SOON = "EndsSoon";
     static final String NAMESPACES = "NamespacesAssigned";
+    static final String FOUND = "NamespacesFound";
     static final String UNTRUSTED = "ChargeBasisUntrusted";
     static final String QUOTA = "QuotaFound";
 
@@ -36,10 +37,15 @@ final class StatusDocument {
      * The status as of an instant.
      *
      * @param alerts that its conditions tell
+     * @param strays names in its list that bring it nothing; empty while that is not known
      * @param before the status that stands there; its conditions keep their transition times
      */
     static GpuBudgetStatus of(
-            BudgetState state, Instant now, Alerts alerts, @Nullable GpuBudgetStatus before) {
+            BudgetState state,
+            Instant now,
+            Alerts alerts,
+            Optional<Strays> strays,
+            @Nullable GpuBudgetStatus before) {
         BudgetState at = state.at(now);
         Instant asOf = at.asOf();
         Optional<GpuTime> granted = at.granted(asOf);
@@ -63,7 +69,7 @@ final class StatusDocument {
                 used.minutes(),
                 remaining.map(GpuTime::minutes).orElse(null),
                 at.namespaces().stream().map(StatusDocument::namespace).toList(),
-                conditions(at, alerts, before));
+                conditions(at, alerts, strays, before));
     }
 
     private static LotEntry lot(Lot lot) {
@@ -80,7 +86,10 @@ final class StatusDocument {
     }
 
     private static List<Condition> conditions(
-            BudgetState state, Alerts alerts, @Nullable GpuBudgetStatus before) {
+            BudgetState state,
+            Alerts alerts,
+            Optional<Strays> strays,
+            @Nullable GpuBudgetStatus before) {
         boolean over = state.standing(state.asOf()) instanceof OverBudget;
         List<Conflict> conflicts = state.conflicts();
         var conditions = new ArrayList<>(always(state, before, over, conflicts));
@@ -88,6 +97,10 @@ final class StatusDocument {
             conditions.add(threshold(state, alerts.percent(), before));
             conditions.add(endsSoon(state, alerts.endsSoon(), before));
         }
+        strays.map(it -> found(state, it, before))
+                // After a restart what was said last stands until it is looked at again.
+                .or(() -> known(before, FOUND))
+                .ifPresent(conditions::add);
         if (state.spec().chargeBy() == ChargeBy.Utilization) {
             conditions.add(measured(state, before));
         }
@@ -122,6 +135,13 @@ final class StatusDocument {
                 soon
                         ? "At the present rate all is used at " + state.exhaustedAt()
                         : "It is used up, or lasts for more than 15 minutes at the present rate");
+    }
+
+    private static Condition found(
+            BudgetState state, Strays strays, @Nullable GpuBudgetStatus before) {
+        String reason =
+                strays.none() ? "AllFound" : strays.missing().isEmpty() ? "Excluded" : "NotFound";
+        return condition(state, before, FOUND, strays.none(), reason, strays.message());
     }
 
     private static Condition measured(BudgetState state, @Nullable GpuBudgetStatus before) {

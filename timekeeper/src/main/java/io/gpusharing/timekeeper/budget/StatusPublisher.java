@@ -16,6 +16,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,8 +38,12 @@ class StatusPublisher extends Alarm {
     private final KubernetesClient client;
     private final Budgets budgets;
     private final BudgetWatch watch;
+    private final NamespaceWatch namespaces;
     private final BudgetProperties properties;
     private final Map<String, Publication> published = new HashMap<>();
+
+    /** What the published status says of the names in its list. */
+    private final Map<String, Optional<Strays>> told = new HashMap<>();
 
     /** Budgets whose status could not be written: told once. */
     private final Set<String> failing = new HashSet<>();
@@ -47,6 +52,7 @@ class StatusPublisher extends Alarm {
             KubernetesClient client,
             Budgets budgets,
             BudgetWatch watch,
+            NamespaceWatch namespaces,
             BudgetProperties properties,
             Leadership leadership,
             Clock clock) {
@@ -54,8 +60,10 @@ class StatusPublisher extends Alarm {
         this.client = client;
         this.budgets = budgets;
         this.watch = watch;
+        this.namespaces = namespaces;
         this.properties = properties;
         budgets.listen(states -> ring());
+        namespaces.listen(this::ring);
     }
 
     @Override
@@ -70,6 +78,7 @@ class StatusPublisher extends Alarm {
         }
         Map<String, BudgetState> states = budgets.states();
         published.keySet().retainAll(states.keySet());
+        told.keySet().retainAll(states.keySet());
         Instant next = null;
         for (BudgetState state : states.values()) {
             Instant due = due(state, now);
@@ -83,7 +92,19 @@ class StatusPublisher extends Alarm {
 
     private @Nullable Instant due(BudgetState state, Instant now) {
         Publication last = published.get(state.name());
-        return last == null ? now : last.successorDue(state, now, properties);
+        return last == null || !strays(state).equals(told.get(state.name()))
+                ? now
+                : last.successorDue(state, now, properties);
+    }
+
+    /**
+     * Those of a budget by default were there when we made it; what they used stays in its list.
+     */
+    private Optional<Strays> strays(BudgetState state) {
+        Budget present = watch.get(state.name());
+        return present == null || present.byDefault()
+                ? Optional.empty()
+                : namespaces.among(state.spec().namespaces());
     }
 
     private boolean write(BudgetState state, Instant now) {
@@ -91,12 +112,18 @@ class StatusPublisher extends Alarm {
         if (present == null) {
             return true;
         }
+        Optional<Strays> strays = strays(state);
         GpuBudgetStatus status =
                 StatusDocument.of(
-                        state, asOf(state, now), Alerts.at(state, now), present.published());
+                        state,
+                        asOf(state, now),
+                        Alerts.at(state, now),
+                        strays,
+                        present.published());
         try {
             apply(state.name(), status);
             published.put(state.name(), Publication.of(state, now));
+            told.put(state.name(), strays);
             failing.remove(state.name());
             return true;
         } catch (KubernetesClientException e) {

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -234,7 +235,8 @@ class AccountTest {
                         "a",
                         budget.created(),
                         budget.spec(),
-                        StatusDocument.of(state, written, Alerts.at(state, written), null));
+                        StatusDocument.of(
+                                state, written, Alerts.at(state, written), Optional.empty(), null));
 
         Instant later = written.plusMillis(random.nextLong(Duration.ofDays(3).toMillis()));
         assertThat(published.standingAt(later)).isEqualTo(state.standing(later));

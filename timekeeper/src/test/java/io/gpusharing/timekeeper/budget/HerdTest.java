@@ -11,7 +11,9 @@ import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,7 +29,8 @@ class HerdTest {
                     Duration.ofHours(1),
                     Duration.ofSeconds(1),
                     Duration.ofSeconds(30),
-                    false);
+                    false,
+                    List.of());
 
     /** A status is written at most a second late, and a second is as exact as a pod's begin is. */
     private static final Duration BOUND = Duration.ofSeconds(2);
@@ -81,6 +84,7 @@ class HerdTest {
                                         published.state(),
                                         published.at(),
                                         published.alerts(),
+                                        Optional.empty(),
                                         null))
                         .standingAt(now)
                 instanceof InBudget;

@@ -91,7 +91,8 @@ class MarkerTest {
                         Duration.ofHours(1),
                         Duration.ofSeconds(1),
                         Duration.ofSeconds(30),
-                        annotatePods),
+                        annotatePods,
+                        List.of()),
                 leadership,
                 clock);
     }

@@ -24,7 +24,8 @@ class PublicationTest {
                     Duration.ofHours(1),
                     Duration.ofSeconds(1),
                     Duration.ofSeconds(30),
-                    false);
+                    false,
+                    List.of());
     private static final Budget BUDGET =
             TestBudgets.budget("a", START, "1", Unit.Day, "UTC", "0", 25, "team-a").budget();
 

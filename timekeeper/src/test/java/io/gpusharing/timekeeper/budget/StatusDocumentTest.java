@@ -5,14 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpusharing.budget.BudgetLine;
 import io.gpusharing.budget.GpuBudgetStatus;
 import io.gpusharing.budget.GpuBudgetStatus.Condition;
+import io.gpusharing.budget.GpuTime;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** A budget that charges by what node agents measure says whether it can. */
+/** What a budget says of its own: whether it is measured, and whether its names lead anywhere. */
 class StatusDocumentTest {
 
     private static final Instant START = Instant.parse("2026-03-01T00:00:00Z");
@@ -21,6 +23,23 @@ class StatusDocumentTest {
 
     private static GpuBudgetStatus status(
             @Nullable Integer unmeasured, Instant at, @Nullable GpuBudgetStatus before) {
+        return status(unmeasured, Optional.empty(), at, before);
+    }
+
+    private static GpuBudgetStatus status(
+            @Nullable Integer unmeasured,
+            Optional<Strays> strays,
+            Instant at,
+            @Nullable GpuBudgetStatus before) {
+        return status(List.of(), unmeasured, strays, at, before);
+    }
+
+    private static GpuBudgetStatus status(
+            List<NamespaceUse> namespaces,
+            @Nullable Integer unmeasured,
+            Optional<Strays> strays,
+            Instant at,
+            @Nullable GpuBudgetStatus before) {
         BudgetLine line = BudgetLine.unused(START, BUDGET.spec().terms().orElseThrow());
         BudgetState state =
                 new BudgetState(
@@ -32,19 +51,48 @@ class StatusDocumentTest {
                         BUDGET.periods().at(START),
                         Optional.of(line),
                         null,
-                        List.of(),
+                        namespaces,
                         List.of(),
                         unmeasured,
                         null,
                         List.of());
-        return StatusDocument.of(state, at, Alerts.at(state, at), before);
+        return StatusDocument.of(state, at, Alerts.at(state, at), strays, before);
     }
 
     private static Condition measured(GpuBudgetStatus status) {
+        return condition(status, StatusDocument.UNTRUSTED).orElseThrow();
+    }
+
+    private static Optional<Condition> condition(GpuBudgetStatus status, String type) {
         return Objects.requireNonNull(status.conditions()).stream()
-                .filter(it -> it.type().equals(StatusDocument.UNTRUSTED))
-                .findFirst()
+                .filter(it -> it.type().equals(type))
+                .findFirst();
+    }
+
+    private static Condition found(List<String> missing, List<String> excluded) {
+        return condition(
+                        status(0, Optional.of(new Strays(missing, excluded)), START, null),
+                        StatusDocument.FOUND)
                 .orElseThrow();
+    }
+
+    @Test
+    void eachNamespaceTellsWhatItHoldsAndTheBudgetTellsTheSum() {
+        GpuBudgetStatus status =
+                status(
+                        List.of(
+                                new NamespaceUse("team-a", new GpuTime(60_000_000), 1_500_000),
+                                new NamespaceUse("team-b", GpuTime.ZERO, 250_000)),
+                        0,
+                        Optional.empty(),
+                        START.plusSeconds(60),
+                        null);
+
+        assertThat(status.rate()).isEqualTo(1_750_000);
+        assertThat(status.namespaces())
+                .containsExactly(
+                        new GpuBudgetStatus.NamespaceUse("team-a", 60_000_000, "1.000", 1_500_000),
+                        new GpuBudgetStatus.NamespaceUse("team-b", 0, "0.000", 250_000));
     }
 
     @Test
@@ -69,5 +117,35 @@ class StatusDocumentTest {
 
         assertThat(measured(status(null, START.plusSeconds(60), before)))
                 .isEqualTo(measured(before));
+    }
+
+    @Test
+    void aNameWithoutANamespaceIsTold() {
+        assertThat(found(List.of(), List.of()).status()).isEqualTo("True");
+        assertThat(found(List.of("team-c", "taem-a"), List.of("kube-system")))
+                .extracting(Condition::status, Condition::reason, Condition::message)
+                .containsExactly(
+                        "False",
+                        "NotFound",
+                        "There is no namespace team-c, taem-a; GPUSharing leaves alone the pods of kube-system");
+        assertThat(found(List.of(), List.of("kube-system")).reason()).isEqualTo("Excluded");
+    }
+
+    @Test
+    void ofManyNamesWithoutANamespaceTenAreTold() {
+        List<String> missing = IntStream.rangeClosed(1, 13).mapToObj(i -> "team-" + i).toList();
+
+        assertThat(found(missing, List.of()).message()).endsWith("team-9, team-10 and 3 more");
+        assertThat(found(missing.subList(0, 10), List.of()).message()).endsWith("team-10");
+    }
+
+    @Test
+    void whatWasSaidOfTheNamesStandsUntilTheNamespacesAreKnown() {
+        var strays = Optional.of(new Strays(List.of("taem-a"), List.of()));
+        GpuBudgetStatus before = status(0, strays, START, null);
+
+        assertThat(condition(status(0, START, null), StatusDocument.FOUND)).isEmpty();
+        assertThat(condition(status(0, START.plusSeconds(60), before), StatusDocument.FOUND))
+                .isEqualTo(condition(before, StatusDocument.FOUND));
     }
 }

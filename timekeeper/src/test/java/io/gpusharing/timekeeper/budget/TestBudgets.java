@@ -53,7 +53,8 @@ public final class TestBudgets {
                         periodCloses,
                         Duration.ofSeconds(1),
                         Duration.ofSeconds(30),
-                        false),
+                        false,
+                        List.of()),
                 clock);
     }
 

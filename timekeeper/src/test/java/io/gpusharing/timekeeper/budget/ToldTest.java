@@ -22,6 +22,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -51,7 +52,8 @@ class ToldTest {
     }
 
     private static Condition condition(BudgetState state, String type) {
-        GpuBudgetStatus status = StatusDocument.of(state, START, Alerts.at(state, START), null);
+        GpuBudgetStatus status =
+                StatusDocument.of(state, START, Alerts.at(state, START), Optional.empty(), null);
         return Objects.requireNonNull(status.conditions()).stream()
                 .filter(it -> it.type().equals(type))
                 .findFirst()
@@ -88,7 +90,8 @@ class ToldTest {
 
     private static String told(BudgetState state, int minute, String type) {
         Instant at = START.plus(Duration.ofMinutes(minute));
-        GpuBudgetStatus status = StatusDocument.of(state, at, Alerts.at(state, at), null);
+        GpuBudgetStatus status =
+                StatusDocument.of(state, at, Alerts.at(state, at), Optional.empty(), null);
         return Objects.requireNonNull(status.conditions()).stream()
                 .filter(it -> it.type().equals(type))
                 .map(it -> it.status() + " " + it.reason() + ": " + it.message())
@@ -106,7 +109,14 @@ class ToldTest {
         assertThat(understood.status()).isEqualTo("False");
         assertThat(understood.message())
                 .contains("spec.period.timeZone", "Mars/Phobos", "Europe/Berlin");
-        assertThat(StatusDocument.of(martian, START, Alerts.at(martian, START), null).standing())
+        assertThat(
+                        StatusDocument.of(
+                                        martian,
+                                        START,
+                                        Alerts.at(martian, START),
+                                        Optional.empty(),
+                                        null)
+                                .standing())
                 .isEqualTo("Unlimited");
     }
 
