@@ -25,14 +25,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Account {
 
-    /** What was used in [from, to), by namespace; {@code to} is null for all there is. */
-    interface Usage {
-        Map<String, GpuTime> posted(Instant from, @Nullable Instant to);
-
-        /** What was posted since an instant for spans before another. */
-        Map<String, GpuTime> late(Instant before, Instant since);
-    }
-
     private Budget budget;
     private List<Conflict> conflicts = List.of();
     private @Nullable Integer unmeasured;
@@ -83,38 +75,21 @@ final class Account {
             PeriodRule periods,
             @Nullable Terms terms,
             List<Grant> grants,
-            Usage usage,
+            Fold.Usage usage,
             Instant now) {
-        var begun = new ArrayList<Opening>();
-        Instant periodCounts = opening.countedFrom();
-        Map<String, GpuTime> late = usage.late(opening.countedFrom(), opening.openedAt());
-        period = opening.period();
-        base = opening.countedFrom();
-        line = terms == null ? null : opening.line(terms, grants);
-        Instant step = nextStep();
-        while (step != null && !step.isAfter(now)) {
-            GpuTime used = sum(usage.posted(base, step));
-            if (base.equals(opening.countedFrom())) {
-                used = used.plus(sum(late));
-            }
-            BudgetLine before = line;
-            line = before == null ? null : before.after(used, step);
-            if (step.equals(period.end())) {
-                period = new Period(step, periods.at(step).end());
-                periodCounts = step;
-                begun.add(Opening.following(before, used, line, grants, period));
-            }
-            base = step;
-            step = nextStep();
-        }
+        Fold fold = Fold.of(opening, periods, terms, grants, usage, now);
+        period = fold.period();
+        base = fold.base();
+        line = fold.line();
+        GpuTime late = Fold.sum(fold.late());
         boolean unmoved = base.equals(opening.countedFrom());
-        postedSinceBase = sum(usage.posted(base, null)).plus(unmoved ? sum(late) : GpuTime.ZERO);
+        postedSinceBase = Fold.sum(usage.posted(base, null)).plus(unmoved ? late : GpuTime.ZERO);
         uses.values().forEach(use -> use.posted = GpuTime.ZERO);
-        usage.posted(periodCounts, null).forEach((name, used) -> use(name).posted = used);
-        if (periodCounts.equals(opening.countedFrom())) {
-            late.forEach((name, used) -> use(name).posted = use(name).posted.plus(used));
+        usage.posted(fold.counted(), null).forEach((name, used) -> use(name).posted = used);
+        if (fold.counted().equals(opening.countedFrom())) {
+            fold.late().forEach((name, used) -> use(name).posted = use(name).posted.plus(used));
         }
-        return begun;
+        return fold.begun();
     }
 
     /**
@@ -175,7 +150,7 @@ final class Account {
 
     /** The next instant at which something changes by itself; null if nothing does. */
     @Nullable Instant nextStep() {
-        return line == null ? period.end() : line.nextStep();
+        return Fold.nextStep(line, period);
     }
 
     /** The first instant after {@code instant} at which entries are cut; null if there is none. */
@@ -275,10 +250,6 @@ final class Account {
 
     private Use use(String namespace) {
         return uses.computeIfAbsent(namespace, name -> new Use());
-    }
-
-    private static GpuTime sum(Map<String, GpuTime> used) {
-        return used.values().stream().reduce(GpuTime.ZERO, GpuTime::plus);
     }
 
     /** A namespace's posted time of the period, and the sums over its open stays. */

@@ -140,6 +140,11 @@ record Budget(
                 period.unit(), ZoneId.of(period.timeZone()), LocalDateTime.parse(period.anchor()));
     }
 
+    /** Whether both give the same in the same periods. */
+    boolean sameTerms(Budget other) {
+        return spec.terms().equals(other.spec.terms()) && periods().equals(other.periods());
+    }
+
     boolean sameAs(Budget other) {
         return uid.equals(other.uid) && generation == other.generation;
     }

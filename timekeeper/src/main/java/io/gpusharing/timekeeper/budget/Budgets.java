@@ -4,6 +4,7 @@ import io.gpusharing.budget.GpuBudgetSpec.Fixed;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.PeriodRule;
 import io.gpusharing.budget.Terms;
+import io.gpusharing.timekeeper.budget.TermsBook.Version;
 import io.gpusharing.timekeeper.ledger.Entry;
 import io.gpusharing.timekeeper.ledger.PodStay;
 import io.gpusharing.timekeeper.ledger.Posting;
@@ -116,10 +117,12 @@ public class Budgets implements Tariffs {
             Account account = accounts.get(budget.name());
             if (account == null) {
                 account = open(budget);
-            } else if (!account.budget().spec().terms().equals(budget.spec().terms())) {
+                // It may have been deleted for a while.
+                unclosed = true;
+            } else if (!account.budget().sameTerms(budget)) {
                 // Other terms are of the present period; the last one is closed by its own.
                 if (settled) {
-                    open(budget.name(), opening -> true);
+                    open(budget.name(), opening -> true, now());
                 } else {
                     unclosed = true;
                 }
@@ -275,32 +278,59 @@ public class Budgets implements Tariffs {
     /** Writes down which periods have begun, once all that was used before them is posted. */
     private void open(Instant now) {
         Instant closed = now.minus(properties.periodCloses());
-        begun.keySet().forEach(name -> open(name, it -> !it.period().start().isAfter(closed)));
+        List.copyOf(begun.keySet())
+                .forEach(name -> open(name, it -> !it.period().start().isAfter(closed), now));
     }
 
     /**
      * Closes periods by their own terms if those were changed after their end and nobody who led
-     * saw it.
+     * saw it, or while the budget was deleted.
      */
     private void closeWhatWasMissed(Instant now) {
         for (String name : List.copyOf(begun.keySet())) {
             Account account = accounts.get(name);
-            List<Opening> openings = begun.getOrDefault(name, List.of());
-            if (account == null || openings.isEmpty()) {
-                continue;
+            if (account != null) {
+                closeWhatWasMissed(name, account, now);
             }
-            terms.before(name, openings.getFirst().period().start())
-                    .filter(then -> !Objects.equals(then.terms(), account.terms()))
-                    .ifPresent(then -> {
-                        begun.put(name, fold(name, account, then.periods(), then.terms(), now));
-                        open(name, it -> true);
-                        unfolded.add(name);
-                    });
         }
         fold(now);
     }
 
-    private void open(String budget, Predicate<Opening> which) {
+    private void closeWhatWasMissed(String name, Account account, Instant now) {
+        List<Opening> missed = begun.getOrDefault(name, List.of());
+        List<Version> versions = missed.isEmpty() ? List.of() : terms.of(name);
+        while (missed.stream().anyMatch(it -> !isOf(account, closedBy(versions, it)))) {
+            Version own = closedBy(versions, missed.getFirst());
+            List<Opening> closed =
+                    own == null
+                            ? fold(name, account, account.budget().periods(), account.terms(), now)
+                            : fold(name, account, own.periods(), own.terms(), now);
+            unfolded.add(name);
+            // Nothing has ended any more if the clock went back.
+            closed.stream().findFirst().ifPresent(it -> periods.open(name, it));
+            missed = closed.stream().skip(1).toList();
+        }
+    }
+
+    /** The terms by which what was before an opening is closed; null if nobody saw any then. */
+    private static @Nullable Version closedBy(List<Version> versions, Opening next) {
+        return TermsBook.lastBefore(versions, next.period().start());
+    }
+
+    private static boolean isOf(Account account, @Nullable Version version) {
+        return version == null
+                || (version.periods().equals(account.budget().periods())
+                        && Objects.equals(version.terms(), account.terms()));
+    }
+
+    /** What is written down for ever is computed from the rows of this moment, not from memory. */
+    private void open(String budget, Predicate<Opening> which, Instant now) {
+        Account account = accounts.get(budget);
+        boolean any = begun.getOrDefault(budget, List.of()).stream().anyMatch(which);
+        if (account == null || !any) {
+            return;
+        }
+        foldAlone(budget, account, now);
         begun.getOrDefault(budget, List.of()).stream()
                 .filter(which)
                 .forEach(it -> periods.open(budget, it));
@@ -314,7 +344,7 @@ public class Budgets implements Tariffs {
         unfolded.addAll(accounts.keySet());
     }
 
-    private record PostedUsage(UsageBook book, String budget) implements Account.Usage {
+    private record PostedUsage(UsageBook book, String budget) implements Fold.Usage {
 
         @Override
         public Map<String, GpuTime> posted(Instant from, @Nullable Instant to) {

@@ -7,6 +7,7 @@ import io.gpusharing.timekeeper.database.Timestamps;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -90,7 +91,7 @@ public class GrantBook {
                             valid_from, expires)
                         values (:cluster, :uid, :name, :budget, :amount, :reason, :author,
                             :from::timestamptz, :expires::timestamptz)
-                        on conflict (cluster, uid) do update set ended = null
+                        on conflict (cluster, uid) do update set ended = null, end_written_at = null
                         where budget_grant.ended is not null
                         """)
                 .param("cluster", cluster)
@@ -109,7 +110,7 @@ public class GrantBook {
     void endAllBut(List<String> present, Instant now) {
         jdbc.sql(
                         """
-                        update budget_grant set ended = :now::timestamptz
+                        update budget_grant set ended = :now::timestamptz, end_written_at = now()
                         where cluster = :cluster and ended is null and not (uid = any(:present))
                         """)
                 .param("cluster", cluster)
@@ -120,16 +121,30 @@ public class GrantBook {
 
     /** All grants of a budget that count at or after an instant. */
     List<Grant> countingSince(String budget, Instant from) {
+        return counting(budget, from, OffsetDateTime.MAX);
+    }
+
+    /** The same, as it was written down at an instant of the database. */
+    List<Grant> knownAt(Instant known, String budget, Instant from) {
+        return counting(budget, from, Timestamps.parameter(known));
+    }
+
+    private List<Grant> counting(String budget, Instant from, OffsetDateTime known) {
         return jdbc.sql(
                         """
-                        select * from budget_grant where cluster = :cluster and budget = :budget
-                          and (expires is null or expires > :from::timestamptz)
+                        select * from (
+                            select uid, name, budget, amount, reason, author, valid_from, expires,
+                                   case when end_written_at <= :known::timestamptz then ended end as ended
+                              from budget_grant
+                             where cluster = :cluster and budget = :budget and written_at <= :known::timestamptz) known
+                        where (expires is null or expires > :from::timestamptz)
                           and (ended is null or ended > :from::timestamptz)
                         order by valid_from, name
                         """)
                 .param("cluster", cluster)
                 .param("budget", budget)
                 .param("from", from.toString())
+                .param("known", known)
                 .query((row, number) ->
                         new Grant(
                                 row.getString("uid"),

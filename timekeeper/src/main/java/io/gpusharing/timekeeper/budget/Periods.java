@@ -7,10 +7,12 @@ import io.gpusharing.timekeeper.database.Timestamps;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
@@ -132,6 +134,18 @@ class Periods {
                 .param("to", to.toString())
                 .query((row, number) -> opening(row))
                 .list();
+    }
+
+    /** All periods of all budgets, oldest first. */
+    Map<String, List<Opening>> all() {
+        var all = new TreeMap<String, List<Opening>>();
+        jdbc.sql(PERIODS + " where cluster = :cluster order by budget, period_start")
+                .param("cluster", cluster)
+                .query(row -> {
+                    all.computeIfAbsent(row.getString("budget"), name -> new ArrayList<>())
+                            .add(opening(row));
+                });
+        return all;
     }
 
     private static Opening opening(ResultSet row) throws SQLException {

@@ -15,7 +15,6 @@ import java.time.ZoneId;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -44,9 +43,15 @@ class TermsBook {
     /**
      * Terms as they were seen.
      *
+     * @param writtenAt when that was written down, by the database's clock
      * @param terms null for an unlimited budget
      */
-    record Version(Instant seenAt, long generation, PeriodRule periods, @Nullable Terms terms) {}
+    record Version(
+            Instant seenAt,
+            Instant writtenAt,
+            long generation,
+            PeriodRule periods,
+            @Nullable Terms terms) {}
 
     /** Writes down what is new; in the bookkeeper's thread. */
     void note(Map<String, BudgetState> states) {
@@ -89,7 +94,7 @@ class TermsBook {
         return jdbc.sql(
                         """
                         select * from budget_terms where cluster = :cluster and budget = :budget
-                        order by seen_at
+                        order by seen_at, written_at
                         """)
                 .param("cluster", cluster)
                 .param("budget", budget)
@@ -97,19 +102,13 @@ class TermsBook {
                 .list();
     }
 
-    /** The last terms of a budget that were seen before an instant. */
-    Optional<Version> before(String budget, Instant instant) {
-        return jdbc.sql(
-                        """
-                        select * from budget_terms
-                        where cluster = :cluster and budget = :budget and seen_at < :instant::timestamptz
-                        order by seen_at desc limit 1
-                        """)
-                .param("cluster", cluster)
-                .param("budget", budget)
-                .param("instant", instant.toString())
-                .query((row, number) -> version(row))
-                .optional();
+    /** The last that were seen before an instant, of all in their order; null if none were. */
+    static @Nullable Version lastBefore(List<Version> all, Instant instant) {
+        Version last = null;
+        for (Version version : all) {
+            last = version.seenAt().isBefore(instant) ? version : last;
+        }
+        return last;
     }
 
     private static Version version(ResultSet row) throws SQLException {
@@ -122,6 +121,7 @@ class TermsBook {
                         LocalDateTime.parse(row.getString("period_anchor")));
         return new Version(
                 Timestamps.instant(row, "seen_at"),
+                Timestamps.instant(row, "written_at"),
                 row.getLong("generation"),
                 periods,
                 unlimited

@@ -1,7 +1,5 @@
 package io.gpusharing.timekeeper.ledger;
 
-import static java.util.stream.Collectors.joining;
-
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.database.Timestamps;
@@ -12,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
@@ -47,26 +44,30 @@ public class UsageBook {
                and posted_until < :to::timestamptz
             """;
 
-    // No entry is longer than an hour, so none that began earlier reaches into the span.
     private static String entries(String from, String to) {
-        return Stream.of("charge", "correction")
-                .map(table ->
-                        """
-                        select namespace, rate * extract(epoch from
-                               least(charged_to, %2$s::timestamptz) - greatest(charged_from, %1$s::timestamptz)) as used
-                          from %3$s
-                         where cluster = :cluster and budget = :budget
-                           and charged_from >= %1$s::timestamptz - interval '1 hour'
-                           and charged_from < %2$s::timestamptz and charged_to > %1$s::timestamptz
-                        """
-                                .formatted(from, to, table))
-                .collect(joining(UNION));
+        return entriesOf("charge", from, to) + UNION + entriesOf("correction", from, to);
+    }
+
+    // No entry is longer than an hour, so none that began earlier reaches into the span.
+    private static String entriesOf(String table, String from, String to) {
+        return """
+        select namespace, rate * extract(epoch from
+               least(charged_to, %2$s::timestamptz) - greatest(charged_from, %1$s::timestamptz)) as used
+          from %3$s
+         where cluster = :cluster and budget = :budget
+           and charged_from >= %1$s::timestamptz - interval '1 hour'
+           and charged_from < %2$s::timestamptz and charged_to > %1$s::timestamptz
+        """
+                .formatted(from, to, table);
     }
 
     // What was posted within two hours after its span, and after the closing, is of a span that
     // began within three hours before the closing. All that was posted later than that is in an
     // index of its own.
     private static final String LATE = lateIn("charge") + UNION + lateIn("correction");
+
+    // The same two places, for what was posted after an instant and reaches into a span.
+    private static final String SINCE = sinceIn("charge") + UNION + sinceIn("correction");
 
     private final JdbcClient jdbc;
     private final String cluster;
@@ -138,6 +139,39 @@ public class UsageBook {
                         "before", Timestamps.parameter(before),
                         "since", Timestamps.parameter(since),
                         "until", Timestamps.parameter(until == null ? NEVER : until)));
+    }
+
+    /**
+     * What each namespace used in [from, to), as far as it was posted until an instant.
+     *
+     * @param known by the database's clock
+     */
+    public Map<String, GpuTime> knownAt(Instant known, String budget, Instant from, Instant to) {
+        var used = new TreeMap<>(posted(budget, from, to));
+        sums(
+                        SINCE,
+                        Map.of(
+                                "budget", budget,
+                                "from", Timestamps.parameter(from),
+                                "to", Timestamps.parameter(to),
+                                "since", Timestamps.parameter(known)))
+                .forEach((namespace, time) ->
+                        used.merge(namespace, GpuTime.ZERO.minus(time), GpuTime::plus));
+        return used;
+    }
+
+    private static String sinceIn(String table) {
+        String reaching = entriesOf(table, ":from", ":to");
+        return reaching
+                + """
+                  and charged_from > :since::timestamptz - interval '3 hours'
+                  and posted_at > :since::timestamptz and posted_at - charged_to <= interval '2 hours'
+                union all
+                """
+                + reaching
+                + """
+                  and posted_at > :since::timestamptz and posted_at - charged_to > interval '2 hours'
+                """;
     }
 
     private static String lateIn(String table) {

@@ -25,9 +25,15 @@ public class Verification {
     private final LedgerProperties properties;
     private final Clock clock;
     private final String cluster;
+    private final List<Recomputation> others;
 
     Verification(
-            JdbcClient jdbc, ClusterProperties cluster, LedgerProperties properties, Clock clock) {
+            JdbcClient jdbc,
+            ClusterProperties cluster,
+            LedgerProperties properties,
+            Clock clock,
+            List<Recomputation> others) {
+        this.others = others;
         this.jdbc = jdbc;
         this.properties = properties;
         this.clock = clock;
@@ -76,6 +82,8 @@ public class Verification {
         differences.addAll(find("stay", STAYS, since, most));
         differences.addAll(find("weight", WEIGHTS, since, most));
         differences.addAll(find("use", BY_USE, since, most));
+        Instant kept = since == null ? Instant.MIN : since;
+        others.forEach(it -> it.differences(kept).limit(most).forEach(differences::add));
         long entries =
                 jdbc.sql("select count(*) from charge where cluster = :cluster")
                         .param("cluster", cluster)

@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.verify;
 
+import io.gpusharing.timekeeper.budget.BudgetVerification;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.ledger.LedgerProperties;
 import io.gpusharing.timekeeper.ledger.Verification;
@@ -37,7 +38,7 @@ import org.springframework.core.env.Environment;
     TransactionAutoConfiguration.class
 })
 @EnableConfigurationProperties({ClusterProperties.class, LedgerProperties.class})
-@Import({Verification.class, LedgerBills.class})
+@Import({Verification.class, BudgetVerification.class, LedgerBills.class})
 class VerifyConfiguration {
 
     @Bean

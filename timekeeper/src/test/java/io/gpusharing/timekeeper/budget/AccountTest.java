@@ -34,7 +34,7 @@ class AccountTest {
     private final Account account = new Account(budget, monday);
 
     /** Minutes used from an instant on, all in its first second. */
-    private static final class FakeUsage implements Account.Usage {
+    private static final class FakeUsage implements Fold.Usage {
 
         private final TreeMap<Instant, GpuTime> used = new TreeMap<>();
         private Map<String, GpuTime> late = Map.of();
@@ -247,8 +247,7 @@ class AccountTest {
         return OpenStay.of("team-a", "a", rate, new GpuShare(rate, 0), since);
     }
 
-    private List<Opening> fold(
-            Opening opening, List<Grant> grants, Account.Usage used, Instant now) {
+    private List<Opening> fold(Opening opening, List<Grant> grants, Fold.Usage used, Instant now) {
         return account.fold(
                 opening, account.budget().periods(), account.terms(), grants, used, now);
     }

@@ -15,6 +15,7 @@ import io.gpusharing.budget.ShareRule.Reference;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.database.Snapshot;
 import io.gpusharing.timekeeper.ledger.Accounts;
+import io.gpusharing.timekeeper.ledger.Recomputation;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import java.time.Clock;
 import java.time.Duration;
@@ -62,6 +63,16 @@ public final class TestBudgets {
     public static Balances balances(TestDatabase database, ClusterProperties cluster, Clock clock) {
         return new Balances(
                 new Snapshot(database.jdbc(), database.transactions()),
+                new Periods(database.jdbc(), cluster),
+                new GrantBook(database.jdbc(), cluster),
+                new TermsBook(database.jdbc(), cluster, clock),
+                Accounts.usage(database, cluster));
+    }
+
+    /** What recomputes the periods of a database. */
+    public static Recomputation closings(
+            TestDatabase database, ClusterProperties cluster, Clock clock) {
+        return new Closings(
                 new Periods(database.jdbc(), cluster),
                 new GrantBook(database.jdbc(), cluster),
                 new TermsBook(database.jdbc(), cluster, clock),

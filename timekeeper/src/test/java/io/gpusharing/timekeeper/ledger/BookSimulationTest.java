@@ -79,6 +79,7 @@ class BookSimulationTest {
         simulation.entriesOfAPodNeverOverlap();
         simulation.hoursAreTheSumsOfTheirEntries();
         simulation.budgetsAreTheFoldOfTheirDays();
+        simulation.theLedgerIsSound();
     }
 
     /** What the API server told, in its order. */
@@ -291,6 +292,19 @@ class BookSimulationTest {
 
         private long count(String sql) {
             return database.jdbc().sql(sql).query(Long.class).single();
+        }
+
+        void theLedgerIsSound() {
+            assertThat(
+                            new Verification(
+                                            database.jdbc(),
+                                            CLUSTER,
+                                            PROPERTIES,
+                                            clock,
+                                            List.of(TestBudgets.closings(database, CLUSTER, clock)))
+                                    .run()
+                                    .differences())
+                    .isEmpty();
         }
 
         /** Allowance, what rolls over and debt, day by day, by plain arithmetic. */

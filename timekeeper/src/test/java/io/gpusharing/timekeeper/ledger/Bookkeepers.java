@@ -37,7 +37,8 @@ public final class Bookkeepers {
                         Books.PROPERTIES,
                         clock);
         var verification =
-                new Verification(database.jdbc(), Books.CLUSTER, Books.PROPERTIES, clock);
+                new Verification(
+                        database.jdbc(), Books.CLUSTER, Books.PROPERTIES, clock, List.of());
         return new Bookkeeper(
                 ledger,
                 book,

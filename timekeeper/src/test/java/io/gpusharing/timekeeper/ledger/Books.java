@@ -294,7 +294,16 @@ public final class Books {
 
     /** Everything recomputed from the entries. */
     public List<Verification.Difference> differences() {
-        return new Verification(database.jdbc(), CLUSTER, PROPERTIES, clock).run().differences();
+        return verification(PROPERTIES).run().differences();
+    }
+
+    Verification verification(LedgerProperties properties) {
+        return new Verification(
+                database.jdbc(),
+                CLUSTER,
+                properties,
+                clock,
+                List.of(TestBudgets.closings(database, CLUSTER, clock)));
     }
 
     private void keep(News news) {

@@ -38,6 +38,8 @@ class InvariantsTest {
     private static final class World {
 
         private final Random random;
+        private int generation = 1;
+        private int given;
         private final Books books = new Books(START, budget("100", "UTC"));
         private final Books twin;
         private final List<Pods> running = new ArrayList<>();
@@ -52,9 +54,10 @@ class InvariantsTest {
             twin = books.twin();
         }
 
-        private static Written budget(String minutes, String zone) {
+        private Written budget(String minutes, String zone) {
             return monthly("a", START, minutes, "team-a")
-                    .every(Unit.Day, zone, "2026-01-01T00:00:00");
+                    .every(Unit.Day, zone, "2026-01-01T00:00:00")
+                    .ofGeneration(generation++);
         }
 
         void live(int steps) {
@@ -80,12 +83,15 @@ class InvariantsTest {
                 case 0 -> skew = Duration.ofSeconds(random.nextInt(172_800) - 86_400);
                 case 1 -> skew = Duration.ZERO;
                 case 2 -> books.restart();
-                case 3 ->
-                        books.exist(
-                                budget(
-                                        Integer.toString(random.nextInt(300)),
-                                        random.nextBoolean() ? "Europe/Berlin" : "Asia/Tokyo"));
-                case 4 -> books.grants(new Given("g" + random.nextInt(3), "a", "30", now));
+                case 3 -> {
+                    Written edited =
+                            budget(
+                                    Integer.toString(random.nextInt(300)),
+                                    random.nextBoolean() ? "Europe/Berlin" : "Asia/Tokyo");
+                    books.exist(edited);
+                    twin.exist(edited);
+                }
+                case 4 -> books.grants(new Given("g" + given++, "a", "30", now));
                 case 5, 6, 7 -> {
                     if (!running.isEmpty()) {
                         end(running.get(random.nextInt(running.size())));

@@ -42,7 +42,8 @@ class LedgerTest {
                             java.time.Period.ZERO,
                             Duration.ofMinutes(10),
                             10),
-                    clock);
+                    clock,
+                    List.of());
 
     private final PodStay stay =
             OpenStay.of("team-a", "a", 500_000, new GpuShare(500_000, 250_000), TEN);

@@ -300,6 +300,7 @@ class ScenariosTest {
         assertThat(books.used("a")).isEqualTo(GpuTime.ofMinutes("60"));
         assertThat(books.budget("a").standing(books.clock.instant()).word())
                 .isEqualTo("OverBudget");
+        assertThat(books.differences()).isEmpty();
     }
 
     @Test
@@ -331,6 +332,7 @@ class ScenariosTest {
         books.restart();
 
         assertThat(books.budget("a").period().end()).isEqualTo(end);
+        assertThat(books.differences()).isEmpty();
     }
 
     @Test
@@ -416,6 +418,7 @@ class ScenariosTest {
         assertThat(books.used("a"))
                 .isEqualTo(live)
                 .isEqualTo(new GpuTime(-hours(1).microGpuSeconds()));
+        assertThat(books.differences()).isEmpty();
     }
 
     @Test
@@ -436,6 +439,7 @@ class ScenariosTest {
         assertThat(books.used("a")).isEqualTo(new GpuTime(900 * 1_000_000L));
         assertThat(used(books, "2026-03-02T10:00:00Z", "2026-03-02T18:30:00Z"))
                 .isEqualTo(new GpuTime(600 * 1_000_000L));
+        assertThat(books.differences()).isEmpty();
     }
 
     @Test
@@ -455,6 +459,7 @@ class ScenariosTest {
         twin.pass(Duration.ofSeconds(1));
 
         assertThat(periods(books)).isEqualTo(written).hasSize(2);
+        assertThat(books.differences()).isEmpty();
     }
 
     private static List<String> periods(Books books) {
@@ -490,6 +495,7 @@ class ScenariosTest {
         books.pass(Duration.ofHours(10));
         assertThat(books.budget("a").remaining(books.clock.instant()))
                 .contains(GpuTime.ofMinutes("600"));
+        assertThat(books.differences()).isEmpty();
     }
 
     /** A crash between two statements would give grants back to who has used them. */
@@ -544,6 +550,7 @@ class ScenariosTest {
                 .isEqualTo(GpuTime.ofMinutes("540"));
         assertThat(balances.at("a", books.clock.instant()).orElseThrow().remaining())
                 .isEqualTo(GpuTime.ofMinutes("1200"));
+        assertThat(books.differences()).isEmpty();
     }
 
     @Test
@@ -614,6 +621,7 @@ class ScenariosTest {
         // The day had 600 and took 840; 150 of the 240 are owed, whatever the next day has.
         assertThat(books.budget("a").remaining(books.clock.instant()))
                 .contains(GpuTime.ofMinutes("1840"));
+        assertThat(books.differences()).isEmpty();
     }
 
     @ParameterizedTest(name = "noticed before: {0}")
@@ -643,6 +651,7 @@ class ScenariosTest {
                 .contains(GpuTime.ofMinutes("1760"));
         assertThat(books.balances().at("a", books.clock.instant()).orElseThrow().remaining())
                 .isEqualTo(GpuTime.ofMinutes("1760"));
+        assertThat(books.differences()).isEmpty();
     }
 
     @Test
@@ -775,6 +784,7 @@ class ScenariosTest {
         // Nine of its ten hours were used, so nothing is owed.
         assertThat(books.budget("a").remaining(books.clock.instant()))
                 .contains(GpuTime.ofMinutes("600"));
+        assertThat(books.differences()).isEmpty();
     }
 
     @Test
