@@ -26,6 +26,7 @@ import io.gpusharing.timekeeper.reclaim.EvictionBook;
 import io.gpusharing.timekeeper.testing.Pods;
 import io.gpusharing.timekeeper.testing.SteppingClock;
 import io.gpusharing.timekeeper.testing.TestDatabase;
+import io.gpusharing.timekeeper.usage.MeasuredUse;
 import io.gpusharing.timekeeper.usage.WasteReport;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -57,6 +58,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -115,7 +118,7 @@ class ApiHttpTest {
                             type = FilterType.REGEX,
                             pattern =
                                     ".*(Watch|StatusPublisher|Announcer|Marker|DefaultBudgets|BudgetMetrics|Test.*|budget\\.Budgets)"))
-    @Import({Snapshot.class, EvictionBook.class, WasteReport.class})
+    @Import({Snapshot.class, EvictionBook.class, WasteReport.class, MeasuredUse.class})
     static class Application {
 
         // Other tests go on with it.
@@ -868,9 +871,10 @@ class ApiHttpTest {
                 BodyHandlers.ofString());
     }
 
-    @Test
-    void listsGoOnWhereTheLinkSays() throws Exception {
-        HttpResponse<String> first = get("reader", "/api/v1/pods?limit=1&namespace=team-a");
+    @ParameterizedTest
+    @ValueSource(strings = {"/api/v1/pods", "/api/v1/usage/pods"})
+    void listsGoOnWhereTheLinkSays(String list) throws Exception {
+        HttpResponse<String> first = get("reader", list + "?limit=1&namespace=team-a");
         HttpResponse<String> second = get("reader", next(first));
         HttpResponse<String> third = get("reader", next(second));
 

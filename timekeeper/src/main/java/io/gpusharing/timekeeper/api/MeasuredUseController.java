@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.usage;
+package io.gpusharing.timekeeper.api;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
@@ -7,6 +7,7 @@ import io.gpusharing.timekeeper.budget.BudgetState;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.ledger.PodCharges;
 import io.gpusharing.timekeeper.ledger.PodCharges.PodCharge;
+import io.gpusharing.timekeeper.usage.MeasuredUse;
 import io.gpusharing.timekeeper.usage.MeasuredUse.Measured;
 import java.time.Clock;
 import java.time.Instant;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
@@ -24,8 +26,6 @@ import org.springframework.web.bind.annotation.RestController;
 @RestController
 @RequestMapping("/api/v1/usage")
 class MeasuredUseController {
-
-    private static final int MOST = 1_000;
 
     private final PodCharges charges;
     private final MeasuredUse measured;
@@ -66,24 +66,29 @@ class MeasuredUseController {
             String standing) {}
 
     /**
-     * Pods by uid, a thousand at a time.
+     * Pods by uid.
      *
      * @param namespace only of this namespace
      * @param after uid of the last pod of the page before
      */
     @GetMapping("/pods")
-    List<PodUse> pods(
+    ResponseEntity<List<PodUse>> pods(
             @RequestParam(required = false) @Nullable String namespace,
+            @RequestParam(defaultValue = "1000") int limit,
             @RequestParam(required = false) @Nullable UUID after) {
-        List<PodCharge> page = charges.page(namespace, after, MOST, clock.instant());
+        List<PodCharge> page = charges.page(namespace, after, Page.size(limit), clock.instant());
         Map<UUID, Measured> uses = measured.of(page.stream().map(PodCharge::uid).toList());
-        return page.stream()
-                .map(charge -> {
-                    Measured use = uses.get(charge.uid());
-                    return new PodUse(
-                            charge, use, use == null ? null : use.busyPercent(charge.rate()));
-                })
-                .toList();
+        List<PodUse> pods =
+                page.stream()
+                        .map(charge -> {
+                            Measured use = uses.get(charge.uid());
+                            return new PodUse(
+                                    charge,
+                                    use,
+                                    use == null ? null : use.busyPercent(charge.rate()));
+                        })
+                        .toList();
+        return Page.of(pods, limit, pod -> pod.charge().uid().toString());
     }
 
     /** All budgets by name. */
