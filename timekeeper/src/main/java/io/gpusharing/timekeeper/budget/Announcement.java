@@ -78,7 +78,7 @@ record Announcement(
                         granted,
                         // An end that is nearer when it comes into sight is told then.
                         notice.isBefore(state.asOf()) ? state.asOf() : notice,
-                        "At the present rate the last of %s GPU-minutes is used at %s; onExhausted is %s"
+                        "At the present rate nothing of %s GPU-minutes is left at %s; onExhausted is %s"
                                 .formatted(granted.minutes(), end, state.spec().onExhausted())));
     }
 
@@ -91,7 +91,10 @@ record Announcement(
         GpuTime left = granted.minus(granted.percent(percent));
         boolean all = percent == 100;
         Instant due = all ? state.exhaustedAt() : line.whenRemaining(left);
-        if (due == null) {
+        Instant step = line.nextStep();
+        if (due == null || (step != null && !due.isBefore(step))) {
+            // What a grant takes with it when it expires was not used; what is true then is told by
+            // what is granted then.
             return;
         }
         announcements.add(

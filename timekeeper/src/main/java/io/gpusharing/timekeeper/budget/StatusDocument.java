@@ -133,7 +133,7 @@ final class StatusDocument {
                 soon,
                 soon ? "LastsMinutes" : "NotSoon",
                 soon
-                        ? "At the present rate all is used at " + state.exhaustedAt()
+                        ? "At the present rate nothing is left at " + state.exhaustedAt()
                         : "It is used up, or lasts for more than 15 minutes at the present rate");
     }
 

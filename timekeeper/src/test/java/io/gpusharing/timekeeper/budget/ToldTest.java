@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.budget;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.gpusharing.budget.GpuBudgetSpec;
 import io.gpusharing.budget.GpuBudgetSpec.Fixed;
@@ -12,6 +13,7 @@ import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.budget.ShareRule.Formula;
 import io.gpusharing.budget.ShareRule.Reference;
 import io.gpusharing.request.GpuShare;
+import io.gpusharing.timekeeper.budget.TestBudgets.Given;
 import io.gpusharing.timekeeper.budget.TestBudgets.Written;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.testing.OpenStay;
@@ -83,9 +85,29 @@ class ToldTest {
         assertThat(told(state, 84, StatusDocument.ENDS_SOON)).startsWith("False");
         assertThat(told(state, 85, StatusDocument.ENDS_SOON))
                 .startsWith("True")
-                .endsWith("used at 2026-03-02T11:40:00Z");
+                .endsWith("left at 2026-03-02T11:40:00Z");
         assertThat(told(state, 100, StatusDocument.ENDS_SOON)).startsWith("False");
         assertThat(told(state, 100, StatusDocument.THRESHOLD)).startsWith("True Used95");
+    }
+
+    @Test
+    void whatAGrantTakesWithItWhenItExpiresIsNotToldAsUsed() {
+        TestBudgets.exist(budgets, List.of(TestBudgets.monthly("a", START, "5", "team-a")));
+        Instant expiry = START.plus(Duration.ofMinutes(10));
+        TestBudgets.grant(budgets, List.of(new Given("g", "a", "900", START, expiry)));
+        budgets.restored(List.of(OpenStay.of("team-a", "a", 1_000_000, GpuShare.whole(1), START)));
+        budgets.upToDate(START);
+
+        assertThat(Announcement.of(budgets.state("a").orElseThrow()))
+                .extracting(Announcement::kind, Announcement::due)
+                .containsExactly(tuple(Announcement.ENDS_SOON, START));
+
+        budgets.upToDate(expiry);
+        assertThat(Announcement.of(budgets.state("a").orElseThrow()))
+                .filteredOn(it -> !it.kind().equals(Announcement.ENDS_SOON))
+                .extracting(Announcement::message)
+                .isNotEmpty()
+                .noneMatch(it -> it.contains("905"));
     }
 
     private static String told(BudgetState state, int minute, String type) {
