@@ -27,6 +27,7 @@ public final class AuditLog {
     private final Map<String, JsonNode> pods = new LinkedHashMap<>();
     private final Map<String, JsonNode> nodes = new HashMap<>();
     private final Map<String, List<JsonNode>> shares = new HashMap<>();
+    private final Payers payers = new Payers();
     private final List<Gap> gaps = new ArrayList<>();
     private final List<String> defects = new ArrayList<>();
     private @Nullable Instant first;
@@ -83,6 +84,11 @@ public final class AuditLog {
         return shares.getOrDefault(budget, List.of());
     }
 
+    /** Which budget had which namespace. */
+    Payers payers() {
+        return payers;
+    }
+
     /** Stretches without any event. */
     List<Gap> gaps() {
         return gaps;
@@ -119,6 +125,9 @@ public final class AuditLog {
         if (isDone(event)) {
             String resource = event.at("/objectRef/resource").asString("");
             JsonNode answer = event.path("responseObject");
+            if (resource.equals("gpubudgets")) {
+                noteBudgets(event, answer);
+            }
             if (answer.has("items")) {
                 answer.path("items").forEach(item -> keep(resource, item));
             } else {
@@ -151,6 +160,28 @@ public final class AuditLog {
                 && code < 300
                 && !event.path("requestURI").asString("").contains("dryRun=")
                 && !event.at("/requestObject/dryRun").isArray();
+    }
+
+    /** A deletion is answered with a status, and that of many with all that are gone. */
+    private void noteBudgets(JsonNode event, JsonNode answer) {
+        String stamp = event.path("stageTimestamp").asString("");
+        if (stamp.isEmpty()) {
+            return;
+        }
+        Instant at = Instant.parse(stamp);
+        String verb = event.path("verb").asString("");
+        if (verb.equals("delete") && answer.path("kind").asString("").equals("Status")) {
+            payers.deleted(event.at("/objectRef/name").asString(""), at);
+        } else if (answer.has("items")) {
+            for (JsonNode item : answer.path("items")) {
+                payers.note(item, at);
+                if (verb.equals("deletecollection")) {
+                    payers.deleted(item.at("/metadata/name").asString(""), at);
+                }
+            }
+        } else {
+            payers.note(answer, at);
+        }
     }
 
     private void keep(String resource, JsonNode object) {

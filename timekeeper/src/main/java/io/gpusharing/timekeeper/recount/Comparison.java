@@ -1,5 +1,7 @@
 package io.gpusharing.timekeeper.recount;
 
+import io.gpusharing.timekeeper.recount.Payers.Answer;
+import io.gpusharing.timekeeper.recount.Payers.Paid;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,17 +14,24 @@ import tools.jackson.databind.JsonNode;
  * The ledger beside the recount, pod by pod, over [from, to).
  *
  * @param equal pods on which both agree, to the micro-GPU-second
+ * @param paid those of them that were on the right account all the time; of the others the log does
+ *     not tell
  * @param findings all others
  * @param defects what is wrong with the log: it does not show all of the span
  */
 public record Comparison(
-        Instant from, Instant to, long equal, List<Finding> findings, List<String> defects) {
+        Instant from,
+        Instant to,
+        long equal,
+        long paid,
+        List<Finding> findings,
+        List<String> defects) {
 
     /**
      * What the ledger has of a pod in the span.
      *
      * @param amount micro-GPU-seconds, what people corrected left out
-     * @param budgets who was charged
+     * @param paid who was charged from when to when, without gaps between
      * @param weight of its GPU model, in millionths
      * @param byUse whether it was charged by measured use, of which no audit log tells
      * @param heldUntil when it says the pod ended; null if it has not
@@ -32,7 +41,7 @@ public record Comparison(
             String namespace,
             String name,
             long amount,
-            List<String> budgets,
+            List<Paid> paid,
             long weight,
             boolean byUse,
             @Nullable Instant heldUntil,
@@ -69,6 +78,7 @@ public record Comparison(
         uids.addAll(bills.keySet());
         var findings = new ArrayList<Finding>();
         long equal = 0;
+        long paid = 0;
         for (String uid : uids) {
             Charged charged = ledger.get(uid);
             Finding finding = judge(uid, charged, bills.get(uid), log, from, to);
@@ -76,9 +86,16 @@ public record Comparison(
                 findings.add(finding);
             } else if (charged != null) {
                 equal++;
+                Answer answer = log.payers().judge(charged.namespace(), charged.paid());
+                Finding account = account(uid, charged, answer);
+                if (account != null) {
+                    findings.add(account);
+                } else if (answer instanceof Answer.Right) {
+                    paid++;
+                }
             }
         }
-        return new Comparison(from, to, equal, findings, defects(log, from, to));
+        return new Comparison(from, to, equal, paid, findings, defects(log, from, to));
     }
 
     /** Whether no pod differs. */
@@ -143,6 +160,44 @@ public record Comparison(
                         : charged == null ? "the ledger does not know this pod" : "both differ");
     }
 
+    /** What is to be said of who paid for a pod; null for nothing. */
+    private static @Nullable Finding account(String uid, Charged charged, Answer answer) {
+        return switch (answer) {
+            case Answer.Right right -> null;
+            case Answer.Unknown unknown -> null;
+            case Answer.Otherwhen(Paid paid) ->
+                    account(
+                            uid,
+                            charged,
+                            Verdict.NOT_RECOUNTED,
+                            paid,
+                            "by the log that had its namespace at another time; after an outage a change holds from when it is seen");
+            case Answer.Wrong(Paid paid) ->
+                    account(
+                            uid,
+                            charged,
+                            Verdict.DIFFERENT,
+                            paid,
+                            "by the log that never had its namespace");
+        };
+    }
+
+    private static Finding account(
+            String uid, Charged charged, Verdict verdict, Paid paid, String why) {
+        return new Finding(
+                verdict,
+                uid,
+                charged.namespace() + "/" + charged.name(),
+                charged.amount(),
+                charged.amount(),
+                "from %s to %s %s paid, and %s"
+                        .formatted(
+                                paid.from(),
+                                paid.to(),
+                                paid.budget().isEmpty() ? "no budget" : "budget " + paid.budget(),
+                                why));
+    }
+
     private static @Nullable String unknown(
             @Nullable Charged charged,
             @Nullable Bill bill,
@@ -184,8 +239,8 @@ public record Comparison(
     /** By which part the pod's budgets charge; null if that cannot be told. */
     private static @Nullable String formula(Charged charged, AuditLog log) {
         var formulas = new TreeSet<String>();
-        for (String budget : charged.budgets()) {
-            List<JsonNode> shares = log.shares(budget);
+        for (Paid paid : charged.paid()) {
+            List<JsonNode> shares = log.shares(paid.budget());
             if (shares.isEmpty()) {
                 formulas.add("Max");
             }

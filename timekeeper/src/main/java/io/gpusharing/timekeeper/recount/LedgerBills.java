@@ -2,11 +2,15 @@ package io.gpusharing.timekeeper.recount;
 
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.recount.Comparison.Charged;
+import io.gpusharing.timekeeper.recount.Payers.Paid;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 import org.springframework.transaction.annotation.Isolation;
@@ -19,21 +23,31 @@ public class LedgerBills {
     // Edges are whole seconds: a part of an entry is exact.
     private static final String CHARGED =
             """
+            with paid as (
+                select pod_uid, budget,
+                       sum(rate * extract(epoch from least(charged_to, :to::timestamptz)
+                           - greatest(charged_from, :from::timestamptz))) as amount,
+                       greatest(min(charged_from), :from::timestamptz) as since,
+                       least(max(charged_to), :to::timestamptz) as until
+                  from (select cluster, pod_uid, charged_from, charged_to, rate, budget from charge
+                        union all
+                        select cluster, pod_uid, charged_from, charged_to, rate, budget from correction
+                         where not by_hand) e
+                 where cluster = :cluster and charged_from < :to::timestamptz and charged_to > :from::timestamptz
+                 group by pod_uid, budget
+                union all
+                select pod_uid, budget,
+                       rate * extract(epoch from :to::timestamptz - greatest(posted_until, :from::timestamptz)),
+                       greatest(posted_until, :from::timestamptz), :to::timestamptz
+                  from pod_stay
+                 where cluster = :cluster and held_until is null and posted_until < :to::timestamptz)
             select s.pod_uid::text as uid, s.namespace, s.name, s.held_until, s.estimated, s.weight,
                    s.use_since is not null as by_use,
-                   (coalesce(sum(c.rate * extract(epoch from least(c.charged_to, :to::timestamptz)
-                       - greatest(c.charged_from, :from::timestamptz))), 0)
-                    + case when s.held_until is null and s.posted_until < :to::timestamptz
-                      then s.rate * extract(epoch from :to::timestamptz
-                           - greatest(s.posted_until, :from::timestamptz)) else 0 end)::bigint as amount,
-                   coalesce(array_agg(distinct c.budget) filter (where c.budget is not null), array[s.budget]) as budgets
-              from pod_stay s left join (
-                   select cluster, pod_uid, charged_from, charged_to, rate, budget from charge
-                   union all
-                   select cluster, pod_uid, charged_from, charged_to, rate, budget from correction
-                    where not by_hand) c
-                on c.cluster = s.cluster and c.pod_uid = s.pod_uid
-               and c.charged_from < :to::timestamptz and c.charged_to > :from::timestamptz
+                   coalesce(sum(p.amount), 0)::bigint as amount,
+                   array_agg(coalesce(p.budget, s.budget)) as budgets,
+                   array_agg(extract(epoch from coalesce(p.since, s.held_from))::bigint) as since,
+                   array_agg(extract(epoch from coalesce(p.until, s.held_from))::bigint) as until
+              from pod_stay s left join paid p on p.pod_uid = s.pod_uid
              where s.cluster = :cluster and s.held_from < :to::timestamptz
              group by s.cluster, s.pod_uid
             """;
@@ -81,12 +95,26 @@ public class LedgerBills {
                                     row.getString("namespace"),
                                     row.getString("name"),
                                     row.getLong("amount"),
-                                    List.of((String[]) row.getArray("budgets").getArray()),
+                                    paid(row),
                                     row.getLong("weight"),
                                     row.getBoolean("by_use"),
                                     until == null ? null : until.toInstant(),
                                     row.getBoolean("estimated")));
                 });
         return charged;
+    }
+
+    /** Where nothing was charged in the span, that is a span without length. */
+    private static List<Paid> paid(ResultSet row) throws SQLException {
+        String[] budgets = (String[]) row.getArray("budgets").getArray();
+        Long[] since = (Long[]) row.getArray("since").getArray();
+        Long[] until = (Long[]) row.getArray("until").getArray();
+        return IntStream.range(0, budgets.length)
+                .mapToObj(i ->
+                        new Paid(
+                                budgets[i],
+                                Instant.ofEpochSecond(since[i]),
+                                Instant.ofEpochSecond(until[i])))
+                .toList();
     }
 }

@@ -221,10 +221,11 @@ public final class VerifyCommand {
                                 it.why()));
         comparison.defects().forEach(defect -> out.println("INCOMPLETE " + defect));
         out.printf(
-                "%s to %s: %d pods equal to the micro-GPU-second, %s%n",
+                "%s to %s: %d pods equal to the micro-GPU-second, %d of them shown to be on the right budget, %s%n",
                 comparison.from(),
                 comparison.to(),
                 comparison.equal(),
+                comparison.paid(),
                 Arrays.stream(Comparison.Verdict.values())
                         .map(verdict ->
                                 comparison.findings().stream()

@@ -119,6 +119,25 @@ final class Audited {
                         .formatted(name, name, share));
     }
 
+    /** A budget that names these. */
+    static String naming(
+            String at, String name, String created, int generation, String... namespaces) {
+        return written(
+                "gpubudgets",
+                at,
+                """
+                {"kind": "GpuBudget", "metadata": {"name": "%1$s", "uid": "%1$s-%2$s", "generation": %3$d,
+                 "creationTimestamp": "%2$s"}, "spec": {"namespaces": [%4$s]}}\
+                """
+                        .formatted(
+                                name,
+                                time(created),
+                                generation,
+                                Stream.of(namespaces)
+                                        .map(it -> "\"" + it + "\"")
+                                        .collect(Collectors.joining(", "))));
+    }
+
     private static String time(String at) {
         return "2026-03-01T" + at + "Z";
     }

@@ -7,15 +7,18 @@ import static io.gpusharing.timekeeper.recount.Audited.alive;
 import static io.gpusharing.timekeeper.recount.Audited.budget;
 import static io.gpusharing.timekeeper.recount.Audited.ended;
 import static io.gpusharing.timekeeper.recount.Audited.log;
+import static io.gpusharing.timekeeper.recount.Audited.naming;
 import static io.gpusharing.timekeeper.recount.Audited.running;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.timekeeper.recount.Comparison.Charged;
 import io.gpusharing.timekeeper.recount.Comparison.Finding;
 import io.gpusharing.timekeeper.recount.Comparison.Verdict;
+import io.gpusharing.timekeeper.recount.Payers.Paid;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Half a GPU for twenty minutes, and ledgers that say so or something else. */
@@ -38,7 +41,7 @@ class ComparisonTest {
                 "team-a",
                 "p",
                 amount,
-                List.of(budgets),
+                Stream.of(budgets).map(it -> new Paid(it, TEN, TEN.plusSeconds(1200))).toList(),
                 weight,
                 byUse,
                 TEN.plusSeconds(1200),
@@ -187,5 +190,51 @@ class ComparisonTest {
         var lines = new java.util.ArrayList<>(List.of(budgets));
         lines.addAll(List.of(NODE, running(HALF), END, alive("10:40:00"), alive("11:00:00")));
         return log(lines.toArray(String[]::new));
+    }
+
+    @Test
+    void whoPaidIsComparedToo() {
+        String named = naming("09:00:00", "a", "09:00:00", 1, "team-a");
+        String other = naming("09:00:00", "b", "09:00:00", 1, "team-b");
+        AuditLog log = log(NODE, named, other, running(HALF), END, alive("11:00:00"));
+
+        assertThat(compare(charged(DUE), log).paid()).isOne();
+        Comparison wrong = compare(charged(DUE, 1_000_000, false, false, "b"), log);
+        assertThat(wrong.agrees()).isFalse();
+        assertThat(wrong.paid()).isZero();
+        assertThat(wrong.findings())
+                .singleElement()
+                .extracting(Finding::why)
+                .isEqualTo(
+                        "from 2026-03-01T10:00:00Z to 2026-03-01T10:20:00Z budget b paid, and by the log that never had its namespace");
+    }
+
+    @Test
+    void whoPaidAtAnotherTimeThanTheLogSaysMayHaveBeenUnseen() {
+        AuditLog log =
+                log(
+                        NODE,
+                        naming("09:00:00", "a", "09:00:00", 1, "team-a"),
+                        running(HALF),
+                        naming("10:10:00", "a", "09:00:00", 2),
+                        END,
+                        alive("11:00:00"));
+
+        Comparison comparison = compare(charged(DUE), log);
+
+        assertThat(comparison.agrees()).isTrue();
+        assertThat(comparison.complete()).isFalse();
+        assertThat(comparison.findings())
+                .singleElement()
+                .extracting(Finding::verdict)
+                .isEqualTo(Verdict.NOT_RECOUNTED);
+    }
+
+    @Test
+    void aLogThatTellsNothingOfBudgetsSaysNothingOfWhoPaid() {
+        Comparison comparison = compare(charged(DUE), WHOLE);
+
+        assertThat(comparison.findings()).isEmpty();
+        assertThat(comparison.paid()).isZero();
     }
 }

@@ -5,6 +5,7 @@ import static io.gpusharing.timekeeper.recount.Audited.NODE;
 import static io.gpusharing.timekeeper.recount.Audited.alive;
 import static io.gpusharing.timekeeper.recount.Audited.ended;
 import static io.gpusharing.timekeeper.recount.Audited.log;
+import static io.gpusharing.timekeeper.recount.Audited.naming;
 import static io.gpusharing.timekeeper.recount.Audited.running;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -146,6 +147,27 @@ class LedgerBillsTest {
 
         assertThat(bills.against(ENDED, TEN.minusSeconds(3600), TEN.plusSeconds(60)).from())
                 .isEqualTo(TEN);
+    }
+
+    @Test
+    void aPodOnABudgetThatNeverHadItsNamespaceIsADifferenceWhereItIsPostedAndWhereItRuns() {
+        AuditLog log =
+                log(
+                        NODE,
+                        naming("09:00:00", "a", "09:00:00", 1, "team-a"),
+                        naming("09:00:00", "b", "09:00:00", 1, "team-b"),
+                        running(HALF),
+                        alive("10:30:00"));
+        stay(10, false);
+        charged(0, 10);
+        assertThat(bills.against(log, TEN, TEN.plusSeconds(1800)).paid()).isOne();
+
+        DATABASE.jdbc().sql("update charge set budget = 'b'").update();
+        assertThat(bills.against(log, TEN, TEN.plusSeconds(1800)).agrees()).isFalse();
+
+        DATABASE.jdbc().sql("update charge set budget = 'a'").update();
+        DATABASE.jdbc().sql("update pod_stay set budget = 'b'").update();
+        assertThat(bills.against(log, TEN, TEN.plusSeconds(1800)).agrees()).isFalse();
     }
 
     @Test

@@ -134,13 +134,33 @@ class VerifyCommandTest {
     }
 
     @Test
+    void aPeriodThatTookOverWhatNobodyHadLeftIsPrinted() throws Exception {
+        database.jdbc()
+                .sql(
+                        """
+                        insert into budget_period (cluster, budget, period_start, counted_from, rolled_over)
+                        values ('default', 'a', '2026-03-01T00:00:00Z', '2026-03-01T00:00:00Z', 7)
+                        """)
+                .update();
+
+        assertThat(verify()).isEqualTo(VerifyCommand.DIFFERENT);
+        assertThat(said())
+                .contains(
+                        "DIFFERENT period a 2026-03-01T00:00:00Z rolled_over: stored 7, recomputed 0");
+    }
+
+    @Test
     void theLedgerEqualsTheAuditLogToTheMicroGpuSecond() throws Exception {
         String log = log(NODE, bound(), ended("10:20:00"));
 
         assertThat(verify("--audit-log", log, "--silence", "PT1H"))
                 .as(said())
                 .isEqualTo(VerifyCommand.EQUAL);
-        assertThat(said()).contains("1 pods equal to the micro-GPU-second", "0 DIFFERENT");
+        assertThat(said())
+                .contains(
+                        "1 pods equal to the micro-GPU-second",
+                        "0 of them shown to be on the right budget",
+                        "0 DIFFERENT");
     }
 
     @Test
