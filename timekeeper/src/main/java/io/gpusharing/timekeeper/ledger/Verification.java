@@ -80,6 +80,7 @@ public class Verification {
         differences.addAll(find("overlap", OVERLAPS, since, most));
         differences.addAll(find("pod", PODS, since, most));
         differences.addAll(find("stay", STAYS, since, most));
+        differences.addAll(find("gap", GAPS, since, most));
         differences.addAll(find("weight", WEIGHTS, since, most));
         differences.addAll(find("use", BY_USE, since, most));
         Instant kept = since == null ? Instant.MIN : since;
@@ -182,6 +183,22 @@ public class Verification {
             having coalesce(sum(e.amount), 0) <> s.rate * extract(epoch from s.posted_until - s.held_from)
                        + coalesce(sum(e.by_hand), 0)
                and coalesce(bool_and(abs(e.rate) = s.rate), true)
+            """;
+
+    /**
+     * Charges leave no second out between a stay's begin and where it was ever posted, whatever its
+     * rates were; but a rate of nothing leaves no charge, so whoever can have had one is not asked.
+     */
+    private static final String GAPS =
+            """
+            select s.pod_uid::text, coalesce(sum(extract(epoch from c.charged_to - c.charged_from)), 0)::bigint || ' s',
+                   extract(epoch from s.charged_until - s.held_from)::bigint || ' s'
+            from pod_stay s left join charge c on c.cluster = s.cluster and c.pod_uid = s.pod_uid
+            where s.cluster = :cluster and s.held_from >= :since::timestamptz
+              and least(s.compute_part, s.memory_part, s.rate, s.weight) > 0
+            group by s.cluster, s.pod_uid
+            having coalesce(sum(extract(epoch from c.charged_to - c.charged_from)), 0)
+                <> extract(epoch from s.charged_until - s.held_from)
             """;
 
     /** A rate is what the budget makes of the share, times the weight of the GPU model. */

@@ -28,6 +28,7 @@ final class Payers {
 
     private final List<Named> all = new ArrayList<>();
     private final Map<String, Instant> unknownBefore = new HashMap<>();
+    private final Set<String> byDefault = new HashSet<>();
     private final Map<String, Map<String, Turn>> known = new HashMap<>();
 
     /**
@@ -103,6 +104,9 @@ final class Payers {
         if (!first && all.stream().noneMatch(it -> it.uid().equals(uid))) {
             unknownBefore.put(name, at);
         }
+        if (meta.path("labels").path("gpusharing.io/default").asString("").equals("true")) {
+            byDefault.add(name);
+        }
         var namespaces = new HashSet<String>();
         budget.at("/spec/namespaces").forEach(it -> namespaces.add(it.asString()));
         all.add(new Named(name, uid, generation, created, first ? created : at, namespaces));
@@ -143,7 +147,10 @@ final class Payers {
     }
 
     private boolean isUnknown(Set<String> payers, Paid paid) {
-        boolean nobodyIsShown = payers.equals(Set.of(NOBODY)) && !mentions(paid.budget());
+        // A budget by default pays from a pod's first second on, and names its namespace later.
+        boolean nobodyIsShown =
+                payers.equals(Set.of(NOBODY))
+                        && (!mentions(paid.budget()) || byDefault.contains(paid.budget()));
         return nobodyIsShown
                 || Stream.concat(payers.stream(), Stream.of(paid.budget()))
                         .anyMatch(it ->

@@ -110,7 +110,7 @@ class LedgerTest {
     @Test
     void aSoundLedgerHasNoDifference() {
         Instant end = TEN.plusSeconds(50);
-        PodStay ended = stay.posted(end).ended(end, false, null);
+        PodStay ended = stay.posted(TEN.plusSeconds(60)).posted(end).ended(end, false, null);
         ledger.post(
                 new Posting(
                         List.of(new Move(null, ended)),

@@ -75,10 +75,11 @@ class VerificationTest {
                     """
                     update charge set amount = amount + 1 where budget = 'a'                        | amount hour stay
                     update charge set rate = rate + 1 where budget = 'a'                            | amount
-                    update charge set charged_to = charged_to - interval '1 second'                 | amount
+                    update charge set charged_to = charged_to - interval '1 second'                 | amount gap
                     update charge set budget = 'b' where budget = 'a'                               | hour
                     update charge set namespace = 'team-b' where budget = 'a'                       | hour
-                    delete from charge where budget = 'a'                                           | hour stay
+                    delete from charge where budget = 'a'                                           | hour stay gap
+                    delete from charge where budget = 'b'                                           | hour use gap
                     update correction set amount = amount - 1 where budget = 'a' and by_hand        | amount hour stay
                     update correction set amount = amount - 1 where budget = 'a' and not by_hand    | amount hour stay
                     update correction set rate = rate + 1 where budget = 'a' and not by_hand        | amount
@@ -88,8 +89,9 @@ class VerificationTest {
                     update usage_hour set amount = amount - 1 where budget = 'a'                    | hour
                     delete from usage_hour where budget = 'a'                                       | hour
                     insert into usage_hour values ('test', 'a', 'team-a', '2026-03-02T05:00Z', 1)   | hour
-                    update pod_stay set held_from = held_from - interval '1 hour'                   | stay
+                    update pod_stay set held_from = held_from - interval '1 hour'                   | stay gap
                     update pod_stay set posted_until = posted_until + interval '1 hour'             | stay
+                    update pod_stay set charged_until = charged_until + interval '1 hour'           | gap
                     """)
     void aRowThatIsChangedLostOrInventedIsFound(String change, String kinds) {
         assertThat(found(change)).containsExactlyInAnyOrder(kinds.split(" "));
@@ -104,7 +106,7 @@ class VerificationTest {
                                 update usage_hour h set amount = h.amount - lost.amount from lost
                                  where h.budget = lost.budget and h.hour = lost.charged_from
                                 """))
-                .containsExactly("stay");
+                .containsExactly("stay", "gap");
     }
 
     @Test
@@ -116,7 +118,22 @@ class VerificationTest {
                                 delete from correction where budget = 'a';
                                 delete from charge where budget = 'a'
                                 """))
-                .containsExactly("stay");
+                .containsExactly("stay", "gap");
+    }
+
+    @Test
+    void anEntryThatIsLostIsFoundThoughTheRateHasChangedSince() {
+        assertThat(
+                        found(
+                                """
+                                with lost as (
+                                    delete from charge where budget = 'a' and charged_from = '2026-03-02T11:00Z' returning *),
+                                 hours as (
+                                    update usage_hour h set amount = h.amount - lost.amount from lost
+                                     where h.budget = lost.budget and h.hour = lost.charged_from)
+                                update pod_stay set share_rate = 2 * share_rate, rate = 2 * rate where budget = 'a'
+                                """))
+                .containsExactly("gap");
     }
 
     @Test
