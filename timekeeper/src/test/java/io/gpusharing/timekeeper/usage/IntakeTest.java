@@ -67,6 +67,28 @@ class IntakeTest {
     }
 
     @Test
+    void howLongAgoARunWasHeardOfIsCountedFromItsLastReportInWhateverOrderTheyCome() {
+        for (int i = 0; i < 12; i++) {
+            boolean late = i % 2 == 0;
+            UUID begun = new UUID(7, i);
+            take(
+                    late ? Duration.ofMinutes(30) : A_MINUTE,
+                    sidecar(begun, late ? 2 : 1, uid, use(0, 1)));
+            take(
+                    late ? A_MINUTE : Duration.ofMinutes(30),
+                    sidecar(begun, late ? 1 : 2, uid, use(0, 1)));
+        }
+
+        assertThat(take(Duration.ofMinutes(62), sidecar(run, 1, uid, use(0, 1))))
+                .as("an hour after the first report, half an hour after the last")
+                .map(Refused::refusal)
+                .contains(Refusal.TOO_MANY_RUNS);
+        assertThat(intake.changed())
+                .extracting(Counters::lastAt)
+                .containsOnly(NOON.plus(Duration.ofMinutes(30)));
+    }
+
+    @Test
     void aTenantWhoInventsDevicesIsRefusedAfterAsManyAsItsPodCanHaveSeen() {
         for (int i = 0; i < 16; i++) {
             assertThat(take(A_MINUTE, sidecar(run, i, uid, use("GPU-" + i, 0, 1)))).isEmpty();
