@@ -2,13 +2,20 @@ package io.gpusharing.timekeeper.reclaim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.budget.GpuBudgetSpec;
+import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
+import io.gpusharing.timekeeper.budget.TestBudgets.Written;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
 import io.gpusharing.timekeeper.leadership.Leadership;
+import io.gpusharing.timekeeper.ledger.Books;
+import io.gpusharing.timekeeper.metering.PodFacts;
+import io.gpusharing.timekeeper.metering.PodFacts.Placement;
 import io.gpusharing.timekeeper.reclaim.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.Decision.Victim;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
@@ -60,7 +67,11 @@ class ReclaimerTest {
     }
 
     private Reclaimer reclaimer(ClusterView view) {
-        var budgets = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+        return reclaimer(
+                view, TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock), receipts);
+    }
+
+    private Reclaimer reclaimer(ClusterView view, Budgets budgets, Receipts receipts) {
         var translation = new PodTranslation(new RequestGrammars(List.of(new VcudaGrammar())), "");
         return new Reclaimer(
                 view,
@@ -117,5 +128,104 @@ class ReclaimerTest {
                                 .query(String.class)
                                 .single())
                 .isEqualTo("true: the waiter was bound to " + Pods.NODE);
+    }
+
+    /** One GPU, which a pod of a budget that is used up holds, and a waiter in budget. */
+    private Reclaimer amongTwoTeams(Receipts receipts) {
+        GpuBudgetSpec plain = GpuBudgetSpec.monthly(List.of("team-a"), "1");
+        var spent =
+                new Written(
+                        "team-a",
+                        TEN.minusSeconds(1_200),
+                        1,
+                        new GpuBudgetSpec(
+                                plain.namespaces(),
+                                plain.gpuMinutes(),
+                                plain.period(),
+                                plain.rollover(),
+                                plain.debt(),
+                                OnExhausted.Reclaim,
+                                plain.chargeBy(),
+                                plain.share(),
+                                plain.warnAtPercent(),
+                                plain.minimumRunTime()),
+                        false);
+        var books =
+                new Books(
+                        TEN.minusSeconds(1_200),
+                        spent,
+                        TestBudgets.monthly("team-b", TEN.minusSeconds(1_200), "100", "team-b"));
+        Pods holder = Pods.waiting("team-a", 100, 0).boundAt(TEN.minusSeconds(1_200));
+        books.told(holder);
+        books.pass(Duration.ofMinutes(20));
+        PodFacts waits = waiter.facts();
+        var unschedulable =
+                new PodFacts(
+                        waits.uid(),
+                        waits.namespace(),
+                        waits.name(),
+                        waits.owner(),
+                        waits.request(),
+                        waits.annotations(),
+                        new Placement(null, null, null, 0, false, TEN.minusSeconds(300)),
+                        waits.lifecycle());
+        api.answer(
+                "/nodes",
+                """
+                {"metadata": {}, "items": [{"metadata": {"name": "gpu-1"}, "status": {"allocatable":
+                  {"tencent.com/vcuda-core": "100", "tencent.com/vcuda-memory": "60", "cpu": "16", "pods": "110"}}}]}
+                """);
+        api.answer(
+                "/namespaces",
+                """
+                {"metadata": {}, "items": [{"metadata": {"name": "team-a"}}, {"metadata": {"name": "team-b"}}]}
+                """);
+        api.answer(
+                "/pods",
+                """
+                {"metadata": {}, "items": [
+                  {"metadata": {"name": "old", "namespace": "team-a", "uid": "%s", "creationTimestamp": "2026-03-02T09:40:00Z",
+                    "labels": {"gpusharing.io/metered": "true"},
+                    "annotations": {"tencent.com/predicate-gpu-idx-0": "0"}},
+                   "spec": {"nodeName": "gpu-1", "priority": 0, "containers": [{"name": "cuda", "resources":
+                     {"limits": {"tencent.com/vcuda-core": "100"}, "requests": {"tencent.com/vcuda-core": "100"}}}]},
+                   "status": {"phase": "Running", "startTime": "2026-03-02T09:40:00Z", "conditions":
+                     [{"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-03-02T09:40:00Z"}]}},
+                  {"metadata": {"name": "w", "namespace": "team-b", "uid": "%s", "creationTimestamp": "2026-03-02T09:55:00Z"},
+                   "spec": {"priority": 0, "containers": [{"name": "cuda", "resources":
+                     {"limits": {"tencent.com/vcuda-core": "100"}, "requests": {"tencent.com/vcuda-core": "100"}}}]},
+                   "status": {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False",
+                     "reason": "Unschedulable", "lastTransitionTime": "2026-03-02T09:55:00Z"}]}}]}
+                """
+                        .formatted(holder.uid(), waiter.uid()));
+        return reclaimer(ClusterViews.showing(unschedulable), books.budgets(), receipts);
+    }
+
+    @Test
+    void whoHoldsTheOnlyGpuAndIsOverGoes() {
+        amongTwoTeams(receipts).work(TEN);
+
+        assertThat(api.to("/pods/old/eviction")).hasSize(2);
+    }
+
+    @Test
+    void aLeaderThatSleptWhileAnotherMadeRoomEvictsNobodyElse() {
+        Evict another = plan();
+        var slept =
+                new Receipts(
+                        CLUSTER.id(),
+                        database.jdbc(),
+                        new TransactionTemplate(database.transactions())) {
+                    @Override
+                    List<Refusal> refusalsSince(Instant instant) {
+                        receipts.plan(
+                                receipts.written(), another, "team-b", TEN, TEN.plusSeconds(90));
+                        return super.refusalsSince(instant);
+                    }
+                };
+
+        amongTwoTeams(slept).work(TEN);
+
+        assertThat(api.requests).noneMatch(it -> it.path().endsWith("/eviction"));
     }
 }
