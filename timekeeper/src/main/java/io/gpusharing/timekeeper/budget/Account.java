@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 final class Account {
 
     private Budget budget;
+    private @Nullable SetAside setAside;
     private List<Conflict> conflicts = List.of();
     private @Nullable Integer unmeasured;
     private List<String> withoutQuota = List.of();
@@ -47,13 +48,48 @@ final class Account {
         this.base = opening.countedFrom();
     }
 
+    /** As it counts now. */
     Budget budget() {
         return budget;
     }
 
+    /** As it was written, also while it cannot be computed so. */
+    Budget written() {
+        return setAside == null ? budget : setAside.written;
+    }
+
     void changed(Budget now, List<Conflict> conflictsNow) {
         budget = now;
+        setAside = null;
         conflicts = conflictsNow;
+    }
+
+    /**
+     * It cannot be computed. Until it can, it has no limit, and what is posted is added to what was
+     * known before.
+     *
+     * @param again when to try again
+     */
+    void setAside(String problem, Instant again) {
+        setAside = new SetAside(written(), again);
+        budget = budget.notUnderstood(problem);
+        line = null;
+    }
+
+    boolean isSetAside() {
+        return setAside != null;
+    }
+
+    /**
+     * It counts as it was written, because it was computed so.
+     *
+     * @return whether it was set aside until now
+     */
+    boolean takeUp() {
+        boolean until = isSetAside();
+        budget = written();
+        setAside = null;
+        return until;
     }
 
     /** The terms that hold now; null if it is unlimited. */
@@ -150,7 +186,7 @@ final class Account {
 
     /** The next instant at which something changes by itself; null if nothing does. */
     @Nullable Instant nextStep() {
-        return Fold.nextStep(line, period);
+        return setAside == null ? Fold.nextStep(line, period) : setAside.again;
     }
 
     /** The first instant after {@code instant} at which entries are cut; null if there is none. */
@@ -251,6 +287,9 @@ final class Account {
     private Use use(String namespace) {
         return uses.computeIfAbsent(namespace, name -> new Use());
     }
+
+    /** What a budget that cannot be computed was, and when to try again. */
+    private record SetAside(Budget written, Instant again) {}
 
     /** A namespace's posted time of the period, and the sums over its open stays. */
     private static final class Use {

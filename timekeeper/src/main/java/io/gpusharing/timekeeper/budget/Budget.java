@@ -89,7 +89,9 @@ record Budget(
                 plain.minimumRunTime());
     }
 
-    /** The same without a limit, because computing with the written spec has failed. */
+    /**
+     * The same without a limit, because computing with the spec or the ledger's rows has failed.
+     */
     Budget notUnderstood(String problem) {
         return new Budget(
                 name,
@@ -100,7 +102,10 @@ record Budget(
                 unlimited(spec, GpuBudgetSpec.monthly(List.of(), null).period(), spec.share()),
                 byDefault,
                 published,
-                new Misread("spec", problem, "amounts and dates that can be counted with"));
+                new Misread(
+                        "the account",
+                        "not to be computed: " + problem,
+                        "amounts and dates that can be counted with, in the spec and in the ledger"));
     }
 
     static Budget of(GpuBudget object) {

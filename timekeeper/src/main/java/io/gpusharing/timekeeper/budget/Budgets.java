@@ -14,6 +14,7 @@ import io.gpusharing.timekeeper.ledger.Tariffs;
 import io.gpusharing.timekeeper.ledger.UsageBook;
 import java.time.Clock;
 import java.time.DateTimeException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Collection;
@@ -31,6 +32,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import org.springframework.stereotype.Component;
 
 /**
@@ -41,6 +43,9 @@ import org.springframework.stereotype.Component;
 public class Budgets implements Tariffs {
 
     private static final Logger log = LoggerFactory.getLogger(Budgets.class);
+
+    /** When to try again to compute a budget with which that failed. */
+    private static final Duration TRY_AGAIN = Duration.ofMinutes(1);
 
     private final Periods periods;
     private final GrantBook grants;
@@ -119,7 +124,7 @@ public class Budgets implements Tariffs {
                 account = open(budget);
                 // It may have been deleted for a while.
                 unclosed = true;
-            } else if (!account.budget().sameTerms(budget)) {
+            } else if (!account.written().sameTerms(budget)) {
                 // Other terms are of the present period; the last one is closed by its own.
                 if (settled) {
                     open(budget.name(), opening -> true, now());
@@ -240,32 +245,49 @@ public class Budgets implements Tariffs {
         return folded;
     }
 
-    /** Absurd amounts or dates of one budget must not stop the others. */
+    /**
+     * Absurd amounts or dates of one budget, in its spec or in the ledger's rows, must not stop the
+     * others. Nothing is written down for ever of a budget that cannot be computed.
+     */
     private void foldAlone(String name, Account account, Instant now) {
+        alone(
+                name,
+                account,
+                now,
+                () -> {
+                    fold(name, account, now);
+                    if (account.takeUp()) {
+                        // Meanwhile periods may have ended by terms that have changed since.
+                        unclosed = true;
+                    }
+                });
+    }
+
+    private void alone(String name, Account account, Instant now, Runnable computing) {
         try {
-            fold(name, account, now);
+            computing.run();
         } catch (ArithmeticException | DateTimeException | IllegalArgumentException e) {
-            Budget budget = account.budget();
-            if (budget.misread() != null) {
-                throw e;
-            }
-            log.atError()
+            log.atLevel(account.isSetAside() ? Level.DEBUG : Level.ERROR)
                     .setCause(e)
                     .addKeyValue("budget", name)
-                    .log("this budget cannot be counted as it is written; it has no limit now");
-            account.changed(
-                    budget.notUnderstood(String.valueOf(e.getMessage())), tariffs.conflicts(name));
-            fold(name, account, now);
+                    .log("this budget cannot be computed; it has no limit until it can");
+            account.setAside(String.valueOf(e.getMessage()), now.plus(TRY_AGAIN));
+            begun.remove(name);
+            unfolded.remove(name);
+            changed.add(name);
         }
     }
 
     private void fold(String name, Account account, Instant now) {
-        begun.put(name, fold(name, account, account.budget().periods(), account.terms(), now));
+        Budget written = account.written();
+        begun.put(
+                name,
+                fold(name, account, written.periods(), written.spec().terms().orElse(null), now));
     }
 
     private List<Opening> fold(
             String name, Account account, PeriodRule rule, @Nullable Terms then, Instant now) {
-        Opening opening = periods.latest(account.budget());
+        Opening opening = periods.latest(account.written());
         return account.fold(
                 opening,
                 rule,
@@ -290,7 +312,7 @@ public class Budgets implements Tariffs {
         for (String name : List.copyOf(begun.keySet())) {
             Account account = accounts.get(name);
             if (account != null) {
-                closeWhatWasMissed(name, account, now);
+                alone(name, account, now, () -> closeWhatWasMissed(name, account, now));
             }
         }
         fold(now);
@@ -405,8 +427,13 @@ public class Budgets implements Tariffs {
         changed.clear();
         states = Map.copyOf(next);
         settled = conclusive;
-        terms.note(states);
+        terms.note(states.values().stream().filter(it -> !isSetAside(it.name())).toList());
         listeners.forEach(listener -> listener.accept(states));
+    }
+
+    private boolean isSetAside(String name) {
+        Account account = accounts.get(name);
+        return account != null && account.isSetAside();
     }
 
     private Instant now() {

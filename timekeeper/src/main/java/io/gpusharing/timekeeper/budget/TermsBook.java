@@ -12,9 +12,9 @@ import java.time.Clock;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -54,8 +54,8 @@ class TermsBook {
             @Nullable Terms terms) {}
 
     /** Writes down what is new; in the bookkeeper's thread. */
-    void note(Map<String, BudgetState> states) {
-        for (BudgetState state : states.values()) {
+    void note(Collection<BudgetState> states) {
+        for (BudgetState state : states) {
             Seen seen = new Seen(state.name(), state.uid(), state.generation());
             if (!known.contains(seen)) {
                 write(state);

@@ -3,7 +3,7 @@ package io.gpusharing.timekeeper.ledger;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.database.Timestamps;
-import java.math.BigInteger;
+import java.math.BigDecimal;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -203,10 +203,20 @@ public class UsageBook {
                 .param("cluster", cluster)
                 .params(asked)
                 .query(row -> {
-                    // Edges are whole seconds: nothing is rounded here.
-                    BigInteger micros = row.getBigDecimal("used").toBigIntegerExact();
-                    sums.put(row.getString("namespace"), GpuTime.saturated(micros));
+                    String namespace = row.getString("namespace");
+                    sums.put(namespace, whole(row.getBigDecimal("used"), namespace));
                 });
         return sums;
+    }
+
+    /** Edges are whole seconds: nothing is rounded here. */
+    private static GpuTime whole(BigDecimal used, String namespace) {
+        try {
+            return GpuTime.saturated(used.toBigIntegerExact());
+        } catch (ArithmeticException e) {
+            throw new ArithmeticException(
+                    "%s used %s micro-GPU-seconds, so an entry begins or ends within a second"
+                            .formatted(namespace, used.stripTrailingZeros().toPlainString()));
+        }
     }
 }

@@ -13,6 +13,7 @@ import io.gpusharing.timekeeper.budget.TestBudgets.Written;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -122,5 +123,49 @@ class NotUnderstoodTest {
         assertThat(books.budget("sound").remaining(books.clock.instant()).orElseThrow().minutes())
                 .as("what the grants have paid for stays paid")
                 .isEqualTo("99.000");
+    }
+
+    @Test
+    void rowsThatCannotBeSummedTakeTheLimitFromTheirBudgetAloneUntilTheyAreMended() {
+        Instant start = START.plus(Duration.ofMinutes(30));
+        Pods pod = Pods.waiting("team-b", 100, 60).boundAt(start);
+        Written broken = budget("broken", start, "100", Unit.Day, "UTC", "100", 25, "team-b");
+        var books = new Books(start, monthly("sound", start, "100", "team-a"), broken);
+        books.told(Pods.waiting("team-a", 100, 60).boundAt(start));
+        books.told(pod);
+        books.pass(Duration.ofMinutes(2));
+
+        books.database
+                .jdbc()
+                .sql(
+                        """
+                        insert into charge (cluster, pod_uid, charged_from, charged_to, namespace, budget, rate, amount)
+                        values ('test', gen_random_uuid(), '2026-03-02T10:31:00.1234567Z',
+                                '2026-03-02T10:32:00Z', 'team-b', 'broken', 1, 60)
+                        """)
+                .update();
+        books.restart();
+        books.pass(Duration.ofMinutes(3));
+
+        assertThat(books.used("sound").microGpuSeconds()).isEqualTo(5 * MINUTE);
+        assertThat(books.budget("sound").misread()).isNull();
+        assertThat(books.budget("broken").standing(books.clock.instant()))
+                .isEqualTo(new Unlimited());
+        assertThat(Objects.requireNonNull(books.budget("broken").misread()).message())
+                .contains("team-b used", "begins or ends within a second");
+
+        // Also a day ends meanwhile, and what it leaves is not lost.
+        books.pass(Duration.ofHours(14));
+        assertThat(books.charged(pod).microGpuSeconds()).isEqualTo((14 * 60 + 5) * MINUTE);
+        assertThat(books.used("sound").microGpuSeconds()).isEqualTo((14 * 60 + 5) * MINUTE);
+        books.database.jdbc().sql("delete from charge where rate = 1").update();
+        books.pass(Duration.ofMinutes(1));
+
+        assertThat(books.budget("broken").misread()).isNull();
+        assertThat(books.used("broken").microGpuSeconds()).isEqualTo(36 * MINUTE);
+        assertThat(books.budget("broken").remaining(books.clock.instant()).orElseThrow().minutes())
+                .as("100 minutes less a quarter of them, which the day before had overrun")
+                .isEqualTo("39.000");
+        assertThat(books.differences()).isEmpty();
     }
 }
