@@ -5,6 +5,7 @@ import io.gpusharing.timekeeper.budget.TestBudgets.Given;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -60,7 +61,17 @@ final class PaperAccounts {
         private @Nullable Instant ended;
 
         Grant(Given given) {
-            this.given = given;
+            this.given =
+                    new Given(
+                            given.name(),
+                            given.budget(),
+                            given.minutes(),
+                            second(given.from()),
+                            given.expires() == null ? null : second(given.expires()));
+        }
+
+        private static Instant second(Instant written) {
+            return written.truncatedTo(ChronoUnit.SECONDS);
         }
     }
 
