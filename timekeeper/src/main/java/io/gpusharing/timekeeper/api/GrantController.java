@@ -8,6 +8,7 @@ import io.gpusharing.timekeeper.budget.GrantBook;
 import io.gpusharing.timekeeper.budget.GrantOrders;
 import io.gpusharing.timekeeper.budget.GrantOrders.Order;
 import io.gpusharing.timekeeper.budget.GrantOrders.Outcome;
+import io.gpusharing.timekeeper.budget.GrantOrders.Outcome.Expired;
 import io.gpusharing.timekeeper.budget.GrantOrders.Outcome.Granted;
 import io.gpusharing.timekeeper.budget.GrantOrders.Outcome.KeyReused;
 import io.gpusharing.timekeeper.budget.GrantOrders.Outcome.Revoked;
@@ -143,6 +144,11 @@ class GrantController {
                             HttpStatus.CONFLICT,
                             "The grant of this Idempotency-Key, %s, has been deleted since; use a new key to grant it again"
                                     .formatted(revoked.name()));
+            case Expired expired ->
+                    throw new ResponseStatusException(
+                            HttpStatus.UNPROCESSABLE_CONTENT,
+                            "expiresAt is %s, which has passed, so that nothing would be granted; use an instant after %s, or none for the end of the period"
+                                    .formatted(wanted.expiresAt(), expired.now()));
         };
     }
 

@@ -10,6 +10,9 @@ import io.gpusharing.Names;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Objects;
@@ -31,10 +34,12 @@ public class GrantOrders {
 
     private final KubernetesClient client;
     private final GrantBook book;
+    private final Clock clock;
 
-    GrantOrders(KubernetesClient client, GrantBook book) {
+    GrantOrders(KubernetesClient client, GrantBook book, Clock clock) {
         this.client = client;
         this.book = book;
+        this.clock = clock;
     }
 
     /**
@@ -42,7 +47,7 @@ public class GrantOrders {
      *
      * @param gpuMinutes whole-GPU minutes, a decimal number above 0
      * @param notBefore RFC 3339; null from now on
-     * @param expiresAt RFC 3339; null for the end of the period
+     * @param expiresAt RFC 3339, in UTC; null for the end of the period
      */
     public record Order(
             String budget,
@@ -62,6 +67,13 @@ public class GrantOrders {
 
         /** The same order was carried out before, and its grant has been deleted since. */
         record Revoked(String name) implements Outcome {}
+
+        /**
+         * It would never count, so nothing was made.
+         *
+         * @param now {@code expiresAt} has to lie after it, by a whole second
+         */
+        record Expired(Instant now) implements Outcome {}
     }
 
     /**
@@ -80,6 +92,10 @@ public class GrantOrders {
         if (book.named(name).isPresent()) {
             return new Outcome.Revoked(name);
         }
+        Instant now = clock.instant();
+        if (order.expiresAt() != null && !counts(Instant.parse(order.expiresAt()), now)) {
+            return new Outcome.Expired(now);
+        }
         try (KubernetesClient person = as(token)) {
             return granted(person.resource(object(order, name, author, key)).create(), false);
         } catch (KubernetesClientException e) {
@@ -93,6 +109,11 @@ public class GrantOrders {
             }
             return same(raced, order);
         }
+    }
+
+    /** It ends with a whole second. */
+    private static boolean counts(Instant expiresAt, Instant now) {
+        return expiresAt.truncatedTo(ChronoUnit.SECONDS).isAfter(now);
     }
 
     private static Outcome same(GpuGrant known, Order order) {

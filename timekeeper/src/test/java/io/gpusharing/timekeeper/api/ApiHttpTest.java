@@ -73,6 +73,7 @@ import org.springframework.mock.web.MockHttpServletResponse;
 import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
 
 /** Questions and orders over HTTP, on a real database, with an API server that knows the people. */
 class ApiHttpTest {
@@ -617,6 +618,29 @@ class ApiHttpTest {
         isProblem(post("admin", path, "zero", order.replace("30", "0")), 422, "gpuMinutes");
         isProblem(post("admin", path, "much", order.replace("30", "much")), 422, "GPU-minutes");
         isProblem(post("admin", "/api/v1/budgets/none/grants", "x", order), 404);
+    }
+
+    @Test
+    void aGrantThatWouldNeverCountIsRefusedButOneThatCountedWhenItWasMadeIsAnsweredAsBefore()
+            throws Exception {
+        String path = "/api/v1/budgets/a/grants";
+        String order = "{\"gpuMinutes\": \"1\", \"reason\": \"night\", \"expiresAt\": \"%s\"}";
+        Instant now = CLOCK.instant();
+        String passed = order.formatted(now);
+
+        isProblem(post("admin", path, "late", passed), 422, "expiresAt", "an instant after " + now);
+        assertThat(api.grants.values().toString()).doesNotContain("night");
+
+        String soon = order.formatted(now.plusSeconds(1));
+        HttpResponse<String> made = post("admin", path, "night", soon);
+        assertThat(made.statusCode()).as(made.body()).isEqualTo(201);
+        // So it was sent before, and its answer was lost until it had passed.
+        String name = JSON.readTree(made.body()).path("name").asString();
+        ((ObjectNode) Objects.requireNonNull(api.grants.get(name)).get("spec"))
+                .put("expiresAt", now.toString());
+        HttpResponse<String> again = post("admin", path, "night", passed);
+        assertThat(again.statusCode()).as(again.body()).isEqualTo(200);
+        api.grants.remove(name);
     }
 
     @Test
