@@ -44,7 +44,10 @@ class UnreadRequests implements WebServerFactoryCustomizer<ConfigurableTomcatWeb
             var problem =
                     ProblemDetail.forStatusAndDetail(
                             status,
-                            "The request was not read: its address or a header is too long or has characters that cannot be");
+                            "The request was not read: "
+                                    + (status == HttpStatus.BAD_REQUEST
+                                            ? "its address or a header is too long or has characters that cannot be"
+                                            : status.getReasonPhrase()));
             try {
                 response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
                 response.getReporter().write(JSON.writeValueAsString(problem));

@@ -359,6 +359,38 @@ class ApiHttpTest {
         isProblem(get("reader", "/api/v1/budgets//a"), 400);
         isProblem(get("reader", "/api/v1/budgets/a%00"), 400);
         isProblem(get("reader", "/api/v1/budgets/a;b=c"), 400);
+        isProblem(get("reader", "/api/v1/budgets", "X-Long", "a".repeat(10_000)), 400);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "TRACE /api/v1/budgets HTTP/1.1",
+                "TRACE /nothing HTTP/1.1\nAccept: text/html",
+                "FOO /api/v1/budgets HTTP/1.1",
+                "FOO /nothing HTTP/1.1",
+                "CONNECT timekeeper:443 HTTP/1.1",
+                "GET /api/v1/budgets HTTP/3.7",
+                "GET /api/v1/budgets\tHTTP/1.1",
+                "G{T /api/v1/budgets HTTP/1.1",
+                "OPTIONS * HTTP/1.1",
+                "OPTIONS /api/v1/budgets HTTP/1.1",
+            })
+    void whateverIsSentTheAnswerIsAProblemOrEmpty(String line) throws Exception {
+        String answer = raw(line + "\nHost: timekeeper\nConnection: close\n\n");
+
+        String head = answer.substring(0, answer.indexOf("\r\n\r\n"));
+        String body = answer.substring(head.length() + 4);
+        assertThat(body.isEmpty() || head.contains("Content-Type: application/problem+json"))
+                .as(answer)
+                .isTrue();
+    }
+
+    private static String raw(String request) throws IOException {
+        try (var socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            socket.getOutputStream().write(request.replace("\n", "\r\n").getBytes(UTF_8));
+            return new String(socket.getInputStream().readAllBytes(), UTF_8);
+        }
     }
 
     @Test
