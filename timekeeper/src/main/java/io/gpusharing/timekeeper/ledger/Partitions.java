@@ -5,7 +5,6 @@ import io.gpusharing.timekeeper.leadership.Leadership;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.Period;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -133,16 +132,6 @@ class Partitions {
         });
     }
 
-    /** Begin of the first month that is kept. */
-    static Instant firstKept(Instant now, Period keep) {
-        YearMonth first = firstKept(YearMonth.from(now.atOffset(ZoneOffset.UTC)), keep);
-        return first.atDay(1).atStartOfDay(ZoneOffset.UTC).toInstant();
-    }
-
-    private static YearMonth firstKept(YearMonth month, Period keep) {
-        return month.minus(keep);
-    }
-
     /**
      * Drops what need not be kept even if our clock is ahead: by the earliest of our month, the
      * database's, and the newest in which anything was charged.
@@ -159,14 +148,28 @@ class Partitions {
         if (present.isEmpty()) {
             return;
         }
-        YearMonth past = firstKept(present.get(), properties.keepCharges());
+        YearMonth past = present.get().minus(properties.keepCharges());
         String first = name(neededFrom().filter(past::isAfter).orElse(past));
         for (String month : months) {
             if (month.compareTo(first) < 0) {
-                jdbc.sql("drop table " + month).update();
-                log.atInfo().addKeyValue("partition", month).log("dropped charges");
+                drop(month);
             }
         }
+    }
+
+    /** Verification asks from when on charges are kept, so that is noted along. */
+    private void drop(String month) {
+        transaction.executeWithoutResult(status -> {
+            jdbc.sql("drop table " + month).update();
+            jdbc.sql(
+                            """
+                            insert into charge_kept (since) values (:since::timestamptz)
+                            on conflict (one) do update set since = greatest(charge_kept.since, excluded.since)
+                            """)
+                    .param("since", month(month).plusMonths(1) + "-01T00:00:00Z")
+                    .update();
+        });
+        log.atInfo().addKeyValue("partition", month).log("dropped charges");
     }
 
     private Optional<YearMonth> neededFrom() {

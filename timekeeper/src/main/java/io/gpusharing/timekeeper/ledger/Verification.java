@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.ledger;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.Timestamps;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -22,20 +23,14 @@ public class Verification {
     private static final int MOST = 100;
 
     private final JdbcClient jdbc;
-    private final LedgerProperties properties;
     private final Clock clock;
     private final String cluster;
     private final List<Recomputation> others;
 
     Verification(
-            JdbcClient jdbc,
-            ClusterProperties cluster,
-            LedgerProperties properties,
-            Clock clock,
-            List<Recomputation> others) {
+            JdbcClient jdbc, ClusterProperties cluster, Clock clock, List<Recomputation> others) {
         this.others = others;
         this.jdbc = jdbc;
-        this.properties = properties;
         this.clock = clock;
         this.cluster = cluster.id();
     }
@@ -93,11 +88,14 @@ public class Verification {
         return new Report(clock.instant(), since, entries, List.copyOf(differences));
     }
 
-    /** The first instant of which all charges are still kept. */
+    /** The first instant of which all charges are still kept; null if none was ever dropped. */
     private @Nullable Instant since() {
-        return properties.keepCharges().isZero()
-                ? null
-                : Partitions.firstKept(clock.instant(), properties.keepCharges());
+        // No snapshot keeps a table from being dropped: whoever drops waits until we are done.
+        jdbc.sql("lock table charge in access share mode").update();
+        return jdbc.sql("select since from charge_kept")
+                .query((row, number) -> Timestamps.instant(row, "since"))
+                .optional()
+                .orElse(null);
     }
 
     private List<Difference> find(String kind, String sql, @Nullable Instant since, int most) {

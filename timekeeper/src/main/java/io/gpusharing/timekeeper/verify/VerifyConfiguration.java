@@ -2,7 +2,6 @@ package io.gpusharing.timekeeper.verify;
 
 import io.gpusharing.timekeeper.budget.BudgetVerification;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
-import io.gpusharing.timekeeper.ledger.LedgerProperties;
 import io.gpusharing.timekeeper.ledger.Verification;
 import io.gpusharing.timekeeper.recount.LedgerBills;
 import java.io.IOException;
@@ -37,7 +36,7 @@ import org.springframework.core.env.Environment;
     JdbcClientAutoConfiguration.class,
     TransactionAutoConfiguration.class
 })
-@EnableConfigurationProperties({ClusterProperties.class, LedgerProperties.class})
+@EnableConfigurationProperties(ClusterProperties.class)
 @Import({Verification.class, BudgetVerification.class, LedgerBills.class})
 class VerifyConfiguration {
 

@@ -296,10 +296,9 @@ class BookSimulationTest {
 
         void theLedgerIsSound() {
             assertThat(
-                            new Verification(
-                                            database.jdbc(),
+                            Verifications.on(
+                                            database,
                                             CLUSTER,
-                                            PROPERTIES,
                                             clock,
                                             List.of(TestBudgets.closings(database, CLUSTER, clock)))
                                     .run()

@@ -36,9 +36,7 @@ public final class Bookkeepers {
                         new Settlement(ledger, pods -> Map.of(), budgets, Books.PROPERTIES),
                         Books.PROPERTIES,
                         clock);
-        var verification =
-                new Verification(
-                        database.jdbc(), Books.CLUSTER, Books.PROPERTIES, clock, List.of());
+        var verification = Verifications.on(database, Books.CLUSTER, clock, List.of());
         return new Bookkeeper(
                 ledger,
                 book,

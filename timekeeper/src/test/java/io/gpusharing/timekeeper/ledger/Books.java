@@ -294,16 +294,16 @@ public final class Books {
 
     /** Everything recomputed from the entries. */
     public List<Verification.Difference> differences() {
-        return verification(PROPERTIES).run().differences();
+        return verified().differences();
     }
 
-    Verification verification(LedgerProperties properties) {
-        return new Verification(
-                database.jdbc(),
-                CLUSTER,
-                properties,
-                clock,
-                List.of(TestBudgets.closings(database, CLUSTER, clock)));
+    Verification.Report verified() {
+        return Verifications.on(
+                        database,
+                        CLUSTER,
+                        clock,
+                        List.of(TestBudgets.closings(database, CLUSTER, clock)))
+                .run();
     }
 
     private void keep(News news) {

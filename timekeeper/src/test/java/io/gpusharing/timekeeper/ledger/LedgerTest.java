@@ -31,19 +31,7 @@ class LedgerTest {
     private final Ledger ledger =
             new Ledger(database.jdbc(), new TransactionTemplate(database.transactions()), CLUSTER);
     private final UsageBook usage = new UsageBook(database.jdbc(), CLUSTER);
-    private final Verification verification =
-            new Verification(
-                    database.jdbc(),
-                    CLUSTER,
-                    new LedgerProperties(
-                            Duration.ZERO,
-                            Duration.ZERO,
-                            Duration.ZERO,
-                            java.time.Period.ZERO,
-                            Duration.ofMinutes(10),
-                            10),
-                    clock,
-                    List.of());
+    private final Verification verification = Verifications.on(database, CLUSTER, clock, List.of());
 
     private final PodStay stay =
             OpenStay.of("team-a", "a", 500_000, new GpuShare(500_000, 250_000), TEN);

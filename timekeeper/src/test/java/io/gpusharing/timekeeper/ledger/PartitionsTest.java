@@ -26,19 +26,22 @@ class PartitionsTest {
     private final Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
     private final YearMonth month = YearMonth.from(now.atOffset(ZoneOffset.UTC));
     private final SteppingClock clock = new SteppingClock(now);
-    private final Partitions partitions =
-            new Partitions(
-                    database.jdbc(),
-                    new TransactionTemplate(database.transactions()),
-                    new LedgerProperties(
-                            Duration.ZERO,
-                            Duration.ZERO,
-                            Duration.ZERO,
-                            Period.ofMonths(1),
-                            Duration.ofMinutes(10),
-                            10),
-                    Leadership.alone(),
-                    clock);
+    private final Partitions partitions = keeping(Period.ofMonths(1));
+
+    private Partitions keeping(Period period) {
+        return new Partitions(
+                database.jdbc(),
+                new TransactionTemplate(database.transactions()),
+                new LedgerProperties(
+                        Duration.ZERO,
+                        Duration.ZERO,
+                        Duration.ZERO,
+                        period,
+                        Duration.ofMinutes(10),
+                        10),
+                Leadership.alone(),
+                clock);
+    }
 
     private List<String> months(YearMonth first, YearMonth last) {
         return IntStream.rangeClosed(0, (int) first.until(last, ChronoUnit.MONTHS))
@@ -60,6 +63,29 @@ class PartitionsTest {
                 .param("from", from)
                 .param("to", to)
                 .update();
+    }
+
+    /** What the ledger writes beside the charges. */
+    private void accounted() {
+        database.jdbc()
+                .sql(
+                        """
+                        insert into cluster (id, metering_start) values ('test', '2026-01-01');
+                        insert into usage_hour select cluster, budget, namespace, charged_from, amount from charge;
+                        insert into pod_stay (cluster, pod_uid, namespace, name, node, budget, rate, share_rate, compute_part,
+                            memory_part, share_known, held_from, posted_until, charged_until, held_until)
+                        select cluster, pod_uid, namespace, 'p', 'n', budget, rate, rate, 1, 1, true,
+                            charged_from, charged_to, charged_to, charged_to from charge
+                        """)
+                .update();
+    }
+
+    private Verification.Report verified() {
+        return Verifications.on(database, Books.CLUSTER, clock, List.of()).run();
+    }
+
+    private static Instant begin(YearMonth month) {
+        return month.atDay(1).atStartOfDay(ZoneOffset.UTC).toInstant();
     }
 
     /** Months are tended half a year ago, as they are now. */
@@ -140,6 +166,44 @@ class PartitionsTest {
 
     private long count(String table) {
         return database.jdbc().sql("select count(*) from " + table).query(Long.class).single();
+    }
+
+    @Test
+    void verificationLeavesOutWhatWasDroppedHoweverLongChargesAreKeptFromNowOn() {
+        clock.set(begin(month.minusMonths(6)));
+        partitions.tend();
+        clock.set(now);
+        charged(month.minusMonths(5));
+        charged(month);
+        accounted();
+        assertThat(verified().since()).isNull();
+        assertThat(verified().differences()).isEmpty();
+
+        // Months -6 to -3 had tables.
+        partitions.tend();
+        assertThat(verified().since()).isEqualTo(begin(month.minusMonths(2)));
+        assertThat(verified().differences()).isEmpty();
+
+        keeping(Period.ofMonths(13)).tend();
+        keeping(Period.ZERO).tend();
+        assertThat(verified().since()).isEqualTo(begin(month.minusMonths(2)));
+        assertThat(verified().differences()).isEmpty();
+    }
+
+    @Test
+    void monthsThatNeverHadATableAreNotLeftOut() {
+        charged(month);
+        charged(month.minusMonths(4));
+        accounted();
+
+        partitions.tend();
+
+        assertThat(verified().since()).isNull();
+        assertThat(verified().differences()).isEmpty();
+        database.jdbc().sql("delete from charge_default").update();
+        assertThat(verified().differences())
+                .extracting(Verification.Difference::kind)
+                .containsExactlyInAnyOrder("hour", "stay", "gap");
     }
 
     @Test
