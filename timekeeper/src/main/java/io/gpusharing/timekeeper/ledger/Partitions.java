@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.ledger;
 
 import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.leadership.Leadership;
+import io.gpusharing.timekeeper.outage.Outage;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,6 +20,7 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -66,47 +68,56 @@ class Partitions {
 
     private final JdbcClient jdbc;
     private final TransactionTemplate transaction;
-    private final LedgerProperties properties;
+    private final Retention retention;
     private final Leadership leadership;
     private final Clock clock;
+    private final Outage outage;
     private Instant last = Instant.EPOCH;
+    private int kept;
 
     Partitions(
             JdbcClient jdbc,
             TransactionTemplate transaction,
-            LedgerProperties properties,
+            Retention retention,
             Leadership leadership,
             Clock clock) {
         this.jdbc = jdbc;
         this.transaction = transaction;
-        this.properties = properties;
+        this.retention = retention;
         this.leadership = leadership;
         this.clock = clock;
+        this.outage = new Outage(log, "partitions", clock);
     }
 
     @Scheduled(initialDelayString = "PT0S", fixedDelayString = "PT10S")
     void check() {
         Instant now = clock.instant();
-        // A clock that was far ahead when we last did it puts nothing off once it is right again.
-        if (leadership.leads() && Duration.between(last, now).abs().compareTo(EVERY) >= 0) {
-            last = now;
-            tend();
+        if (!leadership.leads()) {
+            return;
+        }
+        try {
+            int months = retention.now().months();
+            // A clock that was far ahead when we last did it puts nothing off once it is right
+            // again.
+            if (months != kept || Duration.between(last, now).abs().compareTo(EVERY) >= 0) {
+                tend();
+                last = now;
+                kept = months;
+            }
+            outage.over();
+        } catch (DataAccessException | TransactionException e) {
+            outage.failed(e);
         }
     }
 
     void tend() {
         YearMonth month = YearMonth.from(clock.instant().atOffset(ZoneOffset.UTC));
-        try {
-            for (int i = 0; i <= AHEAD; i++) {
-                make(month.plusMonths(i));
-            }
-            if (!properties.keepCharges().isZero()) {
-                dropBefore(month);
-            }
-        } catch (DataAccessException e) {
-            log.atWarn()
-                    .addKeyValue("problem", e.getMessage())
-                    .log("cannot tend the partitions of charge, trying again later");
+        for (int i = 0; i <= AHEAD; i++) {
+            make(month.plusMonths(i));
+        }
+        int months = retention.now().months();
+        if (months > 0) {
+            dropBefore(month, months);
         }
     }
 
@@ -136,7 +147,7 @@ class Partitions {
      * Drops what need not be kept even if our clock is ahead: by the earliest of our month, the
      * database's, and the newest in which anything was charged.
      */
-    private void dropBefore(YearMonth ours) {
+    private void dropBefore(YearMonth ours, int kept) {
         List<String> months = months();
         Optional<YearMonth> present =
                 months.reversed().stream()
@@ -148,7 +159,7 @@ class Partitions {
         if (present.isEmpty()) {
             return;
         }
-        YearMonth past = present.get().minus(properties.keepCharges());
+        YearMonth past = present.get().minusMonths(kept);
         String first = name(neededFrom().filter(past::isAfter).orElse(past));
         for (String month : months) {
             if (month.compareTo(first) < 0) {

@@ -12,8 +12,8 @@
  * reports.
  *
  * <p>Who reads it: {@link UsageBook} and {@link StatementBook} by budget, {@link PodCharges} and
- * {@link Estimates} by pod. {@link Corrections} are made by people. {@link Verification} recomputes
- * everything.
+ * {@link Estimates} by pod. {@link Corrections} are made by people. {@link Retention} says how long
+ * charges are kept, {@link Partitions} drops them. {@link Verification} recomputes everything.
  */
 @NullMarked
 package io.gpusharing.timekeeper.ledger;

@@ -23,7 +23,7 @@ class LedgerPropertiesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"P30D", "P1M1D", "P-1M"})
+    @ValueSource(strings = {"P30D", "P1M1D", "P-1M", "P1001Y"})
     void chargesAreKeptForWholeMonths(String period) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> with(Period.parse(period), Duration.ofMinutes(10)))
