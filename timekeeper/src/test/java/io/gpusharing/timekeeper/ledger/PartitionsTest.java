@@ -14,6 +14,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.IntStream;
+import org.flywaydb.core.Flyway;
 import org.junit.jupiter.api.Test;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -191,6 +192,47 @@ class PartitionsTest {
         keeping(Period.ZERO).tend();
         assertThat(verified().since()).isEqualTo(begin(month.minusMonths(2)));
         assertThat(verified().differences()).isEmpty();
+    }
+
+    @Test
+    void whatAnOlderVersionHasDroppedIsKnownByTheHoursThatItLeft() {
+        clock.set(begin(month.minusMonths(5)));
+        partitions.tend();
+        clock.set(now);
+        charged(month.minusMonths(5));
+        charged(month);
+        accounted();
+        database.jdbc().sql("drop table " + partitions.months().getFirst()).update();
+        assertThat(verified().differences()).isNotEmpty();
+
+        migratedAnew();
+
+        assertThat(verified().since()).isEqualTo(begin(month.minusMonths(4)));
+        assertThat(verified().differences()).isEmpty();
+    }
+
+    @Test
+    void noneWasDroppedIfTheFirstTableIsTheFirstHours() {
+        partitions.tend();
+        charged(month);
+        accounted();
+
+        migratedAnew();
+
+        assertThat(verified().since()).isNull();
+    }
+
+    /** As if the database had been of the version before drops were noted. */
+    private void migratedAnew() {
+        database.jdbc()
+                .sql(
+                        """
+                        drop table charge_kept;
+                        alter table cluster drop column keep_charges_months;
+                        delete from flyway_schema_history where version = '570'
+                        """)
+                .update();
+        Flyway.configure().dataSource(database.dataSource()).outOfOrder(true).load().migrate();
     }
 
     @Test
