@@ -37,9 +37,13 @@ class Partitions {
     private static final String PREFIX = "charge_m";
     private static final DateTimeFormatter DIGITS = DateTimeFormatter.ofPattern("uuuuMM");
 
+    // Whoever waits for a reader, a verification for instance, lets every posting wait behind it.
+    private static final String GIVE_WAY = "set local lock_timeout = '1s'";
+
     // Identifiers cannot be parameters; these are digits only.
     private static final List<String> STEPS =
             List.of(
+                    GIVE_WAY,
                     "lock table charge_default in access exclusive mode",
                     """
                     create temporary table early on commit drop as
@@ -171,6 +175,7 @@ class Partitions {
     /** Verification asks from when on charges are kept, so that is noted along. */
     private void drop(String month) {
         transaction.executeWithoutResult(status -> {
+            jdbc.sql(GIVE_WAY).update();
             jdbc.sql("drop table " + month).update();
             jdbc.sql(
                             """

@@ -13,6 +13,7 @@ import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.flywaydb.core.Flyway;
 import org.junit.jupiter.api.Test;
@@ -21,6 +22,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 /** One month of charges is kept, and the month that runs. The database's clock is right. */
 class PartitionsTest {
 
+    private static final Duration A_MONTH = Duration.ofDays(31);
     private static final Duration YEAR = Duration.ofDays(365);
 
     private final TestDatabase database = TestDatabase.create();
@@ -288,6 +290,22 @@ class PartitionsTest {
         assertThat(verified().differences())
                 .extracting(Verification.Difference::kind)
                 .containsExactlyInAnyOrder("hour", "stay", "gap");
+    }
+
+    @Test
+    void whoReadsForLongIsNotWaitedForAndHoldsUpNoPosting() {
+        partitions.tend();
+        clock.pass(A_MONTH);
+
+        new TransactionTemplate(database.transactions())
+                .executeWithoutResult(reading -> {
+                    database.jdbc().sql("select count(*) from charge").query(Long.class).single();
+                    CompletableFuture.runAsync(partitions::check).join();
+                });
+        assertThat(partitions.months()).hasSize(4);
+
+        partitions.check();
+        assertThat(partitions.months()).hasSizeGreaterThan(4);
     }
 
     @Test
