@@ -66,7 +66,7 @@ public class Balances {
 
         /** All namespaces together. */
         public GpuTime total() {
-            return used.values().stream().reduce(GpuTime.ZERO, GpuTime::plus);
+            return Fold.sum(used);
         }
     }
 
@@ -90,7 +90,7 @@ public class Balances {
         Terms then = termsOf(terms.of(budget), next);
         if (then == null) {
             Period period = last.period();
-            GpuTime used = sum(usage.used(budget, period.start(), at));
+            GpuTime used = Fold.sum(usage.used(budget, period.start(), at));
             return Optional.of(new Balance(period, null, used, null));
         }
         var uses = new Uses(budget);
@@ -167,19 +167,20 @@ public class Balances {
                         opening.countedFrom(),
                         opening.openedAt(),
                         next == null ? null : next.openedAt());
-        return new Course.Chapter(opening, then, sum(late));
+        return new Course.Chapter(opening, then, Fold.sum(late));
     }
 
     /** The last terms that were seen before the period was closed; null if it was unlimited. */
     private static @Nullable Terms termsOf(
             List<TermsBook.Version> versions, @Nullable Opening next) {
-        TermsBook.Version found = null;
-        for (TermsBook.Version version : versions) {
-            if (found == null || next == null || version.seenAt().isBefore(next.period().start())) {
-                found = version;
-            }
+        if (versions.isEmpty()) {
+            return null;
         }
-        return found == null ? null : found.terms();
+        TermsBook.Version last =
+                next == null
+                        ? versions.getLast()
+                        : TermsBook.lastBefore(versions, next.period().start());
+        return (last == null ? versions.getFirst() : last).terms();
     }
 
     private static Period periodAt(Opening opening, Terms terms, Instant at) {
@@ -199,16 +200,12 @@ public class Balances {
 
         @Override
         public GpuTime in(Instant from, Instant to) {
-            return sum(by(from, to));
+            return Fold.sum(by(from, to));
         }
 
         /** By namespace. */
         Map<String, GpuTime> by(Instant from, Instant to) {
             return known.computeIfAbsent(List.of(from, to), span -> usage.used(budget, from, to));
         }
-    }
-
-    private static GpuTime sum(Map<String, GpuTime> used) {
-        return used.values().stream().reduce(GpuTime.ZERO, GpuTime::plus);
     }
 }

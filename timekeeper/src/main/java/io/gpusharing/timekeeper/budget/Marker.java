@@ -37,7 +37,6 @@ import org.springframework.stereotype.Component;
 class Marker extends Alarm {
 
     private static final Logger log = LoggerFactory.getLogger(Marker.class);
-    private static final String FIELD_MANAGER = "gpusharing-timekeeper";
     private static final int UNPROCESSABLE = 422;
     private static final int TOO_MANY_REQUESTS = 429;
 
@@ -136,7 +135,7 @@ class Marker extends Alarm {
                     .patch(
                             new PatchContext.Builder()
                                     .withPatchType(PatchType.JSON_MERGE)
-                                    .withFieldManager(FIELD_MANAGER)
+                                    .withFieldManager(StatusPublisher.FIELD_MANAGER)
                                     .build(),
                             document(mark));
             resting.put(pod.uid(), now.plus(AGAIN));

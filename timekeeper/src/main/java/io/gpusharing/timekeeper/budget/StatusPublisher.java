@@ -32,7 +32,10 @@ import org.springframework.stereotype.Component;
 class StatusPublisher extends Alarm {
 
     private static final Logger log = LoggerFactory.getLogger(StatusPublisher.class);
-    private static final String FIELD_MANAGER = "gpusharing-timekeeper";
+
+    /** Whose fields the API server takes for ours. */
+    static final String FIELD_MANAGER = "gpusharing-timekeeper";
+
     private static final Duration RETRY = Duration.ofSeconds(1);
 
     private final KubernetesClient client;
