@@ -4,7 +4,7 @@ export JAVA_HOME := $(shell tools/jdk)
 export PATH := $(JAVA_HOME)/bin:$(PATH)
 MVN := mvn --batch-mode
 
-.PHONY: help demo no-demo demo-stop test bench soak format clean prerequisites
+.PHONY: help demo no-demo demo-stop node node-stop node-prerequisites test bench soak format clean prerequisites
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | expand -t 14
@@ -18,6 +18,16 @@ no-demo:
 
 demo-stop: ## End what KEEP=1 make demo left running
 	@if [ -e .run/demo ]; then tools/cluster down .run/demo && echo "stopped"; else echo "no demo is running"; fi
+
+node: prerequisites .run/built ## The same story on real nodes, in containers (Linux, root); KEEP=1 leaves it running
+	@tools/machine check || { echo "NOT RUN: make node" >&2; exit 1; }
+	@[ ! -e .run/node/keep ] || { echo "nodes are still running: 'make node-stop' ends them" >&2; exit 1; }
+	@tools/images
+	@colours=false; [ -t 1 ] && [ -z "$$NO_COLOR" ] && colours=true; \
+	exec tools/machine run .run/node "$(JAVA_HOME)/bin/java" -Dcolours=$$colours -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -jar e2e/target/gpusharing-e2e.jar
+
+node-stop: ## End what KEEP=1 make node left running
+	@if [ -e .run/node ]; then tools/machine end .run/node && echo "stopped"; else echo "no nodes are running"; fi
 
 test: prerequisites ## Everything that is checked: Java, chart, manifests, and the whole on a real control plane
 	@tools/check

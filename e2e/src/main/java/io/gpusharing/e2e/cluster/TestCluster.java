@@ -13,13 +13,17 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A control plane of its own in a folder of its own: two simulated nodes of two GPUs each,
- * everything else real.
+ * A control plane of its own in a folder of its own, with two nodes of two GPUs each. The nodes are
+ * simulated, everything else is real; inside a machine ({@code tools/machine}) the nodes are real,
+ * too.
  *
  * <p>It ends with {@link #close}, and also when this process dies in any other way: {@code
  * tools/cluster} watches it.
  */
 public final class TestCluster implements AutoCloseable {
+
+    /** Inside a machine: its folder, and the name of its cgroup. */
+    private static final Path MACHINE = Path.of("/run/gpusharing-machine");
 
     private final Path dir;
     private final Kubectl kubectl;
@@ -44,6 +48,11 @@ public final class TestCluster implements AutoCloseable {
         script("down", absolute);
         script("up", absolute, "--owner", String.valueOf(ProcessHandle.current().pid()));
         return new TestCluster(absolute);
+    }
+
+    /** Whether clusters that are started here have real nodes: kubelets, containers, Services. */
+    public static boolean hasRealNodes() {
+        return Files.exists(MACHINE);
     }
 
     public Path dir() {
@@ -119,10 +128,14 @@ public final class TestCluster implements AutoCloseable {
         }
     }
 
-    /** Leaves the cluster running when this process ends. */
+    /** Leaves the cluster running when this process ends, and the machine that it is in. */
     public void keep() {
         try {
             Files.createFile(dir.resolve("keep"));
+            if (hasRealNodes()) {
+                Files.createFile(
+                        Path.of(Files.readString(MACHINE).split(" ", 2)[0]).resolve("keep"));
+            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -1,6 +1,8 @@
 package io.gpusharing.e2e.installation;
 
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
+import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import java.net.URI;
 import java.nio.file.Path;
@@ -10,8 +12,8 @@ import java.util.List;
 import java.util.Map;
 import org.awaitility.Awaitility;
 
-/** GPUSharing, installed and running on a test cluster. */
-public final class Installation {
+/** GPUSharing on a test cluster whose nodes are simulated: its services are processes beside it. */
+public final class Installation implements InstalledServices {
 
     /** Where the chart puts our own objects. */
     public static final String NAMESPACE = "gpusharing-system";
@@ -106,7 +108,7 @@ public final class Installation {
     }
 
     /** Who asks {@link TimekeeperApi} is told of the pods that it may get. */
-    private static void letTheQuestionerSeePods(TestCluster cluster) {
+    static void letTheQuestionerSeePods(TestCluster cluster) {
         cluster.kubectl()
                 .run(
                         "create",
@@ -169,9 +171,44 @@ public final class Installation {
         return timekeeper;
     }
 
-    /** What the timekeeper knows, for people and programs. */
+    @Override
     public TimekeeperApi api() {
         return new TimekeeperApi(cluster, timekeeperUrl);
+    }
+
+    @Override
+    public String keepGpuBusy(Pod pod) {
+        InjectedSidecar.start(
+                cluster,
+                pod,
+                "device GPU-1f2e3d4c-0000-0000-0000-000000000000",
+                "process busy=30%");
+        return "Its sidecar is started from the stored pod's own spec, on a fake GPU that a process"
+                + " keeps busy for 30 % of the time.";
+    }
+
+    @Override
+    public String howToLookAround() {
+        return """
+          export KUBECONFIG=%s
+          export PATH=%s:$PATH
+          kubectl get gpubudgets
+          kubectl create -n team-a -f examples/deployment.yaml   # over budget, and there is room
+        Ask the timekeeper, as a service account that may see all pods here:
+          %s
+        webhook      %s/metrics
+        timekeeper   %s  (health and metrics: %s/metrics)
+        logs         %s
+        stop it with: make demo-stop\
+        """
+                .formatted(
+                        cluster.kubeconfig(),
+                        Repository.tool("kubectl").getParent(),
+                        api().curl("/api/v1/budgets/team-a/explain"),
+                        webhook.health(),
+                        timekeeperUrl,
+                        timekeeper.health(),
+                        cluster.dir().resolve("logs"));
     }
 
     /** Base URL of reports and REST, as the injected sidecars are told. */

@@ -2,16 +2,21 @@ package io.gpusharing.e2e.story;
 
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
+import io.gpusharing.e2e.installation.InClusterInstallation;
 import io.gpusharing.e2e.installation.Installation;
+import io.gpusharing.e2e.installation.InstalledServices;
 import java.nio.file.Path;
 
 /**
- * {@code make demo}: starts everything, tells the story, cleans up. Exits 1 if the story is not
- * true.
+ * {@code make demo}, and inside a machine of its own {@code make node}: starts everything, tells the
+ * story, cleans up. Exits 1 if the story is not true.
  *
  * <p>{@code KEEP=1} leaves everything running and says how to look around and how to stop it.
  */
 public final class Demo {
+
+    private static final Path DEMO = Repository.root().resolve(".run/demo");
+    private static final Path NODE = Repository.root().resolve(".run/node/cluster");
 
     private Demo() {}
 
@@ -20,7 +25,7 @@ public final class Demo {
     }
 
     private static int tell(Terminal terminal, boolean keep) {
-        Path dir = Repository.root().resolve(".run/demo");
+        Path dir = TestCluster.hasRealNodes() ? NODE : DEMO;
         terminal.step("A control plane with two nodes of two GPUs each");
         // Ctrl-C while it starts: tools/cluster sees this process die and cleans up itself.
         TestCluster cluster = TestCluster.start(dir);
@@ -30,15 +35,15 @@ public final class Demo {
             terminal.command(
                     "kubectl get nodes",
                     cluster.kubectl().run("get", "nodes", "-o", NODES).orFail());
-            terminal.step("GPUSharing: kubectl create -f deployment/, the webhook, the timekeeper");
-            var installation = Installation.on(cluster, Story.PROPERTIES);
-            new Story(cluster, installation, terminal).whole();
+            InstalledServices services = install(terminal, cluster);
+            new Story(cluster, services, terminal).whole();
             terminal.say("");
             terminal.say("Everything above was true. It took %d s.".formatted(terminal.seconds()));
             if (keep) {
                 Runtime.getRuntime().removeShutdownHook(cleanUp);
                 cluster.keep();
-                sayWhereItIs(terminal, cluster, installation);
+                terminal.say("\nEverything still runs, and cuda is still charged. Look around:");
+                terminal.say(services.howToLookAround());
             }
             return 0;
         } catch (AssertionError | RuntimeException e) {
@@ -51,31 +56,19 @@ public final class Demo {
         }
     }
 
-    private static void sayWhereItIs(
-            Terminal terminal, TestCluster cluster, Installation installation) {
-        terminal.say(
-                """
-
-                Everything still runs, and cuda is still charged. Look around:
-                  export KUBECONFIG=%s
-                  export PATH=%s:$PATH
-                  kubectl get gpubudgets
-                  kubectl create -n team-a -f examples/deployment.yaml   # over budget, and there is room
-                Ask the timekeeper, as a service account that may see all pods here:
-                  %s
-                webhook      %s/metrics
-                timekeeper   %s  (health and metrics: %s/metrics)
-                logs         %s
-                stop it with: make demo-stop\
-                """
-                        .formatted(
-                                cluster.kubeconfig(),
-                                Repository.tool("kubectl").getParent(),
-                                installation.api().curl("/api/v1/budgets/team-a/explain"),
-                                installation.webhook().health(),
-                                installation.timekeeperUrl(),
-                                installation.timekeeper().health(),
-                                cluster.dir().resolve("logs")));
+    private static InstalledServices install(Terminal terminal, TestCluster cluster) {
+        if (TestCluster.hasRealNodes()) {
+            terminal.step("GPUSharing: kubectl create -f deployment/, and all its pods are ready");
+            var services = InClusterInstallation.on(cluster);
+            terminal.command(
+                    "kubectl get pods -n gpusharing-system -o wide",
+                    cluster.kubectl()
+                            .run("get", "pods", "-n", "gpusharing-system", "-o", "wide")
+                            .orFail());
+            return services;
+        }
+        terminal.step("GPUSharing: kubectl create -f deployment/, the webhook, the timekeeper");
+        return Installation.on(cluster, Story.PROPERTIES);
     }
 
     private static final String NODES =

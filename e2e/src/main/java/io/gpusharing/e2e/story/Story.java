@@ -7,8 +7,7 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import io.gpusharing.e2e.cluster.TestCluster;
-import io.gpusharing.e2e.installation.InjectedSidecar;
-import io.gpusharing.e2e.installation.Installation;
+import io.gpusharing.e2e.installation.InstalledServices;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -33,14 +32,12 @@ public final class Story {
     public static final Map<String, String> PROPERTIES =
             Map.of("GPUSHARING_RECLAIM_PATIENCE", "2s", "GPUSHARING_BUDGETS_STATUSREFRESH", "1s");
 
-    private final TestCluster cluster;
-    private final Installation installation;
+    private final InstalledServices services;
     private final Narrator narrator;
     private final Scene scene;
 
-    public Story(TestCluster cluster, Installation installation, Narrator narrator) {
-        this.cluster = cluster;
-        this.installation = installation;
+    public Story(TestCluster cluster, InstalledServices services, Narrator narrator) {
+        this.services = services;
         this.narrator = narrator;
         this.scene = new Scene(cluster, narrator);
     }
@@ -228,12 +225,9 @@ public final class Story {
     public void whatWasReallyUsed() {
         narrator.step("7. What was really used");
         narrator.say(
-                "cuda's sidecar is started from the stored pod's own spec, on a fake GPU that a process keeps busy for 30 % of the time.");
-        InjectedSidecar.start(
-                cluster,
-                requirePresent(scene.pod("team-a", "cuda"), "cuda"),
-                "device GPU-1f2e3d4c-0000-0000-0000-000000000000",
-                "process busy=30%");
+                "cuda: "
+                        + services.keepGpuBusy(
+                                requirePresent(scene.pod("team-a", "cuda"), "cuda")));
         JsonNode cuda =
                 patiently("ten seconds of cuda are measured")
                         .until(
@@ -242,7 +236,7 @@ public final class Story {
         long covered = cuda.at("/use/coveredMicroseconds").asLong();
         double busy = (double) cuda.at("/use/measured").asLong() / covered;
         narrator.command(
-                installation.api().curl("/api/v1/usage/pods?namespace=team-a"),
+                services.api().curl("/api/v1/usage/pods?namespace=team-a"),
                 cuda.toPrettyString());
 
         assertThat(cuda.path("rate").asLong()).as("charged for").isEqualTo(500_000);
@@ -257,7 +251,7 @@ public final class Story {
         narrator.step("In the end");
         narrator.say(row("BUDGET", "GRANTED", "USED", "MEASURED", "STANDING"));
         var standings = new HashMap<String, String>();
-        for (JsonNode budget : installation.api().get("/api/v1/usage/budgets")) {
+        for (JsonNode budget : services.api().get("/api/v1/usage/budgets")) {
             narrator.say(
                     row(
                             budget.path("budget").asText(),
@@ -277,7 +271,7 @@ public final class Story {
     }
 
     private JsonNode measured(String namespace, String name) {
-        for (JsonNode pod : installation.api().get("/api/v1/usage/pods?namespace=" + namespace)) {
+        for (JsonNode pod : services.api().get("/api/v1/usage/pods?namespace=" + namespace)) {
             if (pod.path("name").asText().equals(name)) {
                 return pod;
             }

@@ -1,0 +1,90 @@
+package io.gpusharing.e2e.installation;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.e2e.cluster.TestCluster;
+import java.net.URI;
+import java.time.Duration;
+import org.awaitility.Awaitility;
+
+/**
+ * GPUSharing as people run it: {@code kubectl create -f deployment/} on real nodes, nothing changed
+ * and nothing added. Its images must be on the nodes ({@code make images}).
+ */
+public final class InClusterInstallation implements InstalledServices {
+
+    private static final URI TIMEKEEPER =
+            URI.create("https://gpusharing-timekeeper." + Installation.NAMESPACE + ".svc");
+
+    private final TestCluster cluster;
+
+    private InClusterInstallation(TestCluster cluster) {
+        this.cluster = cluster;
+    }
+
+    /** Creates all of {@code deployment/} and waits until every pod is ready and asked. */
+    public static InClusterInstallation on(TestCluster cluster) {
+        cluster.kubectl().run("create", "-f", "deployment/").orFail();
+        for (String workload :
+                new String[] {
+                    "deployment/gpusharing-webhook",
+                    "statefulset/gpusharing-timekeeper",
+                    "daemonset/gpusharing-node-agent"
+                }) {
+            cluster.kubectl()
+                    .run(
+                            "rollout",
+                            "status",
+                            workload,
+                            "--namespace=" + Installation.NAMESPACE,
+                            "--timeout=180s")
+                    .orFail();
+        }
+        Installation.letTheQuestionerSeePods(cluster);
+        Installation.awaitAdmission(cluster);
+        return new InClusterInstallation(cluster);
+    }
+
+    @Override
+    public TimekeeperApi api() {
+        return new TimekeeperApi(cluster, TIMEKEEPER);
+    }
+
+    /** A process in the pod's container that the nodes' NVML knows by its command line. */
+    @Override
+    public String keepGpuBusy(Pod pod) {
+        String[] command = {
+            "exec",
+            "--namespace=" + pod.getMetadata().getNamespace(),
+            pod.getMetadata().getName(),
+            "--container=" + pod.getSpec().getContainers().getFirst().getName(),
+            "--",
+            "sh",
+            "-c",
+            "sh -c 'while :; do sleep 1; done' gpu=0,busy=30 </dev/null >/dev/null 2>&1 &"
+        };
+        Awaitility.await("a process starts in the container")
+                .atMost(Duration.ofSeconds(30))
+                .untilAsserted(() -> cluster.kubectl().run(command).orFail());
+        return "A process in its container keeps GPU 0 of the node busy for 30 % of the time; the"
+                + " node agent sees it in the node's (fake) NVML.";
+    }
+
+    @Override
+    public String howToLookAround() {
+        return """
+        It is a machine of its own: its network and its processes are seen from inside only.
+          tools/machine enter .run/node
+          export KUBECONFIG=%s PATH=$PWD/tools/.bin:$PATH
+          kubectl get pods -A -o wide
+          kubectl get gpubudgets
+        Ask the timekeeper, as a service account that may see all pods here:
+          %s
+        logs         %s
+        stop it with: make node-stop\
+        """
+                .formatted(
+                        cluster.kubeconfig(),
+                        api().curl("/api/v1/budgets/team-a/explain"),
+                        cluster.dir().resolve("logs"));
+    }
+}
