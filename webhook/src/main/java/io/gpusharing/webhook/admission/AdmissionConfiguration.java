@@ -10,7 +10,7 @@ import io.gpusharing.webhook.standing.ClusterWatch;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import java.util.Arrays;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
@@ -19,13 +19,9 @@ import org.springframework.web.filter.RequestContextFilter;
 
 /** Wires what answers reviews. */
 @Configuration(proxyBeanMethods = false)
-@EnableConfigurationProperties({
-    AdmissionProperties.class,
-    ClassProperties.class,
-    PolicyProperties.class,
-    SidecarProperties.class,
-    WorkloadProperties.class
-})
+// Not by a list, whose order Spring's AOT loses: two builds of the same sources would differ.
+@ConfigurationPropertiesScan(
+        basePackageClasses = {AdmissionProperties.class, SidecarProperties.class})
 class AdmissionConfiguration {
 
     @Bean
