@@ -116,7 +116,9 @@ public final class Sidecar {
                 "node",
                 settings.node(),
                 "timekeeper",
-                settings.timekeeper());
+                settings.timekeeper(),
+                "aotCache",
+                usesAotCache());
         NvmlSource source = library.at(settings.nvmlLibrary());
         MeterProcess process =
                 new MeterProcess(settings, kind, source, view, proc, TimeSource.SYSTEM, log);
@@ -124,6 +126,11 @@ public final class Sidecar {
         try (Closing _ = extra.open(process)) {
             return process.run();
         }
+    }
+
+    /** The runtime of the image has no other archive that it could share. */
+    private static boolean usesAotCache() {
+        return System.getProperty("java.vm.info", "").contains("sharing");
     }
 
     private static int refused(EventLog log, Exception problem) {

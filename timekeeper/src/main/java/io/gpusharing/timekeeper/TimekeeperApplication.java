@@ -1,7 +1,9 @@
 package io.gpusharing.timekeeper;
 
+import io.gpusharing.AotCache;
 import io.gpusharing.timekeeper.verify.VerifyCommand;
 import java.util.List;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
@@ -21,5 +23,10 @@ public class TimekeeperApplication {
                             List.of(args).subList(1, args.length), System.in, System.out));
         }
         SpringApplication.run(TimekeeperApplication.class, args);
+        LoggerFactory.getLogger(TimekeeperApplication.class)
+                .atInfo()
+                .addKeyValue("java", Runtime.version())
+                .addKeyValue("aotCache", AotCache.ofThisProcess())
+                .log("started");
     }
 }

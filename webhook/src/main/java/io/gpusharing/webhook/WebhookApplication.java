@@ -1,6 +1,8 @@
 package io.gpusharing.webhook;
 
+import io.gpusharing.AotCache;
 import io.gpusharing.webhook.explain.Explain;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 
@@ -14,5 +16,10 @@ public class WebhookApplication {
             System.exit(Explain.run(arguments, System.out, GrammarConfiguration.class));
         }
         SpringApplication.run(WebhookApplication.class, arguments);
+        LoggerFactory.getLogger(WebhookApplication.class)
+                .atInfo()
+                .addKeyValue("java", Runtime.version())
+                .addKeyValue("aotCache", AotCache.ofThisProcess())
+                .log("started");
     }
 }
