@@ -4,7 +4,7 @@ export JAVA_HOME := $(shell tools/jdk)
 export PATH := $(JAVA_HOME)/bin:$(PATH)
 MVN := mvn --batch-mode
 
-.PHONY: help demo no-demo demo-stop node node-stop node-prerequisites test bench soak format clean prerequisites
+.PHONY: help demo no-demo demo-stop node node-stop node-prerequisites images load deployment test bench soak format clean prerequisites
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | expand -t 14
@@ -29,6 +29,16 @@ node: prerequisites .run/built ## The same story on real nodes, in containers (L
 node-stop: ## End what KEEP=1 make node left running
 	@if [ -e .run/node ]; then tools/machine end .run/node && echo "stopped"; else echo "no nodes are running"; fi
 
+images: prerequisites .run/built ## The images, as archives in .run/images; REGISTRY=… TAG=… name them (docs/install.md)
+	@tools/images
+
+load: ## Bring the images to TO=containerd, kind, k3s or registry
+	@tools/images load "$(TO)"
+
+deployment: ## deployment/ from the chart; with REGISTRY=…, TAG=… or VALUES=file your own, in .run/deployment
+	@TOOLS=helm tools/build
+	@helm/render
+
 test: prerequisites ## Everything that is checked: Java, chart, manifests, and the whole on a real control plane
 	@tools/check
 
@@ -45,7 +55,7 @@ format: prerequisites ## Fix the formatting of the Java sources
 	$(MVN) --quiet spotless:apply
 
 clean: ## Remove what was built, but not the tools
-	rm -rf .run/built .run/build.log
+	rm -rf .run/built .run/build.log .run/images
 	$(MVN) --quiet clean
 
 prerequisites:

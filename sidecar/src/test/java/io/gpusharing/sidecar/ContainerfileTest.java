@@ -33,7 +33,11 @@ class ContainerfileTest {
                 .matches("USER [1-9]\\d*:[1-9]\\d*");
         assertThat(lines)
                 .filteredOn(line -> line.startsWith("FROM"))
-                .containsExactly("FROM ${JDK_IMAGE} AS build", "FROM ${BASE_IMAGE}");
+                .containsExactly(
+                        "FROM ${JDK_IMAGE} AS build",
+                        "FROM ${BASE_IMAGE} AS untrained",
+                        "FROM untrained AS trained",
+                        "FROM ${CACHE}");
     }
 
     private static List<String> instructions() {
