@@ -8,8 +8,8 @@ import io.gpusharing.e2e.installation.InstalledServices;
 import java.nio.file.Path;
 
 /**
- * {@code make demo}, and inside a machine of its own {@code make node}: starts everything, tells the
- * story, cleans up. Exits 1 if the story is not true.
+ * {@code make demo}, and inside a machine of its own {@code make node}: starts everything, tells
+ * the story, cleans up. Exits 1 if the story is not true.
  *
  * <p>{@code KEEP=1} leaves everything running and says how to look around and how to stop it.
  */

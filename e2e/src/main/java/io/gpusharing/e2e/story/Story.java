@@ -236,8 +236,7 @@ public final class Story {
         long covered = cuda.at("/use/coveredMicroseconds").asLong();
         double busy = (double) cuda.at("/use/measured").asLong() / covered;
         narrator.command(
-                services.api().curl("/api/v1/usage/pods?namespace=team-a"),
-                cuda.toPrettyString());
+                services.api().curl("/api/v1/usage/pods?namespace=team-a"), cuda.toPrettyString());
 
         assertThat(cuda.path("rate").asLong()).as("charged for").isEqualTo(500_000);
         assertThat(busy).as("measured busy time of the GPU").isBetween(0.25, 0.35);
