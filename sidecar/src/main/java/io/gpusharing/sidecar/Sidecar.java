@@ -118,7 +118,7 @@ public final class Sidecar {
                 "timekeeper",
                 settings.timekeeper(),
                 "aotCache",
-                usesAotCache());
+                aotCache());
         NvmlSource source = library.at(settings.nvmlLibrary());
         MeterProcess process =
                 new MeterProcess(settings, kind, source, view, proc, TimeSource.SYSTEM, log);
@@ -129,8 +129,8 @@ public final class Sidecar {
     }
 
     /** The runtime of the image has no other archive that it could share. */
-    private static boolean usesAotCache() {
-        return System.getProperty("java.vm.info", "").contains("sharing");
+    private static String aotCache() {
+        return System.getProperty("java.vm.info", "").contains("sharing") ? "USED" : "UNUSED";
     }
 
     private static int refused(EventLog log, Exception problem) {
