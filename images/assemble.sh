@@ -2,7 +2,8 @@
 #
 # An AOT cache is used only by the very runtime that made it, with jars of the same size and time at the same place. Hence one runtime
 # per image, for the training and for the image, and one time for all files, whoever builds them whenever. A changed jar of the same size
-# would then pass for the old one, and the old classes would run: so a cache is never kept, but made anew together with its jars.
+# would then pass for the old one, and the old classes would run (of a class path of one jar, Java 25 does not even look at the size): so a
+# cache is never kept, but made anew together with its jars. images/test shows both.
 
 java_home=${JAVA_HOME:?names a JDK 25}
 java=$out/java/bin/java
@@ -37,6 +38,7 @@ extract() {
 # bill_of_materials JAR: the one that Maven put into the jar, beside it.
 bill_of_materials() {
     (cd "$work" && "$java_home/bin/jar" -xf "$1" META-INF/sbom/application.cdx.json)
+    test -s "$work/META-INF/sbom/application.cdx.json" || fail "no bill of materials in $1: Maven puts it there unless it works --offline"
     mv "$work/META-INF/sbom/application.cdx.json" "$out/sbom.cdx.json"
 }
 
