@@ -62,7 +62,7 @@ final class Subject implements AutoCloseable {
             int port = freePort();
             int health = freePort();
             var command = new ArrayList<String>();
-            command.add(Path.of(System.getProperty("java.home"), "bin/java").toString());
+            command.add(image.resolve("java/bin/java").toString());
             command.add("@" + image.resolve("jvm.options"));
             command.add("-XX:AOTCache=" + image.resolve("timekeeper.aot"));
             Arrays.stream(System.getProperty("javaOptions", "").split(" ", -1))
