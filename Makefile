@@ -9,12 +9,21 @@ MVN := mvn --batch-mode
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | expand -t 14
 
-demo: prerequisites no-demo .run/built ## The whole story on a real control plane, in a minute; KEEP=1 leaves it running
+demo: prerequisites no-demo kubernetes .run/built ## The whole story on a real control plane, in a minute; KEEP=1 leaves it running, KUBERNETES=1.30.14 tells it on that version
 	@colours=false; [ -t 1 ] && [ -z "$$NO_COLOR" ] && colours=true; \
 	exec "$(JAVA_HOME)/bin/java" -Dcolours=$$colours -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -jar e2e/target/gpusharing-e2e.jar
 
 no-demo:
 	@[ ! -e .run/demo/keep ] || { echo "a demo is still running: 'make demo-stop' ends it" >&2; exit 1; }
+
+.PHONY: kubernetes no-kubernetes
+# The control plane that KUBERNETES names, built before anything else.
+kubernetes:
+	@[ -z "$(KUBERNETES)" ] || tools/kubernetes "$(KUBERNETES)" >/dev/null
+
+real-nodes: no-kubernetes
+no-kubernetes:
+	@[ -z "$(KUBERNETES)" ] || { echo "KUBERNETES=$(KUBERNETES): not with real nodes; their kubelet is built in the pinned version only" >&2; exit 1; }
 
 demo-stop: ## End what KEEP=1 make demo left running
 	@if [ -e .run/demo ]; then tools/cluster down .run/demo && echo "stopped"; else echo "no demo is running"; fi
