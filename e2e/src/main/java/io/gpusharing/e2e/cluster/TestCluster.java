@@ -150,31 +150,45 @@ public final class TestCluster implements AutoCloseable {
         script("down", dir);
     }
 
+    /**
+     * Does something with a real node.
+     *
+     * @param verb of {@code tools/node}: {@code stop} or {@code start} one of its programs, or a
+     *     command {@code on} it
+     */
+    public void node(String verb, String node, String... more) {
+        var arguments = new ArrayList<>(List.of(verb, dir.toString(), node));
+        arguments.addAll(List.of(more));
+        run("tools/node", arguments);
+    }
+
     private static void script(String verb, Path dir, String... more) {
+        var arguments = new ArrayList<>(List.of(verb, dir.toString()));
+        arguments.addAll(List.of(more));
+        run("tools/cluster", arguments);
+    }
+
+    private static void run(String script, List<String> arguments) {
         var command = new ArrayList<String>();
-        command.addAll(
-                List.of(
-                        Repository.root().resolve("tools/cluster").toString(),
-                        verb,
-                        dir.toString()));
-        command.addAll(List.of(more));
+        command.add(Repository.root().resolve(script).toString());
+        command.addAll(arguments);
         try {
             // Its words go to the terminal: the first build of the tools takes minutes and shows
             // progress.
             var process = new ProcessBuilder(command).inheritIO().start();
             if (!process.waitFor(15, TimeUnit.MINUTES)) {
                 process.destroyForcibly();
-                throw new IllegalStateException("tools/cluster " + verb + " does not end");
+                throw new IllegalStateException(script + arguments + " does not end");
             }
             if (process.exitValue() != 0) {
                 throw new IllegalStateException(
-                        "tools/cluster " + verb + " failed; see its output above");
+                        script + arguments + " failed; see its output above");
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IllegalStateException("Interrupted during tools/cluster " + verb, e);
+            throw new IllegalStateException("Interrupted during " + script + arguments, e);
         }
     }
 }
