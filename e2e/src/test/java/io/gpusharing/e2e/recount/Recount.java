@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Computes every pod's bill from the audit log, by the rules of docs/accounting: from PodScheduled
- * to the latest {@code finishedAt} of its containers, or, where it was removed without a terminal
- * phase, to the later of that and its deletion; charged by the larger of its compute and its memory
- * part of a GPU.
+ * to the latest {@code finishedAt} of its own containers, or, where it was removed without a
+ * terminal phase, to the later of that and its deletion; charged by the larger of its compute and
+ * its memory part of a GPU.
  */
 public final class Recount {
 
@@ -53,7 +53,7 @@ public final class Recount {
 
     private static Optional<PodBill> bill(List<JsonNode> states, Map<String, JsonNode> nodes) {
         JsonNode last = states.getLast();
-        Instant from = scheduled(last);
+        Instant from = begin(states);
         JsonNode node = nodes.get(last.at("/spec/nodeName").asText());
         if (from == null || node == null) {
             return Optional.empty();
@@ -72,6 +72,18 @@ public final class Recount {
                         end(last)));
     }
 
+    /** The first that is told: a kubelet that rejects a pod writes its conditions anew. */
+    private static @Nullable Instant begin(List<JsonNode> states) {
+        for (JsonNode pod : states) {
+            Instant scheduled = scheduled(pod);
+            if (scheduled != null) {
+                return scheduled;
+            }
+        }
+        JsonNode started = states.getLast().at("/status/startTime");
+        return started.isTextual() ? Instant.parse(started.asText()) : null;
+    }
+
     private static @Nullable Instant scheduled(JsonNode pod) {
         return pod.at("/status/conditions")
                 .valueStream()
@@ -83,20 +95,11 @@ public final class Recount {
     }
 
     private static @Nullable Instant end(JsonNode pod) {
-        Instant finished =
-                Stream.of(
-                                "containerStatuses",
-                                "initContainerStatuses",
-                                "ephemeralContainerStatuses")
-                        .flatMap(list -> pod.path("status").path(list).valueStream())
-                        .map(status -> status.at("/state/terminated/finishedAt").asText())
-                        .filter(time -> !time.isEmpty())
-                        .map(Instant::parse)
-                        .max(Instant::compareTo)
-                        .orElse(null);
+        Instant finished = finished(pod, false);
+        finished = finished == null ? finished(pod, true) : finished;
         String phase = pod.at("/status/phase").asText();
         if (phase.equals("Succeeded") || phase.equals("Failed")) {
-            return finished;
+            return finished == null ? written(pod) : finished;
         }
         // The answer to the removal is the last state: with no grace left, its deletion is the
         // removal itself.
@@ -108,6 +111,28 @@ public final class Recount {
         }
         Instant deletion = Instant.parse(pod.at("/metadata/deletionTimestamp").asText());
         return finished == null || finished.isBefore(deletion) ? deletion : finished;
+    }
+
+    private static @Nullable Instant finished(JsonNode pod, boolean meter) {
+        JsonNode sidecar = pod.at("/metadata/annotations").path("gpusharing.io/sidecar");
+        return Stream.of("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
+                .flatMap(list -> pod.path("status").path(list).valueStream())
+                .filter(status -> status.path("name").equals(sidecar) == meter)
+                .map(status -> status.at("/state/terminated/finishedAt").asText())
+                .filter(time -> !time.isEmpty())
+                .map(Instant::parse)
+                .max(Instant::compareTo)
+                .orElse(null);
+    }
+
+    /** When somebody last wrote its status. */
+    private static @Nullable Instant written(JsonNode pod) {
+        return pod.at("/metadata/managedFields")
+                .valueStream()
+                .filter(entry -> entry.path("subresource").asText().equals("status"))
+                .map(entry -> Instant.parse(entry.path("time").asText()))
+                .max(Instant::compareTo)
+                .orElse(null);
     }
 
     /**

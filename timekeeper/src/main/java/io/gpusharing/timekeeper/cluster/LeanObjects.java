@@ -2,10 +2,18 @@ package io.gpusharing.timekeeper.cluster;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import io.fabric8.kubernetes.api.model.Container;
-import io.fabric8.kubernetes.api.model.ManagedFieldsEntry;
+import io.fabric8.kubernetes.api.model.FieldsV1;
 import io.fabric8.kubernetes.api.model.NodeStatus;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.databind.DeserializationContext;
+import tools.jackson.databind.ValueDeserializer;
+import tools.jackson.databind.annotation.JsonDeserialize;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -17,12 +25,20 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class LeanObjects {
 
+    /** Where it is noted who wrote when a pod was scheduled; nothing else of such notes is read. */
+    static final List<String> POD_SCHEDULED =
+            List.of(
+                    "f:status",
+                    "f:conditions",
+                    "k:{\"type\":\"PodScheduled\"}",
+                    "f:lastTransitionTime");
+
     private LeanObjects() {}
 
     static KubernetesSerialization serialization() {
         return new KubernetesSerialization(
                 JsonMapper.builder()
-                        .addMixIn(ManagedFieldsEntry.class, OfManager.class)
+                        .addMixIn(FieldsV1.class, OfManager.class)
                         .addMixIn(PodSpec.class, Spec.class)
                         .addMixIn(Container.class, OfContainer.class)
                         .addMixIn(NodeStatus.class, OfNode.class)
@@ -30,9 +46,45 @@ final class LeanObjects {
                 true);
     }
 
-    /** Who wrote a status and when is read; which fields it were is not. */
-    @JsonIgnoreProperties("fieldsV1")
+    @JsonDeserialize(using = WrittenFields.class)
     private interface OfManager {}
+
+    /** Of the fields that somebody wrote, whether {@link #POD_SCHEDULED} is one; null if not. */
+    static final class WrittenFields extends ValueDeserializer<FieldsV1> {
+
+        @Override
+        public @Nullable FieldsV1 deserialize(JsonParser parser, DeserializationContext context) {
+            if (!has(parser, POD_SCHEDULED)) {
+                return null;
+            }
+            Object fields = Map.of();
+            for (String name : POD_SCHEDULED.subList(1, POD_SCHEDULED.size()).reversed()) {
+                fields = Map.of(name, fields);
+            }
+            var written = new FieldsV1();
+            written.setAdditionalProperty(POD_SCHEDULED.getFirst(), fields);
+            return written;
+        }
+
+        /** Passes over the object at which the parser is. */
+        private static boolean has(JsonParser parser, List<String> path) {
+            boolean found = path.isEmpty();
+            if (found || parser.currentToken() != JsonToken.START_OBJECT) {
+                parser.skipChildren();
+                return found;
+            }
+            while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+                boolean next = parser.currentName().equals(path.getFirst());
+                parser.nextToken();
+                if (next) {
+                    found |= has(parser, path.subList(1, path.size()));
+                } else {
+                    parser.skipChildren();
+                }
+            }
+            return found;
+        }
+    }
 
     @JsonIgnoreProperties({"volumes", "ephemeralContainers", "securityContext", "dnsConfig"})
     private interface Spec {}

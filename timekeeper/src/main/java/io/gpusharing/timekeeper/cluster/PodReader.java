@@ -4,6 +4,7 @@ import com.github.benmanes.caffeine.cache.Interner;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerStateTerminated;
 import io.fabric8.kubernetes.api.model.ContainerStatus;
+import io.fabric8.kubernetes.api.model.ManagedFieldsEntry;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodCondition;
@@ -149,32 +150,70 @@ public final class PodReader {
 
     private static Lifecycle lifecycle(Pod pod) {
         PodStatus status = pod.getStatus() == null ? new PodStatus() : pod.getStatus();
-        List<ContainerStatus> containers =
-                Stream.of(
-                                status.getContainerStatuses(),
-                                status.getInitContainerStatuses(),
-                                status.getEphemeralContainerStatuses())
-                        .flatMap(List::stream)
-                        .filter(container -> container.getState() != null)
-                        .toList();
+        Instant scheduled = transition(status, "PodScheduled", "True");
+        List<ContainerStatus> all = containers(status).toList();
+        Instant own = finished(all.stream().filter(it -> !isMeter(it, pod.getMetadata())));
         return new Lifecycle(
                 Objects.requireNonNull(instant(pod.getMetadata().getCreationTimestamp())),
-                transition(status, "PodScheduled", "True"),
+                scheduled,
+                pod.getMetadata().getManagedFields().stream()
+                        .noneMatch(entry -> wrotePodScheduled(entry, scheduled)),
                 instant(status.getStartTime()),
                 "Succeeded".equals(status.getPhase()) || "Failed".equals(status.getPhase()),
-                containers.stream()
-                        .map(container -> container.getState().getTerminated())
-                        .filter(Objects::nonNull)
-                        .map(ContainerStateTerminated::getFinishedAt)
-                        .map(PodReader::instant)
-                        .filter(Objects::nonNull)
-                        .max(Instant::compareTo)
-                        .orElse(null),
-                containers.stream().anyMatch(it -> it.getState().getRunning() != null),
+                own == null ? finished(all.stream()) : own,
+                all.stream().anyMatch(it -> it.getState().getRunning() != null),
                 transition(status, "DisruptionTarget", "True"),
                 transition(status, "Ready", "False"),
                 removal(pod.getMetadata()),
                 written(pod.getMetadata()));
+    }
+
+    private static Stream<ContainerStatus> containers(PodStatus status) {
+        return Stream.of(
+                        status.getContainerStatuses(),
+                        status.getInitContainerStatuses(),
+                        status.getEphemeralContainerStatuses())
+                .flatMap(List::stream)
+                .filter(container -> container.getState() != null);
+    }
+
+    /** What the webhook added. The annotation that names it is written by nobody else. */
+    private static boolean isMeter(ContainerStatus container, ObjectMeta meta) {
+        return meta.getAnnotations() != null
+                && container.getName().equals(meta.getAnnotations().get(Names.SIDECAR_ANNOTATION));
+    }
+
+    private static @Nullable Instant finished(Stream<ContainerStatus> containers) {
+        return containers
+                .map(container -> container.getState().getTerminated())
+                .filter(Objects::nonNull)
+                .map(ContainerStateTerminated::getFinishedAt)
+                .map(PodReader::instant)
+                .filter(Objects::nonNull)
+                .max(Instant::compareTo)
+                .orElse(null);
+    }
+
+    /**
+     * Whether this entry is of somebody who wrote when the pod was scheduled. What the API server
+     * stamps at a binding is nobody's write: there an entry may be left of a scheduler that noted
+     * before that it had found no place.
+     */
+    private static boolean wrotePodScheduled(
+            ManagedFieldsEntry entry, @Nullable Instant scheduled) {
+        Object fields =
+                entry.getFieldsV1() == null ? null : entry.getFieldsV1().getAdditionalProperties();
+        for (String name : LeanObjects.POD_SCHEDULED) {
+            fields = fields instanceof Map<?, ?> map ? map.get(name) : null;
+        }
+        Instant written = instant(entry.getTime());
+        return fields != null
+                && "status".equals(entry.getSubresource())
+                // The kubelet's own clock may be ahead of the entry's time.
+                && ("kubelet".equals(entry.getManager())
+                        || scheduled == null
+                        || written == null
+                        || !written.isBefore(scheduled));
     }
 
     /** Nodes write the instants in a status; when it was written, the API server notes itself. */

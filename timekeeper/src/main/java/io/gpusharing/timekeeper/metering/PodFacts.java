@@ -47,9 +47,13 @@ public record PodFacts(
      * The instants of a pod's life, as far as they are known.
      *
      * @param scheduled transition of {@code PodScheduled} to true
+     * @param scheduledByBinding whether the API server itself stamped that, at the binding. A
+     *     kubelet writes the condition for pods that no scheduler bound, and anew for pods that it
+     *     had rejected
      * @param started when the kubelet took it up
      * @param terminal whether its phase is {@code Succeeded} or {@code Failed}
-     * @param finished when the last of its containers ended
+     * @param finished when the last of its own containers ended; the metering sidecar, which ends
+     *     after them, counts only where none of them ever ran
      * @param containerRunning whether some container is still shown as running
      * @param disrupted transition of {@code DisruptionTarget} to true
      * @param notReady transition of {@code Ready} to false
@@ -61,6 +65,7 @@ public record PodFacts(
     public record Lifecycle(
             Instant created,
             @Nullable Instant scheduled,
+            boolean scheduledByBinding,
             @Nullable Instant started,
             boolean terminal,
             @Nullable Instant finished,

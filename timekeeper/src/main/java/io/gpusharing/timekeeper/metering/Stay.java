@@ -63,7 +63,7 @@ public sealed interface Stay {
     static Stay of(PodFacts pod, @Nullable Instant told) {
         Lifecycle life = pod.lifecycle();
         Instant limit = limit(life, told);
-        Instant from = start(pod, limit);
+        Instant from = start(pod, limit, told);
         if (from == null) {
             return new None();
         }
@@ -106,7 +106,8 @@ public sealed interface Stay {
         return limit != null && instant.isAfter(limit.plus(SKEW));
     }
 
-    private static @Nullable Instant start(PodFacts pod, @Nullable Instant limit) {
+    private static @Nullable Instant start(
+            PodFacts pod, @Nullable Instant limit, @Nullable Instant told) {
         if (pod.placement().node() == null) {
             return null;
         }
@@ -115,30 +116,49 @@ public sealed interface Stay {
             return null;
         }
         Instant begun =
-                Stream.of(
-                                Optional.ofNullable(life.scheduled()),
-                                Optional.ofNullable(life.started()))
-                        .flatMap(Optional::stream)
-                        .filter(instant -> !isAhead(instant, limit))
-                        .findFirst()
-                        .orElse(limit);
+                life.scheduled() != null && life.scheduledByBinding()
+                        ? bound(life.scheduled(), told)
+                        : takenUp(life, limit);
         return begun == null || begun.isBefore(life.created()) ? life.created() : begun;
+    }
+
+    /** No clock but the control plane's is in it, and no later write of the status moves it. */
+    private static Instant bound(Instant scheduled, @Nullable Instant told) {
+        return told != null && scheduled.isAfter(told.plus(LAG)) ? told : scheduled;
+    }
+
+    /** By the kubelet's clock, and by the earlier of what it wrote: it may write either anew. */
+    private static @Nullable Instant takenUp(Lifecycle life, @Nullable Instant limit) {
+        return Stream.of(Optional.ofNullable(life.scheduled()), Optional.ofNullable(life.started()))
+                .flatMap(Optional::stream)
+                .filter(instant -> !isAhead(instant, limit))
+                .min(Instant::compareTo)
+                .orElse(limit);
     }
 
     private static Ended terminal(Lifecycle life, Instant from, @Nullable Instant limit) {
         if (life.finished() != null && !life.containerRunning()) {
             return finished(life.finished(), from, limit);
         }
-        // A lost node: nobody was left to say when the containers ended.
-        Instant told =
-                Stream.of(life.disrupted(), life.notReady(), life.removal(), life.started())
-                        .filter(Objects::nonNull)
-                        .findFirst()
-                        .orElse(from);
-        Instant last = latest(told, life.finished());
+        Instant last = latest(unseen(life, from), life.finished());
         return limit != null && isAhead(last, limit)
                 ? new Ended(from, limit, true, limit)
                 : new Ended(from, last, true);
+    }
+
+    /**
+     * The end of a pod whose containers nobody saw end. Of a lost node it is when the pod was taken
+     * for lost; else, for instance of a pod that its kubelet rejected or evicted, when that was
+     * written down.
+     */
+    private static Instant unseen(Lifecycle life, Instant from) {
+        if (life.disrupted() != null) {
+            return latest(life.disrupted(), life.notReady());
+        }
+        return Stream.of(life.written(), life.notReady(), life.removal(), life.started())
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(from);
     }
 
     private static Ended finished(Instant told, Instant from, @Nullable Instant limit) {

@@ -25,6 +25,7 @@ public final class AuditLog {
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     private final Map<String, JsonNode> pods = new LinkedHashMap<>();
+    private final Map<String, Instant> begins = new HashMap<>();
     private final Map<String, JsonNode> nodes = new HashMap<>();
     private final Map<String, List<JsonNode>> shares = new HashMap<>();
     private final Payers payers = new Payers();
@@ -72,6 +73,11 @@ public final class AuditLog {
     /** Last states of all pods, in the order of their first mention. */
     Map<String, JsonNode> pods() {
         return pods;
+    }
+
+    /** When a pod began to hold what it asked for; null if it never did. */
+    @Nullable Instant begin(String uid) {
+        return begins.get(uid);
     }
 
     /** The last state of a node; null if the log does not show it. */
@@ -196,6 +202,10 @@ public final class AuditLog {
             case "pods" -> {
                 if (kind.isEmpty() || kind.equals("Pod")) {
                     pods.merge(uid, object, AuditLog::later);
+                    Instant begin = begin(object);
+                    if (begin != null) {
+                        begins.merge(uid, begin, AuditLog::earlier);
+                    }
                 }
             }
             case "nodes" -> {
@@ -212,6 +222,31 @@ public final class AuditLog {
             }
             default -> {}
         }
+    }
+
+    /** Not before its creation: of a manifest of its own a kubelet tells since when it has that. */
+    private static @Nullable Instant begin(JsonNode pod) {
+        Instant taken = taken(pod);
+        String created = pod.at("/metadata/creationTimestamp").asString("");
+        return taken == null || created.isEmpty() || !taken.isBefore(Instant.parse(created))
+                ? taken
+                : Instant.parse(created);
+    }
+
+    /** A kubelet that rejects a pod forgets its conditions, and may write them anew afterwards. */
+    private static @Nullable Instant taken(JsonNode pod) {
+        for (JsonNode condition : pod.at("/status/conditions")) {
+            if (condition.path("type").asString("").equals("PodScheduled")
+                    && condition.path("status").asString("").equals("True")) {
+                return Instant.parse(condition.path("lastTransitionTime").asString());
+            }
+        }
+        String started = pod.at("/status/startTime").asString("");
+        return started.isEmpty() ? null : Instant.parse(started);
+    }
+
+    private static Instant earlier(Instant one, Instant other) {
+        return other.isBefore(one) ? other : one;
     }
 
     /** Answers are logged when they are given, which is not always the order of the writes. */

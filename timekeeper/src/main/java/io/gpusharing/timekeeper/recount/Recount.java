@@ -10,9 +10,9 @@ import tools.jackson.databind.JsonNode;
 
 /**
  * Computes every pod's bill by the rules of docs/accounting: from PodScheduled to the latest {@code
- * finishedAt} of its containers, or, where it was removed without a terminal phase, to the later of
- * that and its deletion. Requests by {@code tencent.com/vcuda-*} and whole {@code nvidia.com/gpu}
- * are understood; any other way of asking is named, not guessed.
+ * finishedAt} of its own containers, or, where it was removed without a terminal phase, to the
+ * later of that and its deletion. Requests by {@code tencent.com/vcuda-*} and whole {@code
+ * nvidia.com/gpu} are understood; any other way of asking is named, not guessed.
  */
 public final class Recount {
 
@@ -38,7 +38,7 @@ public final class Recount {
     }
 
     private static @Nullable Bill bill(JsonNode pod, AuditLog log) {
-        Instant from = scheduled(pod);
+        Instant from = log.begin(pod.at("/metadata/uid").asString(""));
         JsonNode spec = pod.path("spec");
         boolean vcuda = asks(spec, CORE) || asks(spec, MEMORY);
         boolean metered =
@@ -86,16 +86,6 @@ public final class Recount {
                 unknown);
     }
 
-    private static @Nullable Instant scheduled(JsonNode pod) {
-        for (JsonNode condition : pod.at("/status/conditions")) {
-            if (condition.path("type").asString("").equals("PodScheduled")
-                    && condition.path("status").asString("").equals("True")) {
-                return Instant.parse(condition.path("lastTransitionTime").asString());
-            }
-        }
-        return null;
-    }
-
     /** A lost node leaves pods of which nobody says when they ended. */
     private static @Nullable String undated(JsonNode pod) {
         return terminal(pod) && finished(pod) == null ? "nobody saw its containers end" : null;
@@ -106,20 +96,28 @@ public final class Recount {
         return phase.equals("Succeeded") || phase.equals("Failed");
     }
 
+    /** Of its own containers; the metering sidecar counts where none of those ever ran. */
     private static @Nullable Instant finished(JsonNode pod) {
+        JsonNode meter = pod.at("/metadata/annotations").path("gpusharing.io/sidecar");
         Instant latest = null;
+        Instant meters = null;
         for (String list :
                 new String[] {
                     "containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"
                 }) {
             for (JsonNode status : pod.path("status").path(list)) {
                 String time = status.at("/state/terminated/finishedAt").asString("");
-                if (!time.isEmpty() && (latest == null || Instant.parse(time).isAfter(latest))) {
+                if (time.isEmpty()) {
+                    continue;
+                }
+                if (status.path("name").equals(meter)) {
+                    meters = Instant.parse(time);
+                } else if (latest == null || Instant.parse(time).isAfter(latest)) {
                     latest = Instant.parse(time);
                 }
             }
         }
-        return latest;
+        return latest == null ? meters : latest;
     }
 
     private static @Nullable Instant end(JsonNode pod) {

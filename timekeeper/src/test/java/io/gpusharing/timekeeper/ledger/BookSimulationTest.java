@@ -2,19 +2,30 @@ package io.gpusharing.timekeeper.ledger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Period;
 import io.gpusharing.budget.PeriodRule;
 import io.gpusharing.budget.PeriodRule.Unit;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.testing.AccountingTable;
+import io.gpusharing.testing.AccountingTable.Charged;
+import io.gpusharing.testing.PodGenerator;
 import io.gpusharing.testing.RandomSeeds;
+import io.gpusharing.testing.RecordedLife;
+import io.gpusharing.testing.RecordedLife.Version;
 import io.gpusharing.timekeeper.budget.BudgetState;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.budget.TestBudgets.Written;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
+import io.gpusharing.timekeeper.cluster.PodReader;
+import io.gpusharing.timekeeper.metering.PodFacts;
 import io.gpusharing.timekeeper.metering.Weights;
 import io.gpusharing.timekeeper.testing.FlakyTransactions;
 import io.gpusharing.timekeeper.testing.Pods;
@@ -27,20 +38,21 @@ import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.UUID;
-import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.springframework.dao.DataAccessException;
 
 /**
- * Days of a cluster in which pods come and go, news are late, the database fails at every point of
- * a transaction and the process is killed. In the end the ledger must say what a pod's own life
- * says, to the micro-GPU-second.
+ * Days of a cluster in which pods live recorded lives at other times, news are late, the database
+ * fails at every point of a transaction and the process is killed. In the end the ledger must say
+ * what the table of lives says, to the micro-GPU-second.
  */
 class BookSimulationTest {
 
@@ -68,6 +80,9 @@ class BookSimulationTest {
                             "a", START, "40", Unit.Day, "Europe/Berlin", "10", 25, "a-1", "a-2"),
                     TestBudgets.budget("b", START, null, Unit.Month, "UTC", "0", 25, "b"));
 
+    private static final PodReader READER = new PodReader(name -> name.startsWith("tencent.com/"));
+    private static final KubernetesSerialization SERIALIZATION = new KubernetesSerialization();
+
     @ParameterizedTest
     @RandomSeeds(6)
     void whateverHappensTheLedgerSaysWhatThePodsLivesSay(long seed) {
@@ -82,8 +97,12 @@ class BookSimulationTest {
         simulation.theLedgerIsSound();
     }
 
+    private static PodFacts facts(Version version) {
+        return READER.read(SERIALIZATION.unmarshal(version.pod().toString(), Pod.class));
+    }
+
     /** What the API server told, in its order. */
-    private record Told(long version, Pods pod, boolean removed) {}
+    private record Told(Version version, PodFacts pod) {}
 
     private static final class Simulation {
 
@@ -91,14 +110,18 @@ class BookSimulationTest {
         private final SteppingClock clock = new SteppingClock(START);
         private final TestDatabase database = TestDatabase.create();
         private final List<Told> history = new ArrayList<>();
-        private final Map<UUID, Pods> present = new HashMap<>();
-        private final Map<UUID, Pods> lives = new HashMap<>();
+        private final Map<UUID, PodFacts> present = new HashMap<>();
+        private final Map<UUID, RecordedLife> lives = new HashMap<>();
+        private final PriorityQueue<Version> ahead =
+                new PriorityQueue<>(Comparator.comparing(Version::at));
+        private final PodGenerator generator;
         private int told;
         private Budgets budgets;
         private Book book;
 
         Simulation(long seed) {
             random = new Random(seed);
+            generator = new PodGenerator(random, Duration.ofMinutes(15));
             budgets = TestBudgets.on(database, CLUSTER, NEVER_CLOSED, clock);
             book = start();
         }
@@ -126,7 +149,7 @@ class BookSimulationTest {
             told = position == null ? history.size() : Integer.parseInt(position);
             news.add(
                     new News.Listed(
-                            present.values().stream().map(Pods::facts).toList(),
+                            List.copyOf(present.values()),
                             Integer.toString(history.size()),
                             position != null,
                             clock.instant()));
@@ -146,67 +169,70 @@ class BookSimulationTest {
                     book = start();
                 }
             }
-            List.copyOf(present.values()).forEach(this::finish);
+            while (!ahead.isEmpty()) {
+                clock.pass(Duration.ofMinutes(10));
+                happened();
+            }
             tell(history.size() - told);
             clock.pass(Duration.ofMinutes(1));
             keep(book, new ArrayDeque<>());
         }
 
         private void happen() {
-            Instant second = book.now();
-            if (present.size() < 6 || random.nextBoolean()) {
-                String namespace = List.of("a-1", "a-2", "b", "nobody").get(random.nextInt(4));
+            if (ahead.size() < 60) {
+                List<RecordedLife> all = RecordedLife.all();
+                RecordedLife life =
+                        generator.again(
+                                all.get(random.nextInt(all.size())),
+                                List.of("a-1", "a-2", "b", "nobody").get(random.nextInt(4)),
+                                book.now());
                 long core = random.nextInt(4) == 0 ? 200 : 1 + random.nextInt(99);
-                Pods pod = Pods.waiting(namespace, core, core < 100 ? 1 + random.nextInt(60) : 0);
-                write(random.nextInt(10) == 0 ? pod : pod.boundAt(second));
-            } else {
-                var all = new ArrayList<>(present.values());
-                finish(all.get(random.nextInt(all.size())));
+                long memory = core < 100 ? 1 + random.nextInt(60) : 0;
+                life.versions().forEach(version -> asksFor(core, memory, version.pod()));
+                lives.put(facts(life.last()).uid(), life);
+                ahead.addAll(life.versions());
             }
+            happened();
         }
 
-        private void finish(Pods pod) {
-            Instant second = book.now();
-            switch (random.nextInt(4)) {
-                case 0 -> remove(pod.removedAt(second));
-                case 1 -> {
-                    write(pod.finishedAt(second));
-                    remove(pod.finishedAt(second).removedAt(second));
-                }
-                case 2 -> {
-                    write(pod.lostAt(second));
-                    remove(pod.lostAt(second).removedAt(second));
-                }
-                default -> {
-                    write(pod.finishedAt(second));
+        /** What lies behind us now. */
+        private void happened() {
+            while (!ahead.isEmpty() && !ahead.peek().at().isAfter(clock.instant())) {
+                Version version = ahead.remove();
+                PodFacts pod = facts(version);
+                history.add(new Told(version, pod));
+                if (version.removed()) {
                     present.remove(pod.uid());
-                    remove(pod.finishedAt(second).removedAt(second.plusSeconds(100)));
+                } else {
+                    present.put(pod.uid(), pod);
                 }
             }
         }
 
-        private void write(Pods pod) {
-            present.put(pod.uid(), pod);
-            lives.put(pod.uid(), pod);
-            history.add(new Told(history.size() + 1, pod, false));
-        }
-
-        private void remove(Pods pod) {
-            present.remove(pod.uid());
-            lives.put(pod.uid(), pod);
-            history.add(new Told(history.size() + 1, pod, true));
+        private static void asksFor(long core, long memory, JsonNode pod) {
+            if (pod.at("/spec/nodeName").isTextual()) {
+                ((ObjectNode) pod.path("spec")).put("nodeName", Pods.NODE);
+            }
+            for (JsonNode container : pod.at("/spec/containers")) {
+                var resources = (ObjectNode) container.path("resources");
+                for (String amounts : List.of("limits", "requests")) {
+                    resources
+                            .putObject(amounts)
+                            .put(VcudaGrammar.CORE, Long.toString(core))
+                            .put(VcudaGrammar.MEMORY, Long.toString(memory));
+                }
+            }
         }
 
         private void tell(int count) {
             var news = new ArrayDeque<News>();
             for (Told event : history.subList(told, told + count)) {
-                String version = Long.toString(event.version());
+                String position = Integer.toString(++told);
                 news.add(
-                        event.removed()
-                                ? new News.Removed(event.pod().facts(), version, clock.instant())
-                                : new News.Changed(event.pod().facts(), version, clock.instant()));
+                        event.version().removed()
+                                ? new News.Removed(event.pod(), position, clock.instant())
+                                : new News.Changed(event.pod(), position, clock.instant()));
             }
-            told += count;
             keep(book, news);
         }
 
@@ -222,37 +248,26 @@ class BookSimulationTest {
             }
         }
 
-        private static long rate(Pods pod) {
-            return Math.max(
-                    pod.core() * 10_000, pod.core() < 100 ? pod.memory() * 1_000_000 / 60 : 0);
+        private static long rate(RecordedLife life) {
+            JsonNode limits = life.last().pod().at("/spec/containers/0/resources/limits");
+            long core = limits.path(VcudaGrammar.CORE).asLong();
+            long memory = limits.path(VcudaGrammar.MEMORY).asLong();
+            return Math.max(core * 10_000, core < 100 ? memory * 1_000_000 / 60 : 0);
         }
 
-        private static Instant end(Pods pod) {
-            return Stream.of(pod.finished(), pod.disrupted(), pod.removal())
-                    .filter(Objects::nonNull)
-                    .findFirst()
-                    .orElseThrow();
-        }
-
-        private static GpuTime during(Pods pod, Instant from, Instant to) {
-            if (pod.scheduled() == null) {
-                return GpuTime.ZERO;
-            }
-            Instant start = pod.scheduled().isBefore(from) ? from : pod.scheduled();
-            Instant stop = end(pod).isAfter(to) ? to : end(pod);
+        private static GpuTime during(RecordedLife life, Instant from, Instant to) {
+            Charged due = AccountingTable.of(life);
+            Instant start = due.begin().isBefore(from) ? from : due.begin();
+            Instant stop = due.end().isAfter(to) ? to : due.end();
             return stop.isAfter(start)
-                    ? new GpuTime(rate(pod) * Duration.between(start, stop).toSeconds())
+                    ? new GpuTime(rate(life) * Duration.between(start, stop).toSeconds())
                     : GpuTime.ZERO;
         }
 
         void everyPodIsChargedItsLife() {
             var expected = new HashMap<UUID, Long>();
-            lives.values().stream()
-                    .filter(pod -> pod.scheduled() != null)
-                    .forEach(pod ->
-                            expected.put(
-                                    pod.uid(),
-                                    during(pod, Instant.MIN, Instant.MAX).microGpuSeconds()));
+            lives.forEach((uid, life) ->
+                    expected.put(uid, during(life, Instant.MIN, Instant.MAX).microGpuSeconds()));
             var charged = new HashMap<UUID, Long>();
             database.jdbc()
                     .sql(
@@ -339,8 +354,9 @@ class BookSimulationTest {
 
         private GpuTime usedBy(String budget, Period period) {
             return lives.values().stream()
-                    .filter(pod -> pod.namespace().startsWith(budget))
-                    .map(pod -> during(pod, period.start(), end(period)))
+                    .filter(life ->
+                            life.last().pod().at("/metadata/namespace").asText().startsWith(budget))
+                    .map(life -> during(life, period.start(), end(period)))
                     .reduce(GpuTime.ZERO, GpuTime::plus);
         }
     }

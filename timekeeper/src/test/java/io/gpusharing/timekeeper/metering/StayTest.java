@@ -103,11 +103,59 @@ class StayTest {
     }
 
     @Test
-    void aBindingInTheFutureIsNotLaterThanItWasWrittenDown() {
+    void aPodThatWaitedIsChargedFromItsBindingWhateverWasWrittenOfItBefore() {
+        Pods waited = WAITING.boundAt(LATER).writtenAt(BOUND);
+
+        assertThat(Stay.of(waited.facts(), LATER)).isEqualTo(new Stay.Open(LATER));
+        assertThat(Stay.of(waited.facts(), LATER.minusSeconds(80_000)))
+                .as("our own clock lies behind")
+                .isEqualTo(new Stay.Open(LATER));
+    }
+
+    @Test
+    void aBindingInTheFutureIsNotLaterThanWeWereTold() {
         Pods bound = WAITING.boundAt(Instant.parse("2030-01-01T00:00:00Z"));
 
         assertThat(Stay.of(bound.writtenAt(LATER).facts(), LATER.plusSeconds(900)))
+                .isEqualTo(new Stay.Open(LATER.plusSeconds(900)));
+    }
+
+    @Test
+    void whatAKubeletWroteAnewIsNotTheBegin() {
+        Instant again = LATER.plusSeconds(300);
+
+        assertThat(Stay.of(takenUp(again, BOUND, again), again)).isEqualTo(new Stay.Open(BOUND));
+    }
+
+    @Test
+    void aKubeletWhoseClockIsAheadBeginsNoStayLaterThanItWroteThat() {
+        Instant ahead = LATER.plusSeconds(3600);
+
+        assertThat(Stay.of(takenUp(ahead, ahead, LATER), LATER.plusSeconds(30)))
                 .isEqualTo(new Stay.Open(LATER));
+    }
+
+    @Test
+    void aPodThatItsKubeletRejectedHeldItUntilThatWasWritten() {
+        Lifecycle life = RUNNING.facts().lifecycle();
+
+        assertThat(
+                        Stay.of(
+                                with(
+                                        new Lifecycle(
+                                                life.created(),
+                                                BOUND,
+                                                true,
+                                                BOUND,
+                                                true,
+                                                null,
+                                                false,
+                                                null,
+                                                BOUND.plusSeconds(1),
+                                                LATER.plusSeconds(600),
+                                                LATER))))
+                .as("not when it became unready, nor when it was deleted")
+                .isEqualTo(new Stay.Ended(BOUND, LATER, true));
     }
 
     @Test
@@ -146,6 +194,39 @@ class StayTest {
             boolean anotherRuns,
             @Nullable Instant disrupted,
             @Nullable Instant removal) {
+        return with(
+                new Lifecycle(
+                        RUNNING.facts().lifecycle().created(),
+                        BOUND,
+                        true,
+                        BOUND,
+                        terminal,
+                        finished,
+                        anotherRuns,
+                        disrupted,
+                        null,
+                        removal,
+                        null));
+    }
+
+    /** A pod of which a kubelet wrote when it was scheduled. */
+    private static PodFacts takenUp(Instant scheduled, Instant started, Instant written) {
+        return with(
+                new Lifecycle(
+                        RUNNING.facts().lifecycle().created(),
+                        scheduled,
+                        false,
+                        started,
+                        false,
+                        null,
+                        true,
+                        null,
+                        null,
+                        null,
+                        written));
+    }
+
+    private static PodFacts with(Lifecycle lifecycle) {
         PodFacts pod = RUNNING.facts();
         return new PodFacts(
                 pod.uid(),
@@ -155,16 +236,6 @@ class StayTest {
                 pod.request(),
                 pod.annotations(),
                 pod.placement(),
-                new Lifecycle(
-                        pod.lifecycle().created(),
-                        BOUND,
-                        BOUND,
-                        terminal,
-                        finished,
-                        anotherRuns,
-                        disrupted,
-                        null,
-                        removal,
-                        null));
+                lifecycle);
     }
 }

@@ -60,11 +60,13 @@ final class Audited {
 
     static String object(int version, String metadata, String spec, String status) {
         return """
-        {"kind": "Pod", "metadata": {"name": "p", "namespace": "team-a", "uid": "%s", "resourceVersion": "%d" %s},
+        {"kind": "Pod", "metadata": {"name": "p", "namespace": "team-a", "uid": "%s", "resourceVersion": "%d",
+          "creationTimestamp": "%s" %s},
          "spec": {"nodeName": "gpu-1", %s},
          "status": {"conditions": [{"type": "PodScheduled", "status": "True", "lastTransitionTime": "%s"}] %s}}\
         """
-                .formatted(UID, version, metadata, spec, time("10:00:00"), status);
+                .formatted(
+                        UID, version, time("10:00:00"), metadata, spec, time("10:00:00"), status);
     }
 
     static String running(String spec) {

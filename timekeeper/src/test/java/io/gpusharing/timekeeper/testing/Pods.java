@@ -110,7 +110,7 @@ public record Pods(
                 annotations,
                 new Placement(scheduled == null ? null : NODE, null, null, 0, false, null),
                 new Lifecycle(
-                        CREATED, scheduled, scheduled, terminal, finished, running, disrupted, null,
-                        removal, written));
+                        CREATED, scheduled, true, scheduled, terminal, finished, running, disrupted,
+                        null, removal, written));
     }
 }
