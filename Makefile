@@ -4,7 +4,7 @@ export JAVA_HOME := $(shell tools/jdk)
 export PATH := $(JAVA_HOME)/bin:$(PATH)
 MVN := mvn --batch-mode
 
-.PHONY: help demo no-demo demo-stop node node-stop node-prerequisites images load deployment test bench soak format clean prerequisites
+.PHONY: help demo no-demo demo-stop node node-stop node-prerequisites e2e-node record real-nodes images load deployment test bench soak format clean prerequisites
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | expand -t 14
@@ -21,22 +21,36 @@ no-demo:
 kubernetes:
 	@[ -z "$(KUBERNETES)" ] || tools/kubernetes "$(KUBERNETES)" >/dev/null
 
-real-nodes: no-kubernetes
 no-kubernetes:
 	@[ -z "$(KUBERNETES)" ] || { echo "KUBERNETES=$(KUBERNETES): not with real nodes; their kubelet is built in the pinned version only" >&2; exit 1; }
 
 demo-stop: ## End what KEEP=1 make demo left running
 	@if [ -e .run/demo ]; then tools/cluster down .run/demo && echo "stopped"; else echo "no demo is running"; fi
 
-node: prerequisites .run/built ## The same story on real nodes, in containers (Linux, root); KEEP=1 leaves it running
-	@tools/machine check || { echo "NOT RUN: make node" >&2; exit 1; }
-	@[ ! -e .run/node/keep ] || { echo "nodes are still running: 'make node-stop' ends them" >&2; exit 1; }
-	@tools/images
+node: real-nodes ## The same story on real nodes, in containers (Linux, root); KEEP=1 leaves it running
 	@colours=false; [ -t 1 ] && [ -z "$$NO_COLOR" ] && colours=true; \
 	exec tools/machine run .run/node "$(JAVA_HOME)/bin/java" -Dcolours=$$colours -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -jar e2e/target/gpusharing-e2e.jar
 
 node-stop: ## End what KEEP=1 make node left running
 	@if [ -e .run/node ]; then tools/machine end .run/node && echo "stopped"; else echo "no nodes are running"; fi
+
+e2e-node: real-nodes ## The tests on real nodes: the story by real containers, charged to the second
+	@tools/e2e-node
+
+record: real-nodes ## Record every life of a pod on real nodes anew, for the tests: ten minutes; LIVES=regex for some of them
+	@exec tools/machine run .run/node "$(JAVA_HOME)/bin/java" -Dlives="$(or $(LIVES),.*)" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC \
+	  -cp e2e/target/gpusharing-e2e.jar io.gpusharing.e2e.recording.RecordLives
+
+node-prerequisites: ## Install what real nodes need of Debian or Ubuntu: runc, CNI plugins, buildah and the like (root)
+	apt-get update -qq
+	DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $$(tools/machine packages) buildah debootstrap busybox-static
+
+# What a real node runs; where there can be none, why.
+real-nodes: prerequisites no-kubernetes .run/built
+	@tools/machine check || { echo "NOT RUN: make $(MAKECMDGOALS)" >&2; exit 1; }
+	@[ ! -e .run/node/keep ] || { echo "nodes are still running: 'make node-stop' ends them" >&2; exit 1; }
+	@tools/images
+	@tools/images stand-ins
 
 images: prerequisites .run/built ## The images, as archives in .run/images; REGISTRY=… TAG=… name them (docs/install.md)
 	@tools/images

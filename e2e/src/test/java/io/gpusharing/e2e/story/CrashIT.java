@@ -77,7 +77,7 @@ class CrashIT {
         System.out.printf("crash.seed=%d crash.rounds=%d crash.kills=%d%n", SEED, ROUNDS, KILLS);
         cluster = TestCluster.start(Repository.root().resolve(".run/crash"));
         installation = Installation.on(cluster, Map.of("GPUSHARING_BUDGETS_STATUSREFRESH", "5s"));
-        ledger = new Ledger(cluster);
+        ledger = Ledger.embedded(cluster);
     }
 
     @AfterAll

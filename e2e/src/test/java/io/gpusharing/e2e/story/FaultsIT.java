@@ -39,7 +39,7 @@ class FaultsIT {
                         Map.of(
                                 "GPUSHARING_LEADERSHIP_LEASEDURATION", "6s",
                                 "GPUSHARING_LEADERSHIP_RENEWDEADLINE", "4s"));
-        ledger = new Ledger(cluster);
+        ledger = Ledger.embedded(cluster);
         cluster.createNamespace(TEAM);
     }
 

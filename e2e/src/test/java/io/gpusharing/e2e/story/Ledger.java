@@ -1,10 +1,14 @@
 package io.gpusharing.e2e.story;
 
+import io.gpusharing.e2e.cluster.Program;
+import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.recount.PodBill;
 import io.gpusharing.e2e.recount.Recount;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -21,14 +25,50 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Supplier;
+import org.awaitility.Awaitility;
 
 /** The timekeeper's ledger, read straight from its database, and held against the recount. */
 final class Ledger {
 
     private final TestCluster cluster;
+    private final Supplier<String> url;
+    private final String user;
 
-    Ledger(TestCluster cluster) {
+    private Ledger(TestCluster cluster, Supplier<String> url, String user) {
         this.cluster = cluster;
+        this.url = url;
+        this.user = user;
+    }
+
+    /** That of a timekeeper beside the cluster, in its embedded PostgreSQL. */
+    static Ledger embedded(TestCluster cluster) {
+        return new Ledger(cluster, () -> embeddedUrl(cluster), "postgres");
+    }
+
+    /** That of the timekeeper's pod, reached as an administrator would: through kubectl. */
+    static Ledger bundled(TestCluster cluster) {
+        Program.start(
+                cluster,
+                "port-forward",
+                Map.of(),
+                List.of(
+                        Repository.tool("kubectl").toString(),
+                        "--kubeconfig=" + cluster.kubeconfig(),
+                        "port-forward",
+                        "--namespace=gpusharing-system",
+                        "gpusharing-timekeeper-0",
+                        "15432:5432"));
+        Awaitility.await("PostgreSQL is reached")
+                .until(() -> {
+                    try (var socket = new Socket(InetAddress.getLoopbackAddress(), 15432)) {
+                        return socket.isConnected();
+                    } catch (IOException e) {
+                        return false;
+                    }
+                });
+        return new Ledger(
+                cluster, () -> "jdbc:postgresql://127.0.0.1:15432/gpusharing", "gpusharing");
     }
 
     /**
@@ -164,17 +204,21 @@ final class Ledger {
     }
 
     private Connection connect() throws SQLException {
-        return DriverManager.getConnection(url(), "postgres", "");
+        return DriverManager.getConnection(url(), user, "");
     }
 
-    /** JDBC URL of the embedded PostgreSQL. */
+    /** Its JDBC URL. */
     String url() {
-        return "jdbc:postgresql://127.0.0.1:" + postmaster().get(3).strip() + "/postgres";
+        return url.get();
+    }
+
+    private static String embeddedUrl(TestCluster cluster) {
+        return "jdbc:postgresql://127.0.0.1:" + postmaster(cluster).get(3).strip() + "/postgres";
     }
 
     /** Process id of the embedded PostgreSQL. */
     long serverPid() {
-        return Long.parseLong(postmaster().getFirst().strip());
+        return Long.parseLong(postmaster(cluster).getFirst().strip());
     }
 
     /** Kills the embedded PostgreSQL, as a crash would; nothing if it does not run just now. */
@@ -196,7 +240,7 @@ final class Ledger {
         }
     }
 
-    private List<String> postmaster() {
+    private static List<String> postmaster(TestCluster cluster) {
         Path file = cluster.dir().resolve("run/database/postmaster.pid");
         try {
             return Files.readAllLines(file);

@@ -39,7 +39,7 @@ class StoryIT {
         Installation.set(cluster, "timekeeper.annotatePods=true", "rbac-timekeeper.yaml");
         story = new Story(cluster, installation, Narrator.silent());
         scene = new Scene(cluster, Narrator.silent());
-        ledger = new Ledger(cluster);
+        ledger = Ledger.embedded(cluster);
     }
 
     @AfterAll
