@@ -106,9 +106,15 @@ class StoryIT {
         story.theTable();
     }
 
-    /** team-a is over budget and still holds half a GPU, so that somebody could be evicted. */
     @Test
     @Order(8)
+    void aPodThatWaitedIsChargedFromItsBinding() {
+        story.waitingCostsNothing();
+    }
+
+    /** team-a is over budget and still holds half a GPU, so that somebody could be evicted. */
+    @Test
+    @Order(9)
     void nobodyIsEvictedForWhoIsOverBudgetOrCouldNotFitAnyway() {
         long before = scene.evictions();
         wants("team-a", "more", 100);
@@ -154,7 +160,7 @@ class StoryIT {
     }
 
     @Test
-    @Order(9)
+    @Order(10)
     void aGrantTakesTheEndOfTheBudgetFromItsPods() {
         assertThat(mark("cuda")).isNotEmpty();
         cluster.kubectl()
@@ -176,7 +182,7 @@ class StoryIT {
     }
 
     @Test
-    @Order(10)
+    @Order(11)
     void theLedgerEqualsTheRecountOfTheAuditLog() {
         for (String team : new String[] {"team-a", "team-b"}) {
             cluster.kubectl().run("delete", "pods", "--all", "--namespace=" + team).orFail();
@@ -191,7 +197,7 @@ class StoryIT {
     }
 
     @Test
-    @Order(11)
+    @Order(12)
     void oneMicroGpuSecondTooMuchIsFound() {
         ledger.tamper("trainer", 1);
         try {
