@@ -92,8 +92,15 @@ public final class AccountingTable {
     }
 
     private static Optional<Instant> finished(JsonNode pod) {
+        Optional<Instant> meters = finished(pod, true);
+        return finished(pod, false)
+                .filter(own -> meters.isEmpty() || meters.get().isBefore(own.plusSeconds(60)))
+                .or(() -> meters);
+    }
+
+    private static Optional<Instant> finished(JsonNode pod, boolean meter) {
         return statuses(pod)
-                .filter(status -> !status.path("name").equals(meter(pod)))
+                .filter(status -> status.path("name").equals(meter(pod)) == meter)
                 .map(status -> status.at("/state/terminated/finishedAt"))
                 .filter(JsonNode::isTextual)
                 .map(time -> Instant.parse(time.asText()))

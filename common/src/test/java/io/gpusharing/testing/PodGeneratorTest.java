@@ -55,49 +55,6 @@ class PodGeneratorTest {
     }
 
     @Test
-    void everyRowOfTheTableOfLivesIsRecorded() {
-        assertThat(RecordedLife.all())
-                .extracting(life -> life.name().replaceFirst("/.*", ""))
-                .contains(
-                        "begin-at-once",
-                        "begin-bound-by-another-scheduler",
-                        "begin-gated",
-                        "begin-image-pull-fails",
-                        "begin-mirror-pod",
-                        "begin-node-name-preset",
-                        "begin-preempts",
-                        "begin-status-written-by-an-autoscaler",
-                        "begin-unschedulable-30-s",
-                        "begin-unschedulable-5-min",
-                        "middle-init-containers",
-                        "middle-killed-by-liveness",
-                        "middle-native-sidecar",
-                        "middle-out-of-memory",
-                        "middle-resized-in-place",
-                        "middle-restart-rules",
-                        "middle-restarts-always",
-                        "middle-restarts-on-failure",
-                        "end-active-deadline",
-                        "end-api-server-restarted",
-                        "end-deleted-with-a-year-of-grace",
-                        "end-deleted-with-grace-0",
-                        "end-deleted-with-grace-30",
-                        "end-deleted-with-grace-5",
-                        "end-evicted-by-the-api",
-                        "end-evicted-by-the-kubelet",
-                        "end-failed",
-                        "end-held-by-a-finalizer",
-                        "end-kubelet-restarted",
-                        "end-namespace-deleted",
-                        "end-node-lost-and-back",
-                        "end-node-lost-and-deleted",
-                        "end-preempted",
-                        "end-rejected-after-a-kubelet-restart",
-                        "end-rejected-out-of-cpu",
-                        "end-succeeded");
-    }
-
-    @Test
     void aGeneratorWhoseBindingsWriteTheStatusIsFoundOut() {
         RecordedLife recorded = RecordedLife.named("begin-unschedulable-30-s/pod");
 

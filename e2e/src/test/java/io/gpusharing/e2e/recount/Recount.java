@@ -95,11 +95,13 @@ public final class Recount {
     }
 
     private static @Nullable Instant end(JsonNode pod) {
-        Instant finished = finished(pod, false);
-        finished = finished == null ? finished(pod, true) : finished;
+        Instant own = finished(pod, false);
+        Instant meter = finished(pod, true);
+        Instant finished =
+                own == null || (meter != null && meter.isAfter(own.plusSeconds(60))) ? meter : own;
         String phase = pod.at("/status/phase").asText();
         if (phase.equals("Succeeded") || phase.equals("Failed")) {
-            return finished == null ? written(pod) : finished;
+            return finished;
         }
         // The answer to the removal is the last state: with no grace left, its deletion is the
         // removal itself.
@@ -121,16 +123,6 @@ public final class Recount {
                 .map(status -> status.at("/state/terminated/finishedAt").asText())
                 .filter(time -> !time.isEmpty())
                 .map(Instant::parse)
-                .max(Instant::compareTo)
-                .orElse(null);
-    }
-
-    /** When somebody last wrote its status. */
-    private static @Nullable Instant written(JsonNode pod) {
-        return pod.at("/metadata/managedFields")
-                .valueStream()
-                .filter(entry -> entry.path("subresource").asText().equals("status"))
-                .map(entry -> Instant.parse(entry.path("time").asText()))
                 .max(Instant::compareTo)
                 .orElse(null);
     }

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.cluster;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.FieldsV1;
+import io.fabric8.kubernetes.api.model.ManagedFieldsEntry;
 import io.fabric8.kubernetes.api.model.NodeStatus;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
@@ -26,7 +27,7 @@ import tools.jackson.databind.json.JsonMapper;
 final class LeanObjects {
 
     /** Where it is noted who wrote when a pod was scheduled; nothing else of such notes is read. */
-    static final List<String> POD_SCHEDULED =
+    private static final List<String> POD_SCHEDULED =
             List.of(
                     "f:status",
                     "f:conditions",
@@ -38,7 +39,7 @@ final class LeanObjects {
     static KubernetesSerialization serialization() {
         return new KubernetesSerialization(
                 JsonMapper.builder()
-                        .addMixIn(FieldsV1.class, OfManager.class)
+                        .addMixIn(FieldsV1.class, OfFields.class)
                         .addMixIn(PodSpec.class, Spec.class)
                         .addMixIn(Container.class, OfContainer.class)
                         .addMixIn(NodeStatus.class, OfNode.class)
@@ -46,24 +47,37 @@ final class LeanObjects {
                 true);
     }
 
-    @JsonDeserialize(using = WrittenFields.class)
-    private interface OfManager {}
+    /** Whether somebody's entry says that they wrote when the pod was scheduled. */
+    static boolean hasPodScheduled(ManagedFieldsEntry entry) {
+        Object fields =
+                entry.getFieldsV1() == null ? null : entry.getFieldsV1().getAdditionalProperties();
+        for (String name : POD_SCHEDULED) {
+            fields = fields instanceof Map<?, ?> map ? map.get(name) : null;
+        }
+        return fields != null;
+    }
 
-    /** Of the fields that somebody wrote, whether {@link #POD_SCHEDULED} is one; null if not. */
+    @JsonDeserialize(using = WrittenFields.class)
+    private interface OfFields {}
+
+    /** Of the fields that somebody wrote, {@link #POD_SCHEDULED} alone; null if it is not there. */
     static final class WrittenFields extends ValueDeserializer<FieldsV1> {
 
-        @Override
-        public @Nullable FieldsV1 deserialize(JsonParser parser, DeserializationContext context) {
-            if (!has(parser, POD_SCHEDULED)) {
-                return null;
-            }
+        private static final FieldsV1 SCHEDULED = scheduled();
+
+        private static FieldsV1 scheduled() {
             Object fields = Map.of();
             for (String name : POD_SCHEDULED.subList(1, POD_SCHEDULED.size()).reversed()) {
                 fields = Map.of(name, fields);
             }
-            var written = new FieldsV1();
-            written.setAdditionalProperty(POD_SCHEDULED.getFirst(), fields);
-            return written;
+            var scheduled = new FieldsV1();
+            scheduled.setAdditionalProperty(POD_SCHEDULED.getFirst(), fields);
+            return scheduled;
+        }
+
+        @Override
+        public @Nullable FieldsV1 deserialize(JsonParser parser, DeserializationContext context) {
+            return has(parser, POD_SCHEDULED) ? SCHEDULED : null;
         }
 
         /** Passes over the object at which the parser is. */

@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.cluster;
 
 import com.github.benmanes.caffeine.cache.Interner;
 import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerState;
 import io.fabric8.kubernetes.api.model.ContainerStateTerminated;
 import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.ManagedFieldsEntry;
@@ -20,12 +21,14 @@ import io.gpusharing.timekeeper.metering.PodFacts;
 import io.gpusharing.timekeeper.metering.PodFacts.Lifecycle;
 import io.gpusharing.timekeeper.metering.PodFacts.Owner;
 import io.gpusharing.timekeeper.metering.PodFacts.Placement;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -33,6 +36,12 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads the few things of a pod that concern us; the rest is not kept in memory. */
 public final class PodReader {
+
+    /** How much later than a pod's own containers its meter may end without being charged. */
+    private static final Duration METER_ENDS = Duration.ofMinutes(1);
+
+    /** Reasons of {@code DisruptionTarget} that mean a lost node. */
+    private static final Set<String> LOST = Set.of("DeletionByTaintManager", "DeletionByPodGC");
 
     private final Predicate<String> gpuResource;
 
@@ -148,11 +157,14 @@ public final class PodReader {
                 : null;
     }
 
-    private static Lifecycle lifecycle(Pod pod) {
+    private Lifecycle lifecycle(Pod pod) {
         PodStatus status = pod.getStatus() == null ? new PodStatus() : pod.getStatus();
         Instant scheduled = transition(status, "PodScheduled", "True");
-        List<ContainerStatus> all = containers(status).toList();
-        Instant own = finished(all.stream().filter(it -> !isMeter(it, pod.getMetadata())));
+        String meter = meter(pod);
+        List<ContainerStatus> own =
+                containers(status).filter(it -> !it.getName().equals(meter)).toList();
+        Instant ownEnd = finished(own.stream());
+        Instant lastEnd = finished(containers(status));
         return new Lifecycle(
                 Objects.requireNonNull(instant(pod.getMetadata().getCreationTimestamp())),
                 scheduled,
@@ -160,12 +172,32 @@ public final class PodReader {
                         .noneMatch(entry -> wrotePodScheduled(entry, scheduled)),
                 instant(status.getStartTime()),
                 "Succeeded".equals(status.getPhase()) || "Failed".equals(status.getPhase()),
-                own == null ? finished(all.stream()) : own,
-                all.stream().anyMatch(it -> it.getState().getRunning() != null),
-                transition(status, "DisruptionTarget", "True"),
+                // Who stops the meter holds the GPUs on: a minute is more than it ever needs.
+                ownEnd != null && lastEnd != null && lastEnd.isBefore(ownEnd.plus(METER_ENDS))
+                        ? ownEnd
+                        : lastEnd,
+                own.stream().anyMatch(PodReader::isEndUntold),
+                lost(status),
                 transition(status, "Ready", "False"),
                 removal(pod.getMetadata()),
                 written(pod.getMetadata()));
+    }
+
+    /**
+     * The name of the sidecar that the webhook added; null if there is none. The annotation that
+     * names it may be a tenant's where no webhook answered, so it must look like one, too.
+     */
+    private @Nullable String meter(Pod pod) {
+        Map<String, String> annotations =
+                Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.of());
+        String name = annotations.get(Names.SIDECAR_ANNOTATION);
+        return pod.getSpec().getInitContainers().stream()
+                        .filter(container -> container.getName().equals(name))
+                        .filter(container -> "Always".equals(container.getRestartPolicy()))
+                        .anyMatch(container ->
+                                request(container, Kind.NativeSidecar).limits().isEmpty())
+                ? name
+                : null;
     }
 
     private static Stream<ContainerStatus> containers(PodStatus status) {
@@ -175,12 +207,6 @@ public final class PodReader {
                         status.getEphemeralContainerStatuses())
                 .flatMap(List::stream)
                 .filter(container -> container.getState() != null);
-    }
-
-    /** What the webhook added. The annotation that names it is written by nobody else. */
-    private static boolean isMeter(ContainerStatus container, ObjectMeta meta) {
-        return meta.getAnnotations() != null
-                && container.getName().equals(meta.getAnnotations().get(Names.SIDECAR_ANNOTATION));
     }
 
     private static @Nullable Instant finished(Stream<ContainerStatus> containers) {
@@ -194,6 +220,24 @@ public final class PodReader {
                 .orElse(null);
     }
 
+    /** It runs, waits to run again, or its kubelet has lost sight of it. */
+    private static boolean isEndUntold(ContainerStatus container) {
+        ContainerState state = container.getState();
+        if (state.getTerminated() != null) {
+            return instant(state.getTerminated().getFinishedAt()) == null;
+        }
+        return state.getRunning() != null
+                || (container.getLastState() != null
+                        && container.getLastState().getTerminated() != null);
+    }
+
+    private static @Nullable Instant lost(PodStatus status) {
+        PodCondition condition = condition(status, "DisruptionTarget");
+        return condition != null && LOST.contains(String.valueOf(condition.getReason()))
+                ? transition(status, "DisruptionTarget", "True")
+                : null;
+    }
+
     /**
      * Whether this entry is of somebody who wrote when the pod was scheduled. What the API server
      * stamps at a binding is nobody's write: there an entry may be left of a scheduler that noted
@@ -201,19 +245,15 @@ public final class PodReader {
      */
     private static boolean wrotePodScheduled(
             ManagedFieldsEntry entry, @Nullable Instant scheduled) {
-        Object fields =
-                entry.getFieldsV1() == null ? null : entry.getFieldsV1().getAdditionalProperties();
-        for (String name : LeanObjects.POD_SCHEDULED) {
-            fields = fields instanceof Map<?, ?> map ? map.get(name) : null;
+        if (!"status".equals(entry.getSubresource()) || !LeanObjects.hasPodScheduled(entry)) {
+            return false;
         }
         Instant written = instant(entry.getTime());
-        return fields != null
-                && "status".equals(entry.getSubresource())
-                // The kubelet's own clock may be ahead of the entry's time.
-                && ("kubelet".equals(entry.getManager())
-                        || scheduled == null
-                        || written == null
-                        || !written.isBefore(scheduled));
+        // The kubelet's own clock may be ahead of the entry's time.
+        return "kubelet".equals(entry.getManager())
+                || scheduled == null
+                || written == null
+                || written.isAfter(scheduled);
     }
 
     /** Nodes write the instants in a status; when it was written, the API server notes itself. */

@@ -227,14 +227,18 @@ final class PodTracker {
     }
 
     /**
-     * Whether an end that is told by a wrong clock tells nothing new: the end is known for certain,
-     * or was estimated to be no later.
+     * Whether an end tells nothing new. One that is told by a wrong clock does not if the end is
+     * known for certain, or was estimated to be no later. An estimate never replaces an end that a
+     * status told before: who may write a pod may later change what the estimate is made of.
      */
     private static boolean isSettled(PodStay stay, Stay.Ended told) {
         Instant until = stay.until();
-        return told.bound() != null
-                && until != null
-                && (!stay.estimated() || !told.to().isBefore(until));
+        if (until == null || !told.estimated()) {
+            return false;
+        }
+        return told.bound() == null
+                ? stay.endBound() == null
+                : !stay.estimated() || !told.to().isBefore(until);
     }
 
     /** Null for a pod that carries our label but asks for no GPU. */

@@ -52,10 +52,13 @@ public record PodFacts(
      *     had rejected
      * @param started when the kubelet took it up
      * @param terminal whether its phase is {@code Succeeded} or {@code Failed}
-     * @param finished when the last of its own containers ended; the metering sidecar, which ends
-     *     after them, counts only where none of them ever ran
-     * @param containerRunning whether some container is still shown as running
-     * @param disrupted transition of {@code DisruptionTarget} to true
+     * @param finished when the last of its containers ended; the metering sidecar, which ends after
+     *     the pod's own, counts where none of those tells an end, or where it took a minute longer
+     * @param endUntold whether one of its own containers runs, or ran and does not tell when it
+     *     ended: then the end of another says nothing of the pod's
+     * @param lost when the pod was taken for lost with its node: the transition of {@code
+     *     DisruptionTarget} to true by the taint manager or the garbage collector. Evictions set
+     *     it, too, but then the pod still runs
      * @param notReady transition of {@code Ready} to false
      * @param removal {@code deletionTimestamp} once no grace is left, which is the second of its
      *     removal; while grace lasts, the timestamp lies ahead and says nothing
@@ -69,8 +72,8 @@ public record PodFacts(
             @Nullable Instant started,
             boolean terminal,
             @Nullable Instant finished,
-            boolean containerRunning,
-            @Nullable Instant disrupted,
+            boolean endUntold,
+            @Nullable Instant lost,
             @Nullable Instant notReady,
             @Nullable Instant removal,
             @Nullable Instant written) {}

@@ -3,7 +3,6 @@ package io.gpusharing.timekeeper.metering;
 import io.gpusharing.timekeeper.metering.PodFacts.Lifecycle;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -137,10 +136,10 @@ public sealed interface Stay {
     }
 
     private static Ended terminal(Lifecycle life, Instant from, @Nullable Instant limit) {
-        if (life.finished() != null && !life.containerRunning()) {
+        if (life.finished() != null && !life.endUntold()) {
             return finished(life.finished(), from, limit);
         }
-        Instant last = latest(unseen(life, from), life.finished());
+        Instant last = latest(unseen(life, from, limit), life.finished());
         return limit != null && isAhead(last, limit)
                 ? new Ended(from, limit, true, limit)
                 : new Ended(from, last, true);
@@ -149,16 +148,13 @@ public sealed interface Stay {
     /**
      * The end of a pod whose containers nobody saw end. Of a lost node it is when the pod was taken
      * for lost; else, for instance of a pod that its kubelet rejected or evicted, when that was
-     * written down.
+     * written down, or told to us.
      */
-    private static Instant unseen(Lifecycle life, Instant from) {
-        if (life.disrupted() != null) {
-            return latest(life.disrupted(), life.notReady());
+    private static Instant unseen(Lifecycle life, Instant from, @Nullable Instant limit) {
+        if (life.lost() != null) {
+            return latest(life.lost(), life.notReady());
         }
-        return Stream.of(life.written(), life.notReady(), life.removal(), life.started())
-                .filter(Objects::nonNull)
-                .findFirst()
-                .orElse(from);
+        return limit == null ? from : limit;
     }
 
     private static Ended finished(Instant told, Instant from, @Nullable Instant limit) {

@@ -3,7 +3,9 @@ package io.gpusharing.timekeeper.recount;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -86,9 +88,24 @@ public final class Recount {
                 unknown);
     }
 
-    /** A lost node leaves pods of which nobody says when they ended. */
+    /** Of a lost node's pods, and of some that their kubelet ended, nobody says when they ended. */
     private static @Nullable String undated(JsonNode pod) {
-        return terminal(pod) && finished(pod) == null ? "nobody saw its containers end" : null;
+        return terminal(pod) && (finished(pod) == null || untold(pod))
+                ? "nobody saw its containers end"
+                : null;
+    }
+
+    private static boolean untold(JsonNode pod) {
+        for (JsonNode status : own(pod)) {
+            JsonNode terminated = status.at("/state/terminated");
+            if (terminated.isObject()
+                    ? terminated.path("finishedAt").asString("").isEmpty()
+                    : status.at("/state/running").isObject()
+                            || status.at("/lastState/terminated").isObject()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static boolean terminal(JsonNode pod) {
@@ -96,28 +113,46 @@ public final class Recount {
         return phase.equals("Succeeded") || phase.equals("Failed");
     }
 
-    /** Of its own containers; the metering sidecar counts where none of those ever ran. */
+    /** The metering sidecar's end counts where no other is told, or where it came much later. */
     private static @Nullable Instant finished(JsonNode pod) {
-        JsonNode meter = pod.at("/metadata/annotations").path("gpusharing.io/sidecar");
+        Instant own = latest(own(pod));
+        Instant all = latest(statuses(pod));
+        return own != null && all != null && all.isBefore(own.plusSeconds(60)) ? own : all;
+    }
+
+    private static @Nullable Instant latest(List<JsonNode> statuses) {
         Instant latest = null;
-        Instant meters = null;
+        for (JsonNode status : statuses) {
+            String time = status.at("/state/terminated/finishedAt").asString("");
+            if (!time.isEmpty() && (latest == null || Instant.parse(time).isAfter(latest))) {
+                latest = Instant.parse(time);
+            }
+        }
+        return latest;
+    }
+
+    private static List<JsonNode> statuses(JsonNode pod) {
+        var all = new ArrayList<JsonNode>();
         for (String list :
                 new String[] {
                     "containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"
                 }) {
-            for (JsonNode status : pod.path("status").path(list)) {
-                String time = status.at("/state/terminated/finishedAt").asString("");
-                if (time.isEmpty()) {
-                    continue;
-                }
-                if (status.path("name").equals(meter)) {
-                    meters = Instant.parse(time);
-                } else if (latest == null || Instant.parse(time).isAfter(latest)) {
-                    latest = Instant.parse(time);
-                }
+            pod.path("status").path(list).forEach(all::add);
+        }
+        return all;
+    }
+
+    /** All but the metering sidecar, which asks for no GPU itself. */
+    private static List<JsonNode> own(JsonNode pod) {
+        JsonNode name = pod.at("/metadata/annotations").path("gpusharing.io/sidecar");
+        var own = new ArrayList<>(statuses(pod));
+        for (JsonNode container : pod.at("/spec/initContainers")) {
+            if (container.path("name").equals(name)
+                    && container.path("restartPolicy").asString("").equals("Always")) {
+                own.removeIf(status -> status.path("name").equals(name));
             }
         }
-        return latest == null ? meters : latest;
+        return own;
     }
 
     private static @Nullable Instant end(JsonNode pod) {

@@ -197,6 +197,20 @@ class ScenariosTest {
     }
 
     @Test
+    void whoChangesWhatAnEndWasEstimatedFromGetsNothingBack() {
+        var books = new Books(TEN, monthly("a", TEN, "6000", "team-a"));
+        Pods pod = gpu("team-a", TEN);
+        books.told(pod);
+        books.pass(AN_HOUR);
+        books.told(pod.lostAt(TEN.plus(AN_HOUR)));
+
+        books.told(pod.lostAt(TEN.plusSeconds(60)));
+
+        assertThat(books.used("a")).isEqualTo(hours(1));
+        assertThat(books.differences()).isEmpty();
+    }
+
+    @Test
     void aPodThatVanishedWhileTheTimekeeperWasDownIsFlaggedWithItsBound() {
         var books = new Books(TEN, monthly("a", TEN, "6000", "team-a"));
         Pods pod = gpu("team-a", TEN);
