@@ -20,6 +20,7 @@ import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -37,8 +38,8 @@ final class MeterProcess {
     private static final long TICK_MICROS = 1_000_000;
     private static final long FIRST_REPORT_MICROS = 300_000;
     private static final long SAVE_EVERY_MICROS = 5_000_000;
-    private static final Duration LAST_TICK = Duration.ofMillis(400);
-    private static final Duration LAST_REPORT = Duration.ofMillis(700);
+    private static final Duration LAST_TICK = Duration.ofMillis(50);
+    private static final Duration LAST_REPORT = Duration.ofMillis(100);
 
     private final Settings settings;
     private final NvmlSource source;
@@ -54,6 +55,7 @@ final class MeterProcess {
     private volatile boolean stopping;
     private volatile long tickStartedMicros;
     private volatile @Nullable String broken;
+    private volatile int exitCode;
 
     MeterProcess(
             Settings settings,
@@ -125,6 +127,16 @@ final class MeterProcess {
 
     /** Meters and reports until the process is stopped; returns the exit code. */
     int run() {
+        int code = 1;
+        try {
+            code = meterAndReport();
+            return code;
+        } finally {
+            exitCode = code;
+        }
+    }
+
+    private int meterAndReport() {
         nvmlThread.start();
         ReportSchedule schedule = new ReportSchedule(settings.reportPeriod(), new SecureRandom());
         // The first report tells that the meter lives, before there is much to tell.
@@ -218,24 +230,33 @@ final class MeterProcess {
     }
 
     /**
-     * Ends metering: one last tick, one last report, the state file, all within two seconds. For
-     * the thread that got SIGTERM.
+     * Ends metering, with one last tick and one last report if they take no longer than a pod's end
+     * may wait for them. For the thread that got SIGTERM.
+     *
+     * @return the exit code: 0 if it was told to end
      */
-    void stop() {
+    int stop() {
         stopping = true;
         stopped.countDown();
         LockSupport.unpark(nvmlThread);
         try {
             boolean ticked = lastTickDone.await(LAST_TICK.toMillis(), TimeUnit.MILLISECONDS);
-            Answer answer = reporter.report(LAST_REPORT);
+            var taken = new CompletableFuture<Boolean>();
+            // Its patience is for connecting, and again for the answer: it may take longer.
+            Thread.ofPlatform()
+                    .daemon()
+                    .start(() ->
+                            taken.complete(reporter.report(LAST_REPORT) instanceof Answer.Taken));
+            taken.completeOnTimeout(false, LAST_REPORT.toMillis(), TimeUnit.MILLISECONDS);
             log.event(
                     "stopped",
                     "lastTick",
                     ticked,
                     "lastReport",
-                    answer instanceof Answer.Taken ? "taken" : "not taken");
+                    taken.join() ? "taken" : "not taken");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        return exitCode;
     }
 }

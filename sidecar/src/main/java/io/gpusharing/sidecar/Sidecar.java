@@ -122,7 +122,10 @@ public final class Sidecar {
         NvmlSource source = library.at(settings.nvmlLibrary());
         MeterProcess process =
                 new MeterProcess(settings, kind, source, view, proc, TimeSource.SYSTEM, log);
-        Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().unstarted(process::stop));
+        // A virtual machine that gets SIGTERM ends with 143: a Job's podFailurePolicy would take
+        // that for a failure of the pod.
+        Runtime runtime = Runtime.getRuntime();
+        runtime.addShutdownHook(Thread.ofPlatform().unstarted(() -> runtime.halt(process.stop())));
         try (Closing _ = extra.open(process)) {
             return process.run();
         }
