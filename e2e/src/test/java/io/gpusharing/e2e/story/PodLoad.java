@@ -1,32 +1,41 @@
 package io.gpusharing.e2e.story;
 
 import io.fabric8.kubernetes.api.model.DeletionPropagation;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
 
 /**
  * Pods that come and go in every way there is: jobs that complete by themselves, pods that are
- * deleted with grace and without, pods that are deleted before they were ever placed.
+ * deleted with grace and without, pods that wait for a node, some until they are deleted.
  */
 final class PodLoad implements AutoCloseable {
 
     private static final Duration BETWEEN = Duration.ofMillis(300);
     private static final int MOST_AT_ONCE = 14;
 
+    /** For so many steps no node has the label that some pods want, then for as many one has it. */
+    private static final int WAIT = 50;
+
+    private static final String PLACE = "example.com/place";
+
     private final KubernetesClient client;
     private final List<String> namespaces;
     private final RandomGenerator random;
     private final Thread thread = Thread.ofVirtual().name("load").unstarted(this::run);
     private final Deque<Running> running = new ArrayDeque<>();
+    private final Deque<Running> waiting = new ArrayDeque<>();
     private volatile boolean open = true;
     private final AtomicInteger created = new AtomicInteger();
+    private int steps;
     private volatile RuntimeException problem = new IllegalStateException("never started");
 
     private record Running(String namespace, String name) {}
@@ -87,19 +96,40 @@ final class PodLoad implements AutoCloseable {
     }
 
     private void step() {
+        if (steps++ % WAIT == 0) {
+            place(steps % (2 * WAIT) > WAIT);
+        }
         String namespace = namespaces.get(random.nextInt(namespaces.size()));
         int core = random.nextInt(1, 5) * 10;
         if (random.nextInt(3) == 0) {
             client.resource(job(namespace, core, random.nextInt(1, 6))).create();
         } else {
             String name = "pod-" + created.get();
-            client.resource(pod(namespace, name, core)).create();
-            running.addLast(new Running(namespace, name));
+            boolean waits = random.nextInt(4) == 0;
+            client.resource(pod(namespace, name, core, waits)).create();
+            (waits ? waiting : running).addLast(new Running(namespace, name));
         }
         created.incrementAndGet();
         if (running.size() > random.nextInt(2, MOST_AT_ONCE)) {
             delete(running.removeFirst());
         }
+    }
+
+    /** What a fourth of the pods wait for. One that runs needs it no more. */
+    private void place(boolean there) {
+        if (there) {
+            running.addAll(waiting);
+            waiting.clear();
+        }
+        client.nodes()
+                .withName("gpu-node-1")
+                .edit(node ->
+                        new NodeBuilder(node)
+                                .editMetadata()
+                                .removeFromLabels(PLACE)
+                                .addToLabels(there ? Map.of(PLACE, "here") : Map.of())
+                                .endMetadata()
+                                .build());
     }
 
     private void delete(Running pod) {
@@ -130,17 +160,18 @@ final class PodLoad implements AutoCloseable {
                 .formatted(namespace, seconds, core);
     }
 
-    private static String pod(String namespace, String name, int core) {
+    private static String pod(String namespace, String name, int core, boolean waits) {
         return """
         apiVersion: v1
         kind: Pod
         metadata: {name: %s, namespace: %s}
         spec:
+          nodeSelector: {%s}
           containers:
           - name: cuda
             image: cuda
             resources: {limits: {tencent.com/vcuda-core: %d, tencent.com/vcuda-memory: 10}}
         """
-                .formatted(name, namespace, core);
+                .formatted(name, namespace, waits ? PLACE + ": here" : "", core);
     }
 }
