@@ -128,7 +128,7 @@ public final class PodCost {
         return now.minusMillis(Math.round(ago * 1000));
     }
 
-    /** Bytes of a pod as the API server would store it, without its status. */
+    /** Bytes of a pod's JSON as the API server answers its creation. */
     private int size(String namespace) throws IOException {
         String created =
                 cluster.kubectl()
@@ -147,6 +147,7 @@ public final class PodCost {
     private static void summarize(ObjectNode target, List<Duration> all, int bytes) {
         List<Duration> sorted = all.stream().sorted().toList();
         target.put("p50_ms", sorted.get(sorted.size() / 2).toMillis());
+        // With a hundred pods or fewer that is the worst.
         target.put("p99_ms", sorted.get((int) Math.ceil(sorted.size() * 0.99) - 1).toMillis());
         target.put("object_bytes", bytes);
         var each = target.putArray("each_ms");

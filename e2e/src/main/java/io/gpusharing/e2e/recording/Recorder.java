@@ -59,7 +59,8 @@ final class Recorder implements AutoCloseable {
                 }
                 Thread.sleep(200);
             } catch (IOException e) {
-                throw new UncheckedIOException(e);
+                // An API server that was killed may have sent half a line: watch on from the last.
+                System.out.println("the watch broke off: " + e.getMessage());
             } catch (InterruptedException e) {
                 return;
             }

@@ -253,7 +253,8 @@ public final class Story {
     /** Step 8: a pod that waits for a node is charged from its binding on. */
     public void waitingCostsNothing() {
         narrator.step("8. Waiting costs nothing");
-        narrator.say("patient has waited since step 1 for a node with a label. Now the nodes get it:");
+        narrator.say(
+                "patient has waited since step 1 for a node with a label. Now the nodes get it:");
         scene.succeeds("label", "nodes", "--all", "example.com/quiet=yes");
         scene.running("team-a", "patient");
         Pod patient = requirePresent(scene.pod("team-a", "patient"), "patient");
