@@ -72,13 +72,15 @@ soak: prerequisites ## Two hundred kills of timekeeper and PostgreSQL under load
 bench: prerequisites ## Every measurement, one after the other, over an hour (benchmarks/README.md)
 	@tools/build
 	@$(MVN) --quiet package -DskipTests
-	@for run in $(filter-out benchmarks/soak/run,$(wildcard benchmarks/*/run)); do echo "== $$run"; "$$run" || exit 1; done
+	@! tools/machine check || { tools/images && tools/images stand-ins; }
+	@for run in $(filter-out benchmarks/soak/run,$(wildcard benchmarks/*/run)); do echo "== $$run"; "$$run" || failed="$$failed $$run"; done; \
+	[ -z "$$failed" ] || { echo "FAILED:$$failed" >&2; exit 1; }
 
 format: prerequisites ## Fix the formatting of the Java sources
 	$(MVN) --quiet spotless:apply
 
 clean: ## Remove what was built, but not the tools
-	rm -rf .run/built .run/build.log .run/images
+	rm -rf .run/built .run/build.log .run/images .run/containerd
 	$(MVN) --quiet clean
 
 prerequisites:

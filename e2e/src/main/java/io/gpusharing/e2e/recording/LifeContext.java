@@ -218,7 +218,7 @@ final class LifeContext {
     }
 
     /** A class above the usual one, named after this life. */
-    void priorityClasses() {
+    void priorityClass() {
         cluster.kubectl().run("create", "priorityclass", life, "--value=1000").orFail();
     }
 

@@ -456,6 +456,7 @@ final class Lives {
                             life.cluster().node("start", NODE, "kubelet");
                             life.until("is gone", Version::removed);
                         }),
+                // The last: its node is gone afterwards.
                 Life.alone(
                         "end-node-lost-and-deleted",
                         "its kubelet was down; after the taint manager had deleted the pod the Node"
@@ -511,7 +512,7 @@ final class Lives {
                             .getLimits()
                             .put(one, new Quantity("1"));
                 };
-        life.priorityClasses();
+        life.priorityClass();
         life.create(life.pod(victim, DEAF, there));
         life.until(victim, "is ready", 60, Version::ready);
         life.rest(3);
