@@ -257,6 +257,16 @@ class InjectedSidecarIT {
         ObjectNode pod = Pods.halfAGpu("mirror");
         pod.withObject("/metadata/annotations").put("kubernetes.io/config.mirror", "abc");
         pod.withObject("/spec").put("nodeName", "gpu-node-1");
+        // A node may create no other pods than those that it owns.
+        pod.withArray("/metadata/ownerReferences")
+                .addObject()
+                .put("apiVersion", "v1")
+                .put("kind", "Node")
+                .put("name", "gpu-node-1")
+                .put(
+                        "uid",
+                        api.get("/api/v1/nodes/gpu-node-1").orFail().at("/metadata/uid").asText())
+                .put("controller", true);
 
         ObjectNode stored = node.create(PLAIN, pod).orFail();
 

@@ -258,6 +258,7 @@ class PoliciesIT {
         Api kubelet =
                 cluster.api().as("system:node:gpu-node-1", "system:nodes", "system:authenticated");
         String pod = Api.pod(TEAM, "reported");
+        bind("reported", "gpu-node-1");
 
         kubelet.patch(
                         pod + "/status",
@@ -270,26 +271,35 @@ class PoliciesIT {
 
     @Test
     void theSchedulerBinds() {
+        bind("bound", "gpu-node-2");
+    }
+
+    private void bind(String pod, String node) {
         cluster.api()
                 .as("system:kube-scheduler")
                 .create(
                         TEAM,
                         """
-                        {apiVersion: v1, kind: Binding, metadata: {name: bound}, target: {apiVersion: v1, kind: Node, name: gpu-node-2}}
-                        """)
+                        {apiVersion: v1, kind: Binding, metadata: {name: %s}, target: {apiVersion: v1, kind: Node, name: %s}}
+                        """
+                                .formatted(pod, node))
                 .orFail();
     }
 
     @Test
-    void aPodThatIsBeingDeletedIsHeldUpByNothing() {
+    void finalizersLeaveAPodThatIsBeingDeletedAndNothingElseDoes() {
         String pod = Api.pod(TEAM, "ending");
         tenant.merge(pod, "{metadata: {finalizers: [example.com/wait]}}").orFail();
         tenant.delete(pod).orFail();
 
-        tenant.merge(
-                        pod,
-                        "{metadata: {finalizers: null, annotations: {gpusharing.io/standing: null}}}")
-                .orFail();
+        assertThat(
+                        tenant.merge(
+                                        pod,
+                                        "{metadata: {finalizers: null, labels: {gpusharing.io/metered: null}}}")
+                                .message())
+                .as("it may run on for its whole grace")
+                .contains("leave gpusharing.io/metered as it is");
+        tenant.merge(pod, "{metadata: {finalizers: null}}").orFail();
     }
 
     @Test
