@@ -15,10 +15,11 @@ import org.jspecify.annotations.Nullable;
  * @param gpus which physical GPUs it holds; null if nothing tells
  * @param gang pods with the same one are evicted together or not at all: the owning Job, a pod
  *     group, or the pod itself
- * @param leaving whether it is being deleted
+ * @param leaving whether it is being deleted and will be gone within the longest grace that reclaim
+ *     gives
  * @param exemption why it must never be evicted, in words; null if nothing speaks for that
  * @param disruptionBudgets names of the PodDisruptionBudgets of its namespace that select it
- * @param grace what it is given to end
+ * @param grace what it has to end: its own grace, or what it was deleted with if that is longer
  */
 record Holder(
         PodRef pod,

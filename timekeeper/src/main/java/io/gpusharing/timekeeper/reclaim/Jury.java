@@ -6,6 +6,7 @@ import static java.util.stream.Collectors.toList;
 import io.gpusharing.timekeeper.reclaim.Decision.Candidate;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -50,7 +51,7 @@ final class Jury {
         var eligible = new ArrayList<Gang>();
         gangs().forEach((key, pods) -> {
             Payer budget = scene.budgetOf(pods.getFirst().pod());
-            if (budget != null && pods.stream().allMatch(it -> spared(it) == null)) {
+            if (budget != null && pods.stream().allMatch(it -> spared(it, since(pods)) == null)) {
                 eligible.add(new Gang(key, budget, pods));
             }
         });
@@ -67,20 +68,30 @@ final class Jury {
     }
 
     private @Nullable String spared(Holder holder, Map<String, List<Holder>> gangs) {
-        String own = spared(holder);
+        List<Holder> members = gangs.getOrDefault(holder.gang(), List.of(holder));
+        Instant since = since(members);
+        String own = spared(holder, since);
         if (own != null) {
             return own;
         }
-        return gangs.getOrDefault(holder.gang(), List.of()).stream()
-                .filter(member -> spared(member) != null)
+        return members.stream()
+                .filter(member -> spared(member, since) != null)
                 .findFirst()
                 .map(member ->
                         "goes only together with %s, which stays: %s"
-                                .formatted(member.pod(), spared(member)))
+                                .formatted(member.pod(), spared(member, since)))
                 .orElse(null);
     }
 
-    private @Nullable String spared(Holder holder) {
+    /** Since when a gang runs: a job that starts a new pod now and then is not young for ever. */
+    private static Instant since(List<Holder> gang) {
+        return gang.stream().map(Holder::since).min(Comparator.naturalOrder()).orElseThrow();
+    }
+
+    /**
+     * @param since since when its gang runs
+     */
+    private @Nullable String spared(Holder holder, Instant since) {
         if (holder.exemption() != null) {
             return holder.exemption();
         }
@@ -97,7 +108,7 @@ final class Jury {
         if (budget.paused()) {
             return "reclaim is paused for its budget";
         }
-        Instant mayGo = holder.since().plus(budget.minimumRun());
+        Instant mayGo = since.plus(budget.minimumRun());
         if (scene.now().isBefore(mayGo)) {
             return "its minimum run time ends at " + mayGo;
         }

@@ -34,7 +34,7 @@ final class PodTranslation {
     private static final int HIGHEST_USER_PRIORITY = 1_000_000_000;
 
     private static final Duration DEFAULT_GRACE = Duration.ofSeconds(30);
-    private static final Set<String> NODE_OWNERS = Set.of("DaemonSet", "Node");
+    private static final String MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
     private static final Set<String> TERMINAL = Set.of("Succeeded", "Failed");
 
     private final RequestGrammars grammars;
@@ -89,12 +89,15 @@ final class PodTranslation {
      * @param namespaceAnnotations by namespace
      * @param guards PodDisruptionBudgets that select the pod
      * @param node what is known of the pod's node
+     * @param awaited a pod that is being deleted is leaving if its grace ends by then; one that
+     *     gave itself a year is not
      */
     Holder holder(
             Pod pod,
             Function<String, Map<String, String>> namespaceAnnotations,
             Set<String> guards,
-            NodeFacts node) {
+            NodeFacts node,
+            Instant awaited) {
         PodSpec spec = pod.getSpec();
         PodRequest request = reader.read(pod).request();
         long share =
@@ -114,12 +117,26 @@ final class PodTranslation {
                         ? List.of()
                         : placement.holds(spec.getContainers(), annotations(pod)),
                 gang(pod),
-                pod.getMetadata().getDeletionTimestamp() != null,
+                leaves(pod, awaited),
                 exemption(pod, namespaceAnnotations.apply(pod.getMetadata().getNamespace())),
                 guards,
-                spec.getTerminationGracePeriodSeconds() == null
-                        ? DEFAULT_GRACE
-                        : Duration.ofSeconds(spec.getTerminationGracePeriodSeconds()));
+                grace(pod));
+    }
+
+    private static boolean leaves(Pod pod, Instant awaited) {
+        String end = pod.getMetadata().getDeletionTimestamp();
+        return end != null && !Instant.parse(end).isAfter(awaited);
+    }
+
+    // Whoever deletes a pod may give it longer than the pod itself says.
+    private static Duration grace(Pod pod) {
+        Duration own = seconds(pod.getSpec().getTerminationGracePeriodSeconds(), DEFAULT_GRACE);
+        Duration given = seconds(pod.getMetadata().getDeletionGracePeriodSeconds(), Duration.ZERO);
+        return own.compareTo(given) < 0 ? given : own;
+    }
+
+    private static Duration seconds(@Nullable Long told, Duration otherwise) {
+        return told == null ? otherwise : Duration.ofSeconds(told);
     }
 
     /** What is known of a node. */
@@ -162,11 +179,14 @@ final class PodTranslation {
         if (priority(pod.getSpec()) > HIGHEST_USER_PRIORITY) {
             return "its class belongs to the cluster";
         }
-        return controller(pod)
-                .map(OwnerReference::getKind)
-                .filter(NODE_OWNERS::contains)
-                .map(kind -> "a %s would put it back at once".formatted(kind))
-                .orElse(null);
+        return isStatic(pod) ? "its node's kubelet runs it from a file" : null;
+    }
+
+    // Anybody may write either of the two into a pod of his own, but a kubelet removes a mirror pod
+    // that it has no file for.
+    private static boolean isStatic(Pod pod) {
+        return annotations(pod).containsKey(MIRROR_ANNOTATION)
+                && controller(pod).filter(owner -> owner.getKind().equals("Node")).isPresent();
     }
 
     /** What decides about its place and cannot be seen from here. */

@@ -39,7 +39,7 @@ class ReclaimConfiguration {
         return new Reclaimer(
                 view,
                 budgets,
-                new SceneReader(client, budgets, view, translation, cluster),
+                new SceneReader(client, budgets, view, translation, cluster, properties.maxGrace()),
                 receipts,
                 new Evictions(client, properties.maxGrace()),
                 properties,

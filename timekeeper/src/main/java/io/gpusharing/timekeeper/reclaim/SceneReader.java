@@ -19,6 +19,7 @@ import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.cluster.PodPages;
 import java.net.HttpURLConnection;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -46,6 +47,7 @@ final class SceneReader {
     private final ClusterView view;
     private final PodTranslation translation;
     private final String ownNamespace;
+    private final Duration maxGrace;
     private boolean blindToDisruptionBudgets;
 
     SceneReader(
@@ -53,12 +55,14 @@ final class SceneReader {
             Budgets budgets,
             ClusterView view,
             PodTranslation translation,
-            ClusterProperties cluster) {
+            ClusterProperties cluster,
+            Duration maxGrace) {
         this.client = client;
         this.budgets = budgets;
         this.view = view;
         this.translation = translation;
         this.ownNamespace = cluster.namespace();
+        this.maxGrace = maxGrace;
     }
 
     /**
@@ -83,7 +87,8 @@ final class SceneReader {
                                 pod,
                                 namespace -> namespaces.getOrDefault(namespace, Map.of()),
                                 guarding(pod, guards),
-                                facts(pod));
+                                facts(pod),
+                                now.plus(maxGrace));
         var waiters = new ArrayList<Waiter>();
         var holders = new ArrayList<Holder>();
         PodPages.forEach(

@@ -201,7 +201,8 @@ class HamiPlacementTest {
     }
 
     private static Holder holder(PodTranslation translation, Pod pod) {
-        return translation.holder(pod, namespace -> Map.of(), Set.of(), NodeFacts.UNKNOWN);
+        return translation.holder(
+                pod, namespace -> Map.of(), Set.of(), NodeFacts.UNKNOWN, Instant.EPOCH);
     }
 
     private static Pod pod(String namespace, String name, String mebibytes, String gpu) {

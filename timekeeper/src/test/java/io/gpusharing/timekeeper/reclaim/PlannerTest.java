@@ -697,11 +697,29 @@ class PlannerTest {
         }
 
         @Test
+        void areNotSparedForANewPodThatTheyStartedAmongOthers() {
+            assertThat(victims(job(Duration.ofMinutes(1)).decide())).containsExactly("w0", "w1");
+        }
+
+        @Test
         void stayWholeWhenOneOfThemMustStay() {
-            assertThat(spared(job(Duration.ofMinutes(1)).decide()))
+            Cluster cluster =
+                    new Cluster()
+                            .node("n1")
+                            .within("team-b")
+                            .over("team-a", 5)
+                            .runs(pod("team-a", "w0").gpus(1).gang("job").on("n1", 0))
+                            .runs(
+                                    pod("team-a", "w1")
+                                            .gpus(1)
+                                            .gang("job")
+                                            .exempt("an administrator says so")
+                                            .on("n1", 1))
+                            .waits(pod("team-b", "w").gpus(1).waiting(A_MINUTE));
+
+            assertThat(spared(cluster.decide()))
                     .contains(
-                            "goes only together with team-a/w1, which stays: its minimum run time"
-                                    + " ends at 2026-03-02T12:04:00Z");
+                            "goes only together with team-a/w1, which stays: an administrator says so");
         }
     }
 

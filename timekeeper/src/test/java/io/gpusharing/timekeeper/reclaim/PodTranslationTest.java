@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class PodTranslationTest {
 
@@ -83,6 +84,8 @@ class PodTranslationTest {
                 lastTransitionTime: "2026-03-02T12:00:00Z"
             """;
 
+    private static final Instant AWAITED = Instant.parse("2026-03-02T13:00:00Z");
+
     private final PodTranslation translation =
             new PodTranslation(new RequestGrammars(List.of(new VcudaGrammar())), "");
 
@@ -92,7 +95,7 @@ class PodTranslationTest {
 
     private Holder holder(String yaml) {
         return translation.holder(
-                pod(yaml), namespace -> Map.of(), Set.of("team-a/pdb"), NodeFacts.UNKNOWN);
+                pod(yaml), namespace -> Map.of(), Set.of("team-a/pdb"), NodeFacts.UNKNOWN, AWAITED);
     }
 
     @Test
@@ -146,7 +149,8 @@ class PodTranslationTest {
                                         pod(RUNNING),
                                         namespace -> Map.of(),
                                         Set.of(),
-                                        NodeFacts.UNKNOWN)
+                                        NodeFacts.UNKNOWN,
+                                        AWAITED)
                                 .gang())
                 .isEqualTo("team-a/g1");
     }
@@ -159,6 +163,41 @@ class PodTranslationTest {
     @Test
     void aPodThatHasEndedHoldsNothing() {
         assertThat(PodTranslation.holds(pod(RUNNING.replace("Running", "Succeeded")))).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"DaemonSet", "Node"})
+    void nobodyIsExemptForAnOwnerThatAnybodyCanName(String kind) {
+        assertThat(holder(RUNNING.replace("kind: Job", "kind: " + kind)).exemption()).isNull();
+    }
+
+    @Test
+    void aStaticPodIsExempt() {
+        String mirror =
+                RUNNING.replace("kind: Job", "kind: Node")
+                        .replace(
+                                "annotations: {",
+                                "annotations: {kubernetes.io/config.mirror: 1f, ");
+
+        assertThat(holder(mirror).exemption()).contains("from a file");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "2026-03-02T12:59:59Z, 30, true, 90",
+        "2026-03-02T13:00:00Z, 30, true, 90",
+        "2027-03-02T12:59:59Z, 31536000, false, 31536000"
+    })
+    void aPodThatGaveItselfAYearToEndIsNotLeaving(
+            String ends, String given, boolean leaving, long grace) {
+        String deleted =
+                RUNNING.replace(
+                        "  name: w-0",
+                        "  name: w-0\n  deletionTimestamp: \"%s\"\n  deletionGracePeriodSeconds: %s"
+                                .formatted(ends, given));
+
+        assertThat(holder(deleted).leaving()).isEqualTo(leaving);
+        assertThat(holder(deleted).grace()).hasSeconds(grace);
     }
 
     @Nested
@@ -181,14 +220,14 @@ class PodTranslationTest {
                             pod(RUNNING),
                             namespace -> Map.of("gpusharing.io/do-not-reclaim", "true"),
                             Set.of(),
-                            NodeFacts.UNKNOWN);
+                            NodeFacts.UNKNOWN,
+                            AWAITED);
 
             assertThat(holder.exemption()).contains("namespace");
         }
 
         @ParameterizedTest
         @CsvSource({
-            "kind: Job, kind: DaemonSet, DaemonSet",
             "priority: 0, priority: 2000000000, class",
             "metered: \"true\", metered: \"false\", metered"
         })

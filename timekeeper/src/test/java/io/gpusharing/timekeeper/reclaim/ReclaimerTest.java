@@ -76,7 +76,8 @@ class ReclaimerTest {
         return new Reclaimer(
                 view,
                 budgets,
-                new SceneReader(api.client(), budgets, view, translation, CLUSTER),
+                new SceneReader(
+                        api.client(), budgets, view, translation, CLUSTER, Duration.ofMinutes(5)),
                 receipts,
                 new Evictions(api.client(), Duration.ofMinutes(5)),
                 PROPERTIES,
@@ -132,6 +133,13 @@ class ReclaimerTest {
 
     /** One GPU, which a pod of a budget that is used up holds, and a waiter in budget. */
     private Reclaimer amongTwoTeams(Receipts receipts) {
+        return amongTwoTeams(receipts, "");
+    }
+
+    /**
+     * @param metadata more of the holder's metadata
+     */
+    private Reclaimer amongTwoTeams(Receipts receipts, String metadata) {
         GpuBudgetSpec plain = GpuBudgetSpec.monthly(List.of("team-a"), "1");
         var spent =
                 new Written(
@@ -184,7 +192,7 @@ class ReclaimerTest {
                 "/pods",
                 """
                 {"metadata": {}, "items": [
-                  {"metadata": {"name": "old", "namespace": "team-a", "uid": "%s", "creationTimestamp": "2026-03-02T09:40:00Z",
+                  {"metadata": {"name": "old", "namespace": "team-a", "uid": "%s", "creationTimestamp": "2026-03-02T09:40:00Z", %s
                     "labels": {"gpusharing.io/metered": "true"},
                     "annotations": {"tencent.com/predicate-gpu-idx-0": "0"}},
                    "spec": {"nodeName": "gpu-1", "priority": 0, "containers": [{"name": "cuda", "resources":
@@ -197,7 +205,7 @@ class ReclaimerTest {
                    "status": {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False",
                      "reason": "Unschedulable", "lastTransitionTime": "2026-03-02T09:55:00Z"}]}}]}
                 """
-                        .formatted(holder.uid(), waiter.uid()));
+                        .formatted(holder.uid(), metadata, waiter.uid()));
         return reclaimer(ClusterViews.showing(unschedulable), books.budgets(), receipts);
     }
 
@@ -206,6 +214,28 @@ class ReclaimerTest {
         amongTwoTeams(receipts).work(TEN);
 
         assertThat(api.to("/pods/old/eviction")).hasSize(2);
+    }
+
+    @Test
+    void whoDeletedItselfWithAYearsGraceGoesAsEverybodyElse() {
+        amongTwoTeams(
+                        receipts,
+                        "\"deletionTimestamp\": \"2027-03-02T09:40:00Z\", \"deletionGracePeriodSeconds\": 31536000,")
+                .work(TEN);
+
+        assertThat(api.to("/pods/old/eviction"))
+                .hasSize(2)
+                .allMatch(it -> it.body().contains("\"gracePeriodSeconds\":300"));
+    }
+
+    @Test
+    void whoWillHaveEndedWithinTheLongestGraceIsWaitedFor() {
+        amongTwoTeams(
+                        receipts,
+                        "\"deletionTimestamp\": \"2026-03-02T10:05:00Z\", \"deletionGracePeriodSeconds\": 30,")
+                .work(TEN);
+
+        assertThat(api.to("/pods/old/eviction")).isEmpty();
     }
 
     @Test
