@@ -147,6 +147,11 @@ public class ClusterWatch implements SmartLifecycle {
         }
 
         @Override
+        public void unlabelled(PodFacts pod, String position) {
+            relay(() -> view.remove(pod), () -> follower.unlabelled(pod, position));
+        }
+
+        @Override
         public void passed(String position) {
             relay(() -> {}, () -> follower.passed(position));
         }

@@ -25,6 +25,12 @@ public interface PodFeed {
     /** A pod that was removed, with its final state. */
     void removed(PodFacts pod, String position);
 
+    /**
+     * A pod that is still there and does not carry our label any more, so that nothing more is told
+     * of it.
+     */
+    void unlabelled(PodFacts pod, String position);
+
     /** Nothing more happened up to here; when resuming, also once the past begins to be told. */
     void passed(String position);
 }

@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodList;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.Watch;
 import io.fabric8.kubernetes.client.Watcher;
 import io.fabric8.kubernetes.client.WatcherException;
@@ -147,10 +148,35 @@ final class PodWatch implements AutoCloseable {
             String position = pod.getMetadata().getResourceVersion();
             switch (action) {
                 case ADDED, MODIFIED -> feed.changed(reader.apply(pod), position);
-                case DELETED -> feed.removed(reader.apply(pod), position);
+                case DELETED -> left(pod, position);
                 case BOOKMARK -> feed.passed(position);
                 case ERROR -> end("the API server reported an error");
             }
+        }
+
+        /**
+         * A watch by label says the same of a pod that was removed and of one that lost the label.
+         */
+        private void left(Pod pod, String position) {
+            PodFacts last = reader.apply(pod);
+            if (last.lifecycle().removal() != null) {
+                feed.removed(last, position);
+                return;
+            }
+            try {
+                present(last)
+                        .ifPresentOrElse(
+                                it -> feed.unlabelled(reader.apply(it), position),
+                                () -> feed.removed(last, position));
+            } catch (KubernetesClientException e) {
+                end("a pod left the watch, and nobody can say whether it is still there");
+            }
+        }
+
+        private Optional<Pod> present(PodFacts pod) {
+            return Optional.ofNullable(
+                            client.pods().inNamespace(pod.namespace()).withName(pod.name()).get())
+                    .filter(it -> it.getMetadata().getUid().equals(pod.uid().toString()));
         }
 
         @Override

@@ -8,6 +8,7 @@ import io.gpusharing.timekeeper.ledger.News.Passed;
 import io.gpusharing.timekeeper.ledger.News.Removed;
 import io.gpusharing.timekeeper.ledger.News.Swept;
 import io.gpusharing.timekeeper.ledger.News.Task;
+import io.gpusharing.timekeeper.ledger.News.Unlabelled;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import io.gpusharing.timekeeper.outage.Outage;
 import java.time.Clock;
@@ -111,6 +112,11 @@ public class Bookkeeper implements PodFollower, SmartLifecycle {
     @Override
     public void removed(PodFacts pod, String position) {
         news.add(new Removed(pod, position, clock.instant()));
+    }
+
+    @Override
+    public void unlabelled(PodFacts pod, String position) {
+        news.add(new Unlabelled(pod, position, clock.instant()));
     }
 
     @Override

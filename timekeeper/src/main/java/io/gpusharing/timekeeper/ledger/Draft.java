@@ -115,9 +115,9 @@ final class Draft {
         put(now(stay).on(budget, shareRate, measured));
     }
 
-    /** The watch tells of a pod that only the sweep had found. */
-    void watch(PodStay stay) {
-        put(now(stay).watched());
+    /** From now on the watch tells of the pod, or only the sweep finds it. */
+    void watch(PodStay stay, boolean watched) {
+        put(now(stay).watched(watched));
     }
 
     /**

@@ -13,6 +13,7 @@ sealed interface News {
         return switch (this) {
             case Changed changed -> Stream.of(changed.at());
             case Removed removed -> Stream.of(removed.at());
+            case Unlabelled unlabelled -> Stream.of(unlabelled.at());
             case Listed listed -> Stream.empty();
             case Swept swept -> Stream.empty();
             case Passed passed -> Stream.empty();
@@ -27,6 +28,9 @@ sealed interface News {
     record Changed(PodFacts pod, String position, Instant at) implements News {}
 
     record Removed(PodFacts pod, String position, Instant at) implements News {}
+
+    /** A pod that from now on only the sweep finds. */
+    record Unlabelled(PodFacts pod, String position, Instant at) implements News {}
 
     /** All bound pods that ask for GPUs and that the watch does not tell of. */
     record Swept(List<PodFacts> pods, Instant at) implements News {}

@@ -112,8 +112,8 @@ public record PodStay(
         return copy(budget, price, postedUntil, null, false, null, metering);
     }
 
-    /** The watch tells of it from now on. */
-    PodStay watched() {
+    /** From now on the watch tells of it, or only the sweep finds it. */
+    PodStay watched(boolean watched) {
         return copy(
                 budget,
                 price,
@@ -121,7 +121,7 @@ public record PodStay(
                 until,
                 estimated,
                 endBound,
-                new Metering(true, metering.use()));
+                new Metering(watched, metering.use()));
     }
 
     /** Entries say what was measured until then; null if they do not any more. */

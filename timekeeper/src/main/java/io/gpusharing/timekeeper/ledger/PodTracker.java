@@ -9,6 +9,7 @@ import io.gpusharing.timekeeper.ledger.News.Passed;
 import io.gpusharing.timekeeper.ledger.News.Removed;
 import io.gpusharing.timekeeper.ledger.News.Swept;
 import io.gpusharing.timekeeper.ledger.News.Task;
+import io.gpusharing.timekeeper.ledger.News.Unlabelled;
 import io.gpusharing.timekeeper.ledger.Posting.Heard;
 import io.gpusharing.timekeeper.metering.HeldShare;
 import io.gpusharing.timekeeper.metering.PodFacts;
@@ -140,6 +141,12 @@ final class PodTracker {
                     position = removed.position();
                     at = removed.at();
                 }
+                case Unlabelled unlabelled -> {
+                    PodFacts pod = unlabelled.pod();
+                    hold(draft, pod, Stay.of(pod, seconds(unlabelled.at())), false);
+                    position = unlabelled.position();
+                    at = unlabelled.at();
+                }
                 case Passed passed -> {
                     position = passed.position();
                     at = passed.at();
@@ -187,6 +194,7 @@ final class PodTracker {
             case Swept all -> all.pods().stream();
             case Changed changed -> Stream.of(changed.pod());
             case Removed removed -> Stream.of(removed.pod());
+            case Unlabelled unlabelled -> Stream.of(unlabelled.pod());
             case Passed passed -> Stream.empty();
             case Task task -> Stream.empty();
         };
@@ -201,8 +209,8 @@ final class PodTracker {
      */
     private void hold(Draft draft, PodFacts pod, Stay told, boolean watched) {
         PodStay known = draft.stay(pod.uid());
-        if (known != null && watched && !known.metering().watched()) {
-            draft.watch(known);
+        if (known != null && watched != known.metering().watched()) {
+            draft.watch(known, watched);
         }
         switch (told) {
             case Stay.None none -> {}

@@ -51,6 +51,9 @@ class PodSweepTest {
         public void removed(PodFacts pod, String position) {}
 
         @Override
+        public void unlabelled(PodFacts pod, String position) {}
+
+        @Override
         public void passed(String position) {}
     }
 

@@ -20,6 +20,7 @@ class PodWatchTest {
     private final FakeApiServer api = new FakeApiServer();
     private final CompletableFuture<List<PodFacts>> listed = new CompletableFuture<>();
     private final CompletableFuture<String> passed = new CompletableFuture<>();
+    private final CompletableFuture<String> left = new CompletableFuture<>();
 
     PodWatchTest() throws IOException {
         api.answer(
@@ -74,6 +75,67 @@ class PodWatchTest {
         }
     }
 
+    /** The API server's own words: the object is the one before it lost the label. */
+    private static final String LEFT =
+            """
+            {"type": "DELETED", "object": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p",
+              "namespace": "team-a", "creationTimestamp": "2026-03-02T10:00:00Z", "resourceVersion": "8",
+              "uid": "0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10"%s},
+             "spec": {"nodeName": "n1", "containers": [{"name": "c"}]}, "status": {"phase": "Running"}}}
+            """;
+
+    private static final String THERE =
+            """
+            {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "team-a",
+              "creationTimestamp": "2026-03-02T10:00:00Z", "uid": "%s"},
+             "spec": {"nodeName": "n1", "containers": [{"name": "c"}]}}
+            """;
+
+    private static final String REMOVAL =
+            ", \"deletionTimestamp\": \"2026-03-02T10:05:00Z\", \"deletionGracePeriodSeconds\": 0";
+
+    private String whatLeft(String event) throws Exception {
+        api.happen("/pods", event.replace("\n", ""));
+        var watch =
+                new PodWatch(
+                        api.client(),
+                        new PodReader(resource -> false)::read,
+                        new Listener(),
+                        Duration.ofMillis(1),
+                        Optional::empty);
+        try (watch) {
+            watch.start();
+            return left.get(20, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void aPodThatLostItsLabelHasNotGone() throws Exception {
+        api.keep("/pods/p", THERE.formatted("0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10"));
+
+        assertThat(whatLeft(LEFT.formatted(""))).isEqualTo("unlabelled p on n1");
+    }
+
+    @Test
+    void aPodWhoseNameAnotherHasNowHasGone() throws Exception {
+        api.keep("/pods/p", THERE.formatted("7b1f0d0c-4f83-4a0e-9d3b-1f0a4f6b1c2d"));
+
+        assertThat(whatLeft(LEFT.formatted(""))).isEqualTo("removed p");
+    }
+
+    @Test
+    void aPodThatNobodyFindsHasGone() throws Exception {
+        api.keep("/pods/p", "");
+
+        assertThat(whatLeft(LEFT.formatted(""))).isEqualTo("removed p");
+    }
+
+    @Test
+    void aPodThatSaysThatItWasRemovedIsNotLookedFor() throws Exception {
+        assertThat(whatLeft(LEFT.formatted(REMOVAL))).isEqualTo("removed p");
+        assertThat(api.to("/pods/p")).isEmpty();
+    }
+
     private static PodFacts read(PodReader reader, Pod pod, boolean fails) {
         if (fails) {
             throw new IllegalStateException("a pod like no other");
@@ -92,7 +154,14 @@ class PodWatchTest {
         public void changed(PodFacts pod, String position) {}
 
         @Override
-        public void removed(PodFacts pod, String position) {}
+        public void removed(PodFacts pod, String position) {
+            left.complete("removed " + pod.name());
+        }
+
+        @Override
+        public void unlabelled(PodFacts pod, String position) {
+            left.complete("unlabelled %s on %s".formatted(pod.name(), pod.placement().node()));
+        }
 
         @Override
         public void passed(String position) {

@@ -229,6 +229,12 @@ public final class Books {
         keep(new News.Removed(pod.facts(), Integer.toString(++version), clock.instant()));
     }
 
+    /** A pod has lost our label and is still there. */
+    public void unlabelled(Pods pod) {
+        present.remove(pod.uid());
+        keep(new News.Unlabelled(pod.facts(), Integer.toString(++version), clock.instant()));
+    }
+
     /** A pod is gone and nobody was there to be told. */
     public void vanished(Pods pod) {
         present.remove(pod.uid());

@@ -122,6 +122,39 @@ class SweptPodsTest {
     }
 
     @Test
+    void aPodThatLostItsLabelIsChargedOnAndItsEndIsFoundByTheSweep() {
+        books.told(pod);
+        books.pass(A_QUARTER);
+
+        books.unlabelled(pod);
+        books.pass(A_QUARTER);
+        books.restart();
+        books.swept(pod);
+
+        assertThat(books.stay(pod).open()).isTrue();
+        assertThat(books.charged(pod)).isEqualTo(GpuTime.ofMinutes("14.5"));
+        books.swept(pod.finishedAt(TEN.plusSeconds(60 + 1200)));
+        assertThat(books.charged(pod)).isEqualTo(GpuTime.ofMinutes("10"));
+    }
+
+    @Test
+    void aPodThatLostItsLabelWhileNobodyWatchedIsTakenBackByTheSweep() {
+        books.told(pod);
+        books.vanished(pod);
+        books.pass(A_QUARTER);
+        books.restart();
+        books.pass(A_QUARTER);
+
+        books.swept(pod);
+        books.pass(A_QUARTER);
+        books.restart();
+
+        assertThat(books.stay(pod).open()).isTrue();
+        assertThat(books.charged(pod)).isEqualTo(GpuTime.ofMinutes("22"));
+        assertThat(books.differences()).isEmpty();
+    }
+
+    @Test
     void aPodThatGetsTheLabelIsWatchedFromThenOn() {
         books.swept(pod);
         books.told(pod);

@@ -41,6 +41,7 @@ public final class FakeApiServer implements AutoCloseable {
     private final Map<String, Integer> refused = new ConcurrentHashMap<>();
     private final Map<String, Integer> refusedInEarnest = new ConcurrentHashMap<>();
     private final Map<String, String> answers = new ConcurrentHashMap<>();
+    private final Map<String, String> events = new ConcurrentHashMap<>();
     private final Map<String, String> kept = new ConcurrentHashMap<>();
     private final Set<String> created = ConcurrentHashMap.newKeySet();
     private final Set<String> terminating = ConcurrentHashMap.newKeySet();
@@ -92,6 +93,11 @@ public final class FakeApiServer implements AutoCloseable {
         answers.put(end, json);
     }
 
+    /** The next watch of a path that ends so is told this event. */
+    public void happen(String end, String event) {
+        events.put(end, event);
+    }
+
     /**
      * A GET of a path that ends so is answered with this from now on, until somebody creates or
      * replaces the object there.
@@ -137,12 +143,28 @@ public final class FakeApiServer implements AutoCloseable {
             taken.add(asked);
         }
         boolean watch = query != null && query.contains("watch=true");
-        String text = code >= 300 ? status(code, path) : watch ? "" : text(method, path, body);
+        String text =
+                code >= 300
+                        ? status(code, path)
+                        : watch ? event(exchange, path) : text(method, path, body);
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         exchange.getResponseHeaders().add("Content-Type", "application/json");
         exchange.sendResponseHeaders(code, bytes.length);
         exchange.getResponseBody().write(bytes);
         exchange.close();
+    }
+
+    /** The client tries a WebSocket first, which this server does not speak. */
+    private String event(HttpExchange exchange, String path) {
+        if (exchange.getRequestHeaders().containsKey("Upgrade")) {
+            return "";
+        }
+        return events.keySet().stream()
+                .filter(path::endsWith)
+                .findFirst()
+                .map(events::remove)
+                .map(event -> event + "\n")
+                .orElse("");
     }
 
     private int code(String method, String path, String body) {
