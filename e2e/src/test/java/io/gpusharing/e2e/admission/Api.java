@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
  * The API server, asked in JSON: objects come back exactly as it keeps them, and warnings with
  * them, neither of which a typed client shows.
  */
-final class Api {
+public final class Api {
 
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final YAMLMapper YAML = new YAMLMapper();
@@ -28,7 +28,7 @@ final class Api {
     private final String user;
     private final List<String> groups;
 
-    Api(KubernetesClient client) {
+    public Api(KubernetesClient client) {
         this(client, "", List.of());
     }
 
@@ -39,12 +39,12 @@ final class Api {
     }
 
     /** The same API server, asked in the name of a user. */
-    Api as(String user, String... groups) {
+    public Api as(String user, String... groups) {
         return new Api(client, user, List.of(groups));
     }
 
     /** A manifest in YAML. */
-    static ObjectNode yaml(String manifest) {
+    public static ObjectNode yaml(String manifest) {
         try {
             return (ObjectNode) YAML.readTree(manifest);
         } catch (JsonProcessingException e) {
@@ -52,16 +52,25 @@ final class Api {
         }
     }
 
-    Answer create(String namespace, JsonNode object) {
+    public Answer create(String namespace, JsonNode object) {
         return send("POST", path(namespace, object), object.toString(), "application/json");
     }
 
-    Answer create(String namespace, String manifest) {
+    public Answer create(String namespace, String manifest) {
         return create(namespace, yaml(manifest));
     }
 
+    /**
+     * Creates what a subresource takes.
+     *
+     * @param path for instance {@code /api/v1/namespaces/a/pods/b/eviction}
+     */
+    public Answer post(String path, String manifest) {
+        return send("POST", path, yaml(manifest).toString(), "application/json");
+    }
+
     /** Asks what would be created. */
-    Answer dryRun(String namespace, JsonNode object) {
+    public Answer dryRun(String namespace, JsonNode object) {
         return send(
                 "POST",
                 path(namespace, object) + "?dryRun=All",
@@ -69,7 +78,7 @@ final class Api {
                 "application/json");
     }
 
-    Answer dryRun(String namespace, String manifest) {
+    public Answer dryRun(String namespace, String manifest) {
         return dryRun(namespace, yaml(manifest));
     }
 
@@ -79,31 +88,31 @@ final class Api {
      * @param path for instance {@code /api/v1/namespaces/a/pods/b/status}
      * @param change in YAML
      */
-    Answer merge(String path, String change) {
+    public Answer merge(String path, String change) {
         return send("PATCH", path, yaml(change).toString(), "application/merge-patch+json");
     }
 
     /** Changes a part of an object; lists are merged by the names of their entries. */
-    Answer patch(String path, String change) {
+    public Answer patch(String path, String change) {
         return send(
                 "PATCH", path, yaml(change).toString(), "application/strategic-merge-patch+json");
     }
 
     /** Puts an object in the place of what is there. */
-    Answer replace(String path, JsonNode object) {
+    public Answer replace(String path, JsonNode object) {
         return send("PUT", path, object.toString(), "application/json");
     }
 
-    Answer get(String path) {
+    public Answer get(String path) {
         return send("GET", path, "", "application/json");
     }
 
-    Answer delete(String path) {
+    public Answer delete(String path) {
         return send("DELETE", path, "", "application/json");
     }
 
     /** The path of a pod. */
-    static String pod(String namespace, String name) {
+    public static String pod(String namespace, String name) {
         return "/api/v1/namespaces/" + namespace + "/pods/" + name;
     }
 
@@ -117,7 +126,7 @@ final class Api {
      *
      * @param namespace empty for what belongs to no namespace
      */
-    static String collection(String namespace, String version, String kind) {
+    public static String collection(String namespace, String version, String kind) {
         return (version.contains("/") ? "/apis/" : "/api/")
                 + version
                 + (namespace.isEmpty() ? "" : "/namespaces/" + namespace)
@@ -166,13 +175,13 @@ final class Api {
      * @param body the object, or a Status that says why not
      * @param warnings what kubectl would print as warnings
      */
-    record Answer(String request, int code, JsonNode body, List<String> warnings) {
+    public record Answer(String request, int code, JsonNode body, List<String> warnings) {
 
-        boolean accepted() {
+        public boolean accepted() {
             return code / 100 == 2;
         }
 
-        String message() {
+        public String message() {
             return body.path("message").asText("");
         }
 
@@ -181,7 +190,7 @@ final class Api {
          *
          * @throws AssertionError if it was refused
          */
-        ObjectNode orFail() {
+        public ObjectNode orFail() {
             if (!accepted()) {
                 throw new AssertionError(request + " is answered " + code + ": " + message());
             }

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Supplier;
 import org.awaitility.Awaitility;
@@ -98,6 +99,30 @@ final class Ledger {
             }
         }
         return differences;
+    }
+
+    /**
+     * What the ledger says of a pod.
+     *
+     * @param until when it ended; empty while it is charged
+     * @param rate micro-GPUs
+     */
+    record Stay(String from, String until, long rate) {}
+
+    /** Everything that is charged in a namespace, by the pod's name. */
+    Map<String, Stay> stays(String namespace) {
+        return query(
+                "select name, held_from::text, coalesce(held_until::text, ''), rate from pod_stay where namespace = '%s'"
+                        .formatted(namespace),
+                rows -> {
+                    var found = new TreeMap<String, Stay>();
+                    while (rows.next()) {
+                        found.put(
+                                rows.getString(1),
+                                new Stay(rows.getString(2), rows.getString(3), rows.getLong(4)));
+                    }
+                    return found;
+                });
     }
 
     /** How many pods are still being charged. */
