@@ -36,8 +36,9 @@ import org.junit.jupiter.api.Test;
  * pod's bill is what the audit log says, and everything that had to be told was told once.
  *
  * <p>Settable: {@code -Dcrash.seed}, {@code -Dcrash.rounds}, {@code -Dcrash.kills} (of a round),
- * {@code -Dcrash.pause} (longest between two kills, in milliseconds), {@code -Dcrash.result} (a
- * file for the counts, which {@code benchmarks/soak/run} keeps).
+ * {@code -Dcrash.pause} (longest between two kills, in milliseconds), {@code -Dcrash.wait} (longest
+ * that a pod waits for its node, in seconds; at least 10), {@code -Dcrash.result} (a file for the
+ * counts, which {@code benchmarks/soak/run} keeps).
  */
 class CrashIT {
 
@@ -45,6 +46,8 @@ class CrashIT {
     private static final int ROUNDS = Integer.getInteger("crash.rounds", 1);
     private static final int KILLS = Integer.getInteger("crash.kills", 5);
     private static final int LONGEST_PAUSE = Integer.getInteger("crash.pause", 6_000);
+    private static final Duration LONGEST_WAIT =
+            Duration.ofSeconds(Integer.getInteger("crash.wait", 15));
     private static final int TEAMS = 4;
 
     /**
@@ -62,6 +65,7 @@ class CrashIT {
     private final SplittableRandom random = new SplittableRandom(SEED);
     private final Map<Target, Integer> killed = new EnumMap<>(Target.class);
     private int pods;
+    private int waited;
     private int told;
     private int restarts;
     private int unseen;
@@ -124,7 +128,7 @@ class CrashIT {
     }
 
     private void killUnderLoad(List<String> teams) throws InterruptedException {
-        try (var load = new PodLoad(cluster.client(), teams, random.split())) {
+        try (var load = new PodLoad(cluster.client(), teams, random.split(), LONGEST_WAIT)) {
             load.start();
             for (int kill = 0; kill < KILLS; kill++) {
                 TimeUnit.MILLISECONDS.sleep(random.nextInt(200, LONGEST_PAUSE));
@@ -134,6 +138,7 @@ class CrashIT {
             }
             awaitTimekeeper();
             pods += load.created();
+            waited += load.placed();
         }
     }
 
@@ -294,6 +299,8 @@ class CrashIT {
         killed.forEach((target, count) -> result.put("killed" + target, count));
         result.put("timekeeperStarts", restarts);
         result.put("podsAndJobsCreated", pods);
+        result.put("podsThatWaited", waited);
+        result.put("longestWaitSeconds", LONGEST_WAIT.toSeconds());
         result.put("podsBilled", Recount.of(cluster.auditLog()).size());
         result.put("microGpuSeconds", ledger.total());
         result.put("differencesOfPodsThatWereSeen", 0);

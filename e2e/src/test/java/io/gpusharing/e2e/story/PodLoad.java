@@ -1,17 +1,20 @@
 package io.gpusharing.e2e.story;
 
 import io.fabric8.kubernetes.api.model.DeletionPropagation;
-import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.PriorityQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
 
 /**
  * Pods that come and go in every way there is: jobs that complete by themselves, pods that are
@@ -22,28 +25,42 @@ final class PodLoad implements AutoCloseable {
     private static final Duration BETWEEN = Duration.ofMillis(300);
     private static final int MOST_AT_ONCE = 14;
 
-    /** For so many steps no node has the label that some pods want, then for as many one has it. */
-    private static final int WAIT = 50;
+    /** Every second pod waits at least as long for its node. */
+    private static final Duration SHORTEST_WAIT = Duration.ofSeconds(10);
 
-    private static final String PLACE = "example.com/place";
+    /** Prefix of a label that one pod waits for. */
+    private static final String PLACE = "example.com/";
 
     private final KubernetesClient client;
     private final List<String> namespaces;
     private final RandomGenerator random;
     private final Thread thread = Thread.ofVirtual().name("load").unstarted(this::run);
     private final Deque<Running> running = new ArrayDeque<>();
-    private final Deque<Running> waiting = new ArrayDeque<>();
+    private final PriorityQueue<Waiting> waiting =
+            new PriorityQueue<>(Comparator.comparing(Waiting::until));
+    private final Duration longestWait;
     private volatile boolean open = true;
     private final AtomicInteger created = new AtomicInteger();
-    private int steps;
+    private final AtomicInteger placed = new AtomicInteger();
     private volatile RuntimeException problem = new IllegalStateException("never started");
 
     private record Running(String namespace, String name) {}
 
-    PodLoad(KubernetesClient client, List<String> namespaces, RandomGenerator random) {
+    /** A pod that no node admits until then. */
+    private record Waiting(Running pod, Instant until) {}
+
+    /**
+     * @param longestWait half of the pods wait for their node, none longer than that
+     */
+    PodLoad(
+            KubernetesClient client,
+            List<String> namespaces,
+            RandomGenerator random,
+            Duration longestWait) {
         this.client = client;
         this.namespaces = List.copyOf(namespaces);
         this.random = random;
+        this.longestWait = longestWait;
     }
 
     void start() {
@@ -53,6 +70,11 @@ final class PodLoad implements AutoCloseable {
     /** How many pods and jobs were created. */
     int created() {
         return created.get();
+    }
+
+    /** How many of them waited ten seconds or more and then got a node. */
+    int placed() {
+        return placed.get();
     }
 
     /**
@@ -96,18 +118,21 @@ final class PodLoad implements AutoCloseable {
     }
 
     private void step() {
-        if (steps++ % WAIT == 0) {
-            place(steps % (2 * WAIT) > WAIT);
-        }
+        placeWhoHasWaited();
         String namespace = namespaces.get(random.nextInt(namespaces.size()));
         int core = random.nextInt(1, 5) * 10;
-        if (random.nextInt(3) == 0) {
+        if (random.nextInt(4) == 0) {
             client.resource(job(namespace, core, random.nextInt(1, 6))).create();
         } else {
             String name = "pod-" + created.get();
-            boolean waits = random.nextInt(4) == 0;
+            boolean waits = random.nextInt(3) > 0;
             client.resource(pod(namespace, name, core, waits)).create();
-            (waits ? waiting : running).addLast(new Running(namespace, name));
+            var pod = new Running(namespace, name);
+            if (waits) {
+                waiting.add(new Waiting(pod, Instant.now().plus(howLong())));
+            } else {
+                running.addLast(pod);
+            }
         }
         created.incrementAndGet();
         if (running.size() > random.nextInt(2, MOST_AT_ONCE)) {
@@ -115,21 +140,30 @@ final class PodLoad implements AutoCloseable {
         }
     }
 
-    /** What a fourth of the pods wait for. One that runs needs it no more. */
-    private void place(boolean there) {
-        if (there) {
-            running.addAll(waiting);
-            waiting.clear();
+    private Duration howLong() {
+        return Duration.ofMillis(
+                random.nextLong(SHORTEST_WAIT.toMillis(), longestWait.toMillis() + 1));
+    }
+
+    /** A node gets the labels that pods have waited for long enough, until they are deleted. */
+    private void placeWhoHasWaited() {
+        if (waiting.isEmpty() || waiting.element().until().isAfter(Instant.now())) {
+            return;
         }
+        while (!waiting.isEmpty() && !waiting.element().until().isAfter(Instant.now())) {
+            running.addLast(waiting.remove().pod());
+            placed.incrementAndGet();
+        }
+        Map<String, String> places =
+                running.stream()
+                        .collect(Collectors.toMap(pod -> PLACE + pod.name(), pod -> "here"));
         client.nodes()
                 .withName("gpu-node-1")
-                .edit(node ->
-                        new NodeBuilder(node)
-                                .editMetadata()
-                                .removeFromLabels(PLACE)
-                                .addToLabels(there ? Map.of(PLACE, "here") : Map.of())
-                                .endMetadata()
-                                .build());
+                .edit(node -> {
+                    node.getMetadata().getLabels().keySet().removeIf(it -> it.startsWith(PLACE));
+                    node.getMetadata().getLabels().putAll(places);
+                    return node;
+                });
     }
 
     private void delete(Running pod) {
@@ -172,6 +206,6 @@ final class PodLoad implements AutoCloseable {
             image: cuda
             resources: {limits: {tencent.com/vcuda-core: %d, tencent.com/vcuda-memory: 10}}
         """
-                .formatted(name, namespace, waits ? PLACE + ": here" : "", core);
+                .formatted(name, namespace, waits ? PLACE + name + ": here" : "", core);
     }
 }
