@@ -55,6 +55,11 @@ record LoggedEvents(EventLog log) implements MeterEvents, ReportEvents {
     }
 
     @Override
+    public void runRefused(String run, String nextRun, String reason) {
+        log.event("run refused, another begins", "run", run, "next", nextRun, "reason", reason);
+    }
+
+    @Override
     public void modeChanged(Answer.Mode mode) {
         log.event("timekeeper changed the mode", "mode", mode);
     }

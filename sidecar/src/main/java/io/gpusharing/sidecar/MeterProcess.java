@@ -84,8 +84,7 @@ final class MeterProcess {
                         kind,
                         state == null ? UUID.randomUUID().toString() : state.run(),
                         state == null ? 0 : state.sequence(),
-                        meter::usage,
-                        meter::snapshot,
+                        meter,
                         timekeeper(stateFile),
                         stateFile,
                         events);

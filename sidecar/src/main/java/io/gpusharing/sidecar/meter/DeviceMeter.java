@@ -31,6 +31,7 @@ final class DeviceMeter {
     Basis announced = Basis.ALLOCATION;
 
     private final Viewpoint view;
+    private final TimeSource time;
     private final SelfTests selfTests;
     private @Nullable String pinned = "NVML has not been asked yet";
 
@@ -41,15 +42,21 @@ final class DeviceMeter {
     private int ticks;
     private int doubts;
     private long probedAt = Long.MIN_VALUE / 2;
+    private long readAt;
+    private long readAtWall;
     private boolean samplesRead;
     private boolean listProvesIdle;
 
     /**
      * @param sinceMicros when metering of this device begins, monotonic
      */
-    DeviceMeter(String uuid, Viewpoint view, long sinceMicros, long now, long wall) {
+    DeviceMeter(
+            String uuid, Viewpoint view, TimeSource time, long sinceMicros, long now, long wall) {
         this.uuid = uuid;
         this.view = view;
+        this.time = time;
+        this.readAt = now;
+        this.readAtWall = wall;
         this.tallies = new Tallies(uuid, view, sinceMicros);
         this.reading = new DeviceReading(uuid, view, now, wall - (now - sinceMicros));
         this.selfTests = new SelfTests(view, reading, ladder);
@@ -76,18 +83,24 @@ final class DeviceMeter {
     }
 
     /**
-     * Reads the device.
+     * Reads the device. Any call may hang for as long as it likes, so each is dated when it has
+     * returned, and what is the basis is read last: nothing can hang between reading and counting.
      *
      * @return what the owner of the library has to do; {@link Remedy#NONE} when all is well
      */
-    Remedy read(Nvml nvml, Optional<DriverVersion> driver, int visible, long now, long wall) {
+    Remedy read(Nvml nvml, Optional<DriverVersion> driver, int visible) {
         samplesRead = false;
         if (pinned != null) {
             return Remedy.NONE;
         }
         ticks++;
-        reading.readList(nvml, handle, now);
-        reading.readRows(nvml, handle, visible, now, wall);
+        reading.readList(nvml, handle, time.monotonicMicros());
+        String sole = view.soleOwner(uuid, visible);
+        boolean samplesLast = ladder.current() != Basis.PROCESS;
+        if (!samplesLast) {
+            readSamplesIfDue(nvml, sole);
+        }
+        readRows(nvml, visible);
         Remedy remedy = worst(reading.rowsAnswer, reading.listAnswer);
         switch (remedy) {
             case REINITIALISE, DEVICE_GONE, LEAVE -> {
@@ -103,15 +116,32 @@ final class DeviceMeter {
         }
         listProvesIdle =
                 reading.listAnswer.ok() && reading.list.count == 0 && view.listIsWhole(driver);
-        String sole = view.soleOwner(uuid, visible);
-        selfTests.judgeProcess(driver, sole, now);
-        if (samplesAreDue(sole, now)) {
-            probedAt = now;
+        selfTests.judgeProcess(driver, sole, readAt);
+        if (samplesLast) {
+            readSamplesIfDue(nvml, sole);
+        }
+        selfTests.judgeDevice(sole, readAt);
+        return remedy == Remedy.ACCESS_DOUBTFUL ? remedy : Remedy.NONE;
+    }
+
+    private void readRows(Nvml nvml, int visible) {
+        reading.askRows(nvml, handle);
+        stamp();
+        reading.cleanRows(nvml, handle, visible, readAt, readAtWall);
+    }
+
+    private void readSamplesIfDue(Nvml nvml, @Nullable String sole) {
+        if (samplesAreDue(sole, time.monotonicMicros())) {
             samplesRead = true;
             reading.readSamples(nvml, handle);
+            stamp();
+            probedAt = readAt;
         }
-        selfTests.judgeDevice(sole, now);
-        return remedy == Remedy.ACCESS_DOUBTFUL ? remedy : Remedy.NONE;
+    }
+
+    private void stamp() {
+        readAt = time.monotonicMicros();
+        readAtWall = time.wallMicros();
     }
 
     /** The graver of two remedies; they are declared in that order. */
@@ -128,15 +158,12 @@ final class DeviceMeter {
         return wanted || ticks % CHECK_EVERY_TICKS == 0 || now - probedAt >= PROBE_EVERY_MICROS;
     }
 
-    /** Turns what was read into counters. */
-    void count(int visible, long now, long wall) {
+    /** Turns what was read into counters, up to when it was read. */
+    void count(int visible) {
+        long now = readAt;
+        long wall = readAtWall;
         Basis before = ladder.current();
         if (pinned != null) {
-            ladder.refuseAll(pinned);
-            if (everReachable) {
-                ladder.settle(now);
-            }
-            tallies.uncovered(now);
             return;
         }
         if (doubts > 0 && doubts < DOUBTS_BEFORE_FALL) {
@@ -177,6 +204,17 @@ final class DeviceMeter {
                 takeDevice(sole, device, now);
             }
             case ALLOCATION -> tallies.uncovered(now);
+        }
+    }
+
+    /** Time of a device that cannot be reached is uncovered. */
+    void countUnreachable() {
+        if (pinned != null) {
+            ladder.refuseAll(pinned);
+            if (everReachable) {
+                ladder.settle(time.monotonicMicros());
+            }
+            tallies.uncovered(time.monotonicMicros());
         }
     }
 

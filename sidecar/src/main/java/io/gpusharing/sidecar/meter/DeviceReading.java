@@ -104,14 +104,18 @@ final class DeviceReading {
         return fresh;
     }
 
-    /** Reads busy shares per process, cleans them and finds their owners. */
-    void readRows(Nvml nvml, long handle, int visible, long now, long wall) {
+    /** Reads busy shares per process. */
+    void askRows(Nvml nvml, long handle) {
         rowsReady = false;
         joined = false;
         rowsAnswer = nvml.processUtilization(handle, rowsFrom, rows);
         if (!rowsAnswer.ok()) {
             rows.count = 0;
         }
+    }
+
+    /** Cleans what {@link #askRows} read until now, and finds the owners. */
+    void cleanRows(Nvml nvml, long handle, int visible, long now, long wall) {
         clean(wall);
         if (anyUnknown(now) && listAnswer.ok()) {
             if (now - listedAt < LIST_AT_MOST_EVERY_MICROS) {
@@ -261,6 +265,8 @@ final class DeviceReading {
     /** Busy hundredths of a microsecond in the samples read, and moves their cursor. */
     long takeSamples(long wall) {
         long busy = 0;
+        // What lies further back than time is covered is not counted, whatever the driver kept.
+        samplesFrom = Math.max(samplesFrom, wall - RING_MICROS);
         for (int i = 0; i < samples.count; i++) {
             long at = samples.timestamp[i];
             if (at <= samplesFrom || at > wall + FUTURE_MICROS || samples.value[i] > 100) {

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * All devices, one thread: opens NVML, finds the devices, ticks. Reports read the counters from
  * another thread at any time, also while a call into the driver hangs.
  */
-public final class Meter {
+public final class Meter implements Counters {
 
     /** Stands for the GPU of a pod where none can be seen. */
     public static final String UNKNOWN_DEVICE = "unknown";
@@ -34,12 +34,12 @@ public final class Meter {
     private final Object lock = new Object();
     private final List<DeviceMeter> devices = new ArrayList<>();
     private final DeviceMeter unseen;
-    private final long startedMicros;
 
     private volatile boolean devicesChanged;
     private boolean reinitialised;
     private long discoverAt;
     private long wallOffset;
+    private long startedMicros;
 
     /**
      * @param bootId the kernel's name of this boot, empty where unknown
@@ -61,7 +61,7 @@ public final class Meter {
         long wall = time.wallMicros();
         this.wallOffset = wall - now;
         this.startedMicros = snapshot == null ? now : snapshot.startedMicros();
-        this.unseen = new DeviceMeter(UNKNOWN_DEVICE, view, startedMicros, now, wall);
+        this.unseen = new DeviceMeter(UNKNOWN_DEVICE, view, time, startedMicros, now, wall);
         if (snapshot != null) {
             for (Snapshot.Device remembered : snapshot.devices()) {
                 device(remembered.uuid(), now, wall).restore(remembered);
@@ -104,27 +104,35 @@ public final class Meter {
                 devicesChanged = false;
                 discover(nvml, now, wall);
             }
-            Remedy remedy = read(nvml, now, wall);
+            Remedy remedy = read(nvml);
             if (remedy == Remedy.REINITIALISE && !reinitialised) {
                 reinitialised = true;
                 open(now, wall);
-                remedy = access.usable() == null ? Remedy.NONE : read(nvml, now, wall);
+                remedy = access.usable() == null ? Remedy.NONE : read(nvml);
             }
             reinitialised = remedy == Remedy.REINITIALISE;
-            act(remedy, now);
+            act(remedy, time.monotonicMicros());
         }
-        count(wall, now);
+        countUnreachable();
+        announce();
     }
 
-    private Remedy read(Nvml nvml, long now, long wall) {
+    private Remedy read(Nvml nvml) {
         Remedy gravest = Remedy.NONE;
         int visible = visible();
         for (int i = 0; i < devices.size(); i++) {
             DeviceMeter device = devices.get(i);
-            Remedy remedy = device.read(nvml, access.driver(), visible, now, wall);
+            Remedy remedy = device.read(nvml, access.driver(), visible);
             if (remedy == Remedy.DEVICE_GONE) {
                 device.unreachable(Refusal.of("the device", device.reading.rowsAnswer));
+                long now = time.monotonicMicros();
                 discoverAt = Math.min(discoverAt, now + LOST_DISCOVER_MICROS);
+            }
+            if (remedy != Remedy.REINITIALISE) {
+                // At once, since the next device's calls may hang.
+                synchronized (lock) {
+                    device.count(visible);
+                }
             }
             gravest = remedy.compareTo(gravest) > 0 ? remedy : gravest;
         }
@@ -144,16 +152,18 @@ public final class Meter {
         }
     }
 
-    private void count(long wall, long now) {
+    private void countUnreachable() {
         synchronized (lock) {
-            int visible = visible();
             for (int i = 0; i < devices.size(); i++) {
-                devices.get(i).count(visible, now, wall);
+                devices.get(i).countUnreachable();
             }
             if (devices.isEmpty()) {
-                unseen.count(0, now, wall);
+                unseen.countUnreachable();
             }
         }
+    }
+
+    private void announce() {
         for (int i = 0; i < devices.size(); i++) {
             DeviceMeter device = devices.get(i);
             Basis basis = device.ladder.current();
@@ -275,12 +285,12 @@ public final class Meter {
         }
         // In a pod, time before the device was found counts too: as uncovered.
         long since = view.resident() == null ? now : startedMicros;
-        DeviceMeter device = new DeviceMeter(uuid, view, since, now, wall);
+        DeviceMeter device = new DeviceMeter(uuid, view, time, since, now, wall);
         devices.add(device);
         return device;
     }
 
-    /** The counters as they stand. Safe from any thread; never waits for the driver. */
+    @Override
     public Usage usage() {
         synchronized (lock) {
             long now = time.monotonicMicros();
@@ -345,7 +355,19 @@ public final class Meter {
         }
     }
 
-    /** What to keep for the next process of this container. */
+    @Override
+    public void beginAnew() {
+        synchronized (lock) {
+            long now = time.monotonicMicros();
+            startedMicros = now;
+            unseen.tallies.beginAnew(now);
+            for (DeviceMeter device : devices) {
+                device.tallies.beginAnew(now);
+            }
+        }
+    }
+
+    @Override
     public Snapshot snapshot() {
         synchronized (lock) {
             return new Snapshot(

@@ -169,6 +169,10 @@ final class Tallies {
 
     private void settle(long now, long reach) {
         long gap = now - settledMicros;
+        if (gap <= 0) {
+            // While a call hung, a report settled more than that call can still bring.
+            return;
+        }
         long covered = Math.min(gap, reach);
         for (int i = 0; i < tallies.size(); i++) {
             Tally tally = tallies.get(i);
@@ -186,6 +190,21 @@ final class Tallies {
     void settleStalled(long now) {
         if (unsettledFor(now) > RING) {
             uncovered(now - RING);
+        }
+    }
+
+    /** A new run of counters: from zero, for those pods that are still there. */
+    void beginAnew(long now) {
+        settleStalled(now);
+        unattributedHundredths = 0;
+        for (int i = tallies.size() - 1; i >= 0; i--) {
+            Tally tally = tallies.get(i);
+            if (tally.lives()) {
+                tally.beginAnew();
+            } else {
+                byPod.remove(tally.podUid);
+                tallies.remove(i);
+            }
         }
     }
 

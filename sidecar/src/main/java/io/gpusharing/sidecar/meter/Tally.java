@@ -4,8 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The cumulative counters of one pod on one device. They only grow. Lengths are whole microseconds,
- * so covered and uncovered add up to the time since the start without a rounding error.
+ * The cumulative counters of one pod on one device. Within a run they only grow. Lengths are whole
+ * microseconds, so covered and uncovered add up to the time since the start without a rounding
+ * error.
  */
 final class Tally {
 
@@ -87,6 +88,16 @@ final class Tally {
 
     void uncovered(long micros) {
         uncoveredMicros += micros;
+    }
+
+    /** A new run of counters. Who is there, and with how much memory, stays known. */
+    void beginAnew() {
+        busyHundredths = 0;
+        memoryByteSeconds = 0;
+        memoryRemainder = 0;
+        coveredMicros = 0;
+        uncoveredMicros = 0;
+        containers.clear();
     }
 
     DeviceUse use(String uuid, Basis basis, String reason) {

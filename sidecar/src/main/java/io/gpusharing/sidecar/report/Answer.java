@@ -25,8 +25,10 @@ public sealed interface Answer {
      * The timekeeper understood and does not want it: what a repetition will not change.
      *
      * @param status the HTTP status
+     * @param runIsOver whether no later report of this run will be taken either, so that only a new
+     *     run helps
      */
-    record Refused(int status, String reason) implements Answer {}
+    record Refused(int status, String reason, boolean runIsOver) implements Answer {}
 
     /**
      * Not delivered, or not taken for now.

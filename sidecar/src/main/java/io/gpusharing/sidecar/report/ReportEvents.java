@@ -9,6 +9,9 @@ public interface ReportEvents {
     /** A report was not taken; told once per reason. */
     void notDelivered(String reason);
 
+    /** The timekeeper takes nothing more of a run, so another one begins at zero. */
+    void runRefused(String run, String nextRun, String reason);
+
     /** The timekeeper wants more, or less. */
     void modeChanged(Answer.Mode mode);
 

@@ -1,12 +1,11 @@
 package io.gpusharing.sidecar.report;
 
-import io.gpusharing.sidecar.meter.Snapshot;
-import io.gpusharing.sidecar.meter.Usage;
+import io.gpusharing.sidecar.meter.Counters;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,14 +17,13 @@ public final class Reporter {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private final String meter;
-    private final String run;
-    private final Supplier<Usage> usage;
-    private final Supplier<Snapshot> snapshot;
+    private final Counters counters;
     private final Timekeeper timekeeper;
     private final StateFile stateFile;
     private final ReportEvents events;
     private final AtomicLong taken = new AtomicLong();
     private final AtomicLong notTaken = new AtomicLong();
+    private String run;
     private long sequence;
     private String lastProblem = "";
     private String lastStateProblem = "";
@@ -39,16 +37,14 @@ public final class Reporter {
             String meter,
             String run,
             long sequence,
-            Supplier<Usage> usage,
-            Supplier<Snapshot> snapshot,
+            Counters counters,
             Timekeeper timekeeper,
             StateFile stateFile,
             ReportEvents events) {
         this.meter = meter;
         this.run = run;
         this.sequence = sequence;
-        this.usage = usage;
-        this.snapshot = snapshot;
+        this.counters = counters;
         this.timekeeper = timekeeper;
         this.stateFile = stateFile;
         this.events = events;
@@ -65,22 +61,40 @@ public final class Reporter {
      * @param patience for connecting, and again for the answer
      */
     public Answer report(Duration patience) {
-        Answer answer = timekeeper.deliver(next(), patience);
+        UsageReport report = next();
+        Answer answer = timekeeper.deliver(report, patience);
         note(answer);
+        if (answer instanceof Answer.Refused refused && refused.runIsOver()) {
+            beginAnew(report.run(), refused.reason());
+        }
         return answer;
     }
 
     /** Counters go to the file before they go out, so no restart can ever take one back. */
     private synchronized UsageReport next() {
-        UsageReport report = new UsageReport(run, ++sequence, meter, usage.get());
+        UsageReport report = new UsageReport(run, ++sequence, meter, counters.usage());
         save();
         return report;
+    }
+
+    /**
+     * What the refused run counted since its last report that was taken is given up: counters that
+     * cannot be true are not told under another name.
+     */
+    private synchronized void beginAnew(String refusedRun, String reason) {
+        if (run.equals(refusedRun)) {
+            run = UUID.randomUUID().toString();
+            sequence = 0;
+            counters.beginAnew();
+            save();
+            events.runRefused(refusedRun, run, reason);
+        }
     }
 
     /** Writes the state down. */
     public synchronized void save() {
         try {
-            stateFile.save(new StateFile.State(run, sequence, snapshot.get()));
+            stateFile.save(new StateFile.State(run, sequence, counters.snapshot()));
             lastStateProblem = "";
         } catch (IOException e) {
             if (!e.toString().equals(lastStateProblem)) {

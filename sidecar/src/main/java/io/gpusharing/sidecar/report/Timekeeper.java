@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import javax.net.ssl.HttpsURLConnection;
 import javax.net.ssl.SSLSocketFactory;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +28,9 @@ public final class Timekeeper {
 
     private static final int LONGEST_ANSWER = 64 * 1024;
     private static final String PATH = "/api/v1/usage";
+
+    /** The type of a problem that no later report of the same run can get over. */
+    private static final String RUN_REFUSED = "urn:gpusharing:problem:run-refused";
 
     private final URI url;
     private final Path tokenFile;
@@ -130,15 +134,20 @@ public final class Timekeeper {
         boolean later = status >= 500 || status == 429 || status == 408;
         return later
                 ? new Answer.Unavailable(reason, retryAfter)
-                : new Answer.Refused(status, reason);
+                : new Answer.Refused(status, reason, RUN_REFUSED.equals(field(body, "type")));
     }
 
     private static String summary(String body) {
+        String detail = field(body, "detail");
+        return detail == null ? body.substring(0, Math.min(200, body.length())) : detail;
+    }
+
+    /** A field of a problem; empty where it has none, null where the body is no JSON. */
+    private static @Nullable String field(String body, String name) {
         try {
-            Object detail = Json.parseObject(body).get("detail");
-            return detail == null ? "" : detail.toString();
+            return Objects.toString(Json.parseObject(body).get(name), "");
         } catch (IllegalArgumentException e) {
-            return body.length() > 200 ? body.substring(0, 200) : body;
+            return null;
         }
     }
 }

@@ -110,6 +110,18 @@ final class Bench {
         return play(length, Duration.ofSeconds(1));
     }
 
+    /** Ticks once a second until a call has been entered so often. */
+    void playUntil(String symbol, int calls) {
+        while (fake.calls(symbol) <= calls) {
+            play(Duration.ofSeconds(1));
+        }
+    }
+
+    /** What all pods did on all GPUs. */
+    List<DeviceUse> uses() {
+        return meter.usage().pods().stream().flatMap(pod -> pod.devices().stream()).toList();
+    }
+
     /** What the pod did on one GPU. */
     DeviceUse use(String uuid) {
         return use(POD, uuid);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.withinPercentage;
 import io.gpusharing.sidecar.nvml.NvmlLibrary;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -270,6 +271,73 @@ class FaultsTest {
                 .isEqualTo((after + 60 + 60) * 1_000_000L);
         assertThat(use.uncoveredMicroseconds())
                 .isGreaterThanOrEqualTo(during.uncoveredMicroseconds());
+    }
+
+    @ParameterizedTest(name = "{0} hangs for 40 s on the GPU with {1} calls before")
+    @CsvSource({
+        "nvmlDeviceGetProcessUtilization,60",
+        "nvmlDeviceGetProcessUtilization,61",
+        "nvmlDeviceGetSamples,6",
+        "nvmlDeviceGetSamples,7",
+        "nvmlDeviceGetComputeRunningProcesses_v2,6",
+        "nvmlDeviceGetComputeRunningProcesses_v2,7"
+    })
+    @Timeout(20)
+    void noCounterFallsOnAnyGpuWhenACallHangsOnOne(String symbol, int after) throws Exception {
+        Bench bench =
+                Bench.node(
+                        DEVICE,
+                        "device GPU-2",
+                        "process host=100 device=0 busy=30% uid=" + Bench.POD,
+                        "process host=200 device=1 busy=60% uid=" + NodeViewTest.OTHER,
+                        "hang %s after=%d".formatted(symbol, after));
+        Thread nvml = Thread.ofPlatform().daemon().start(() -> bench.playUntil(symbol, after));
+        while (bench.fake.calls(symbol) <= after) {
+            Thread.onSpinWait();
+        }
+        List<DeviceUse> told = new ArrayList<>();
+        for (int tens = 0; tens < 4; tens++) {
+            bench.time.pass(Duration.ofSeconds(10));
+            told.addAll(bench.uses());
+        }
+        bench.fake.release();
+        nvml.join();
+        told.addAll(bench.uses());
+        for (int second = 0; second < 300; second++) {
+            bench.play(Duration.ofSeconds(1));
+            told.addAll(bench.uses());
+        }
+
+        for (String gpu : List.of(Bench.GPU, "GPU-2")) {
+            List<DeviceUse> ofGpu = told.stream().filter(use -> use.uuid().equals(gpu)).toList();
+            assertThat(ofGpu).extracting(DeviceUse::coveredMicroseconds).isSorted();
+            assertThat(ofGpu).extracting(DeviceUse::uncoveredMicroseconds).isSorted();
+            assertThat(ofGpu).extracting(DeviceUse::gpuMicroseconds).isSorted();
+            assertThat(ofGpu).extracting(DeviceUse::memoryByteSeconds).isSorted();
+            DeviceUse last = ofGpu.getLast();
+            assertThat(last.basis()).isEqualTo(Basis.PROCESS);
+            double busy = gpu.equals(Bench.GPU) ? 0.3 : 0.6;
+            assertThat(last.gpuMicroseconds())
+                    .as(gpu)
+                    .isCloseTo((long) (busy * last.coveredMicroseconds()), withinPercentage(3));
+            assertThat(last.uncoveredMicroseconds()).isLessThanOrEqualTo(33_000_000);
+        }
+    }
+
+    @Test
+    void aNewRunBeginsAtZeroAndCountsOnFromThere() {
+        Bench bench = Bench.shared(DEVICE, "process busy=30%");
+        bench.play(Duration.ofMinutes(5));
+        long before = bench.truth(0);
+
+        bench.meter.beginAnew();
+
+        assertThat(bench.use().gpuMicroseconds()).isZero();
+        assertThat(bench.use().coveredMicroseconds()).isZero();
+        bench.play(Duration.ofMinutes(5));
+        assertThat(bench.use().coveredMicroseconds()).isEqualTo(300_000_000);
+        assertThat(bench.use().gpuMicroseconds())
+                .isCloseTo(bench.truth(0) - before, withinPercentage(3));
     }
 
     @Test

@@ -68,10 +68,10 @@ class ReportScheduleTest {
 
     @Test
     void aRefusedReportIsNotRepeatedInHaste() {
-        schedule.after(new Answer.Refused(403, "no"));
-        schedule.after(new Answer.Refused(403, "no"));
+        schedule.after(new Answer.Refused(403, "no", false));
+        schedule.after(new Answer.Refused(403, "no", false));
 
-        assertThat(schedule.after(new Answer.Refused(403, "no")))
+        assertThat(schedule.after(new Answer.Refused(403, "no", false)))
                 .isGreaterThanOrEqualTo(Duration.ofSeconds(32));
     }
 }

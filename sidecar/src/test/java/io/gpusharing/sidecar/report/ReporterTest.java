@@ -3,6 +3,7 @@ package io.gpusharing.sidecar.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.sidecar.meter.Basis;
+import io.gpusharing.sidecar.meter.Counters;
 import io.gpusharing.sidecar.meter.DeviceUse;
 import io.gpusharing.sidecar.meter.PodUse;
 import io.gpusharing.sidecar.meter.Snapshot;
@@ -47,25 +48,82 @@ class ReporterTest {
 
     private Reporter reporter(long sequence) {
         return new Reporter(
-                "Sidecar",
-                "run-1",
-                sequence,
-                this::usage,
-                () -> new Snapshot("boot", 0, 1, List.of()),
-                timekeeper,
-                stateFile,
-                new Recorder());
+                "Sidecar", "run-1", sequence, new Counted(), timekeeper, stateFile, new Recorder());
     }
 
-    private Usage usage() {
-        busy += 1_000;
-        DeviceUse use =
-                new DeviceUse(
-                        "GPU-1", Basis.PROCESS, "", busy, 0, busy, 0, 0, Basis.PROCESS, List.of());
-        return new Usage(
-                List.of(new PodUse("0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10", List.of(use))),
-                List.of(),
-                List.of());
+    private final class Counted implements Counters {
+
+        @Override
+        public Usage usage() {
+            busy += 1_000;
+            DeviceUse use =
+                    new DeviceUse(
+                            "GPU-1",
+                            Basis.PROCESS,
+                            "",
+                            busy,
+                            0,
+                            busy,
+                            0,
+                            0,
+                            Basis.PROCESS,
+                            List.of());
+            return new Usage(
+                    List.of(new PodUse("0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10", List.of(use))),
+                    List.of(),
+                    List.of());
+        }
+
+        @Override
+        public Snapshot snapshot() {
+            return new Snapshot("boot", 0, 1, List.of());
+        }
+
+        @Override
+        public void beginAnew() {
+            busy = 0;
+        }
+    }
+
+    @Test
+    void aRunThatIsRefusedStartsAnewByItselfFromZero() {
+        server.replies.set(
+                0,
+                new Reply(
+                        403,
+                        "{\"type\":\"urn:gpusharing:problem:run-refused\",\"detail\":\"it fell\"}"));
+        server.replies.add(new Reply(200, OK));
+        Reporter reporter = reporter(41);
+
+        assertThat(reporter.report()).isInstanceOf(Answer.Refused.class);
+        assertThat(reporter.report()).isInstanceOf(Answer.Taken.class);
+
+        assertThat(server.received)
+                .extracting(received -> String.valueOf(received.report().get("sequence")))
+                .containsExactly("42", "1");
+        assertThat(server.received)
+                .extracting(received -> String.valueOf(received.report().get("run")))
+                .doesNotHaveDuplicates();
+        assertThat(server.received.getLast().report().toString()).contains("gpuMicroseconds=1000,");
+        assertThat(events)
+                .containsExactly("not delivered", "run refused: HTTP 403 it fell", "delivering 1");
+        assertThat(stateFile.load())
+                .isInstanceOfSatisfying(
+                        StateFile.Loaded.Found.class,
+                        found -> assertThat(found.state().run()).isNotEqualTo("run-1"));
+    }
+
+    @Test
+    void aRefusalThatIsNotOfTheRunLeavesTheRunAsItIs() {
+        server.replies.set(0, new Reply(403, "{\"detail\":\"another pod\"}"));
+        Reporter reporter = reporter(41);
+
+        reporter.report();
+        reporter.report();
+
+        assertThat(server.received)
+                .extracting(received -> String.valueOf(received.report().get("sequence")))
+                .containsExactly("42", "43");
     }
 
     @Test
@@ -217,6 +275,11 @@ class ReporterTest {
         @Override
         public void notDelivered(String reason) {
             events.add("not delivered");
+        }
+
+        @Override
+        public void runRefused(String run, String nextRun, String reason) {
+            events.add("run refused: " + reason);
         }
 
         @Override

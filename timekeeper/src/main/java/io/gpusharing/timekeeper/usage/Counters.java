@@ -39,6 +39,23 @@ record Counters(
         }
     }
 
+    /**
+     * Whether a counter is lower in the later of two reports than in the earlier, whichever came
+     * first.
+     */
+    boolean contradicts(Counters other) {
+        return sequence < other.sequence
+                ? other.fellFrom(this)
+                : sequence > other.sequence && fellFrom(other);
+    }
+
+    private boolean fellFrom(Counters before) {
+        return gpuMicroseconds < before.gpuMicroseconds
+                || memoryByteSeconds < before.memoryByteSeconds
+                || coveredMicroseconds < before.coveredMicroseconds
+                || uncoveredMicroseconds < before.uncoveredMicroseconds;
+    }
+
     Counters merge(Counters other) {
         Counters latest = other.sequence > sequence ? other : this;
         return new Counters(

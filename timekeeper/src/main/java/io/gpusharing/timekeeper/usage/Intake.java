@@ -61,7 +61,17 @@ final class Intake {
         for (Counters counters : told) {
             String wrong = impossible(counters);
             if (wrong != null) {
-                return refuse(counters.key(), wrong);
+                return refuse(Refusal.IMPOSSIBLE_AMOUNT, counters.key(), wrong);
+            }
+            Counters before = of(counters.key().pod()).get(counters.key());
+            if (before != null && before.contradicts(counters)) {
+                return refuse(
+                        Refusal.COUNTERS_FELL,
+                        counters.key(),
+                        "a counter fell between reports %d and %d"
+                                .formatted(
+                                        Math.min(before.sequence(), counters.sequence()),
+                                        Math.max(before.sequence(), counters.sequence())));
             }
         }
         if (delivery.report().meter() == Meter.Sidecar) {
@@ -198,11 +208,9 @@ final class Intake {
         return known.getOrDefault(pod, Map.of());
     }
 
-    private static Optional<Refused> refuse(Counters.Key key, String wrong) {
+    private static Optional<Refused> refuse(Refusal refusal, Counters.Key key, String wrong) {
         return Optional.of(
-                new Refused(
-                        Refusal.IMPOSSIBLE_AMOUNT,
-                        "pod %s, %s: %s".formatted(key.pod(), key.device(), wrong)));
+                new Refused(refusal, "pod %s, %s: %s".formatted(key.pod(), key.device(), wrong)));
     }
 
     private static long micros(Duration duration) {

@@ -29,6 +29,8 @@ sealed interface Outcome {
         NO_NODE(403),
         /** More than physics allows. */
         IMPOSSIBLE_AMOUNT(403),
+        /** A counter is lower than an earlier report of the run told. */
+        COUNTERS_FELL(409),
         /** A sidecar tells of more devices than its pod can hold. */
         TOO_MANY_DEVICES(403),
         /** It did not come in the time that it may take. */
@@ -48,6 +50,13 @@ sealed interface Outcome {
 
         int status() {
             return status;
+        }
+
+        /**
+         * Whether the run's next reports would be refused as well, so that only a new run helps.
+         */
+        boolean endsTheRun() {
+            return this == IMPOSSIBLE_AMOUNT || this == COUNTERS_FELL || this == CONFLICT;
         }
     }
 }

@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.usage;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.events.Events;
 import io.gpusharing.timekeeper.leadership.Leadership;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -60,6 +61,11 @@ class UsageConfiguration {
     @Bean
     UnaskedUse unaskedUse(KubernetesClient client) {
         return new UnaskedUse(client, Thread::startVirtualThread);
+    }
+
+    @Bean
+    RefusalNotices refusalNotices(KubernetesClient client) {
+        return new RefusalNotices(new Events(client), Thread::startVirtualThread);
     }
 
     @Bean

@@ -16,6 +16,7 @@ import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.net.URI;
 import java.time.Clock;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
@@ -34,6 +35,9 @@ class UsageController {
 
     private static final JsonMapper JSON = new JsonMapper();
 
+    /** Tells the meter to begin another run of counters. */
+    private static final URI RUN_REFUSED = URI.create("urn:gpusharing:problem:run-refused");
+
     /** What a report that is taken is answered. */
     private record Taken(String result, String mode, String ca) {}
 
@@ -43,6 +47,7 @@ class UsageController {
     private final Commits commits;
     private final TrustBundle authority;
     private final UnaskedUse unaskedUse;
+    private final RefusalNotices refusals;
     private final UsageMetrics metrics;
     private final UsageProperties properties;
     private final Clock clock;
@@ -54,6 +59,7 @@ class UsageController {
             Commits commits,
             TrustBundle authority,
             UnaskedUse unaskedUse,
+            RefusalNotices refusals,
             UsageMetrics metrics,
             UsageProperties properties,
             Clock clock) {
@@ -62,6 +68,7 @@ class UsageController {
         this.commits = commits;
         this.authority = authority;
         this.unaskedUse = unaskedUse;
+        this.refusals = refusals;
         this.metrics = metrics;
         this.properties = properties;
         this.clock = clock;
@@ -83,7 +90,7 @@ class UsageController {
     @ApiResponse(
             responseCode = "200",
             content = @Content(schema = @Schema(implementation = Taken.class)))
-    @ApiResponse(responseCode = "409", description = "The run's sequence told something else")
+    @ApiResponse(responseCode = "409", description = "The run told something else before")
     @ApiResponse(responseCode = "413", description = "The report is too large")
     @ApiResponse(responseCode = "429", description = "The meter has begun too often")
     @Nullable ResponseEntity<?> report(
@@ -91,6 +98,7 @@ class UsageController {
             throws IOException {
         Outcome outcome = take(who.getPrincipal(), request);
         metrics.count(outcome);
+        refusals.note(who.getPrincipal(), outcome, clock.instant());
         return answer(outcome, response);
     }
 
@@ -148,8 +156,11 @@ class UsageController {
         return switch (outcome) {
             case Accepted accepted -> taken("Accepted", accepted.heartbeatIsEnough(), response);
             case Duplicate duplicate -> taken("Duplicate", duplicate.heartbeatIsEnough(), response);
-            case Refused refused -> problem(refused.refusal().status(), refused.detail());
-            case Unavailable unavailable -> problem(503, unavailable.detail());
+            case Refused refused -> problem(refused);
+            case Unavailable unavailable ->
+                    problem(
+                            ProblemDetail.forStatusAndDetail(
+                                    HttpStatus.SERVICE_UNAVAILABLE, unavailable.detail()));
         };
     }
 
@@ -165,7 +176,17 @@ class UsageController {
         return null;
     }
 
-    private ResponseEntity<?> problem(int status, String detail) {
+    private ResponseEntity<?> problem(Refused refused) {
+        HttpStatus status = HttpStatus.valueOf(refused.refusal().status());
+        ProblemDetail problem = ProblemDetail.forStatusAndDetail(status, refused.detail());
+        if (refused.refusal().endsTheRun()) {
+            problem.setType(RUN_REFUSED);
+        }
+        return problem(problem);
+    }
+
+    private ResponseEntity<?> problem(ProblemDetail problem) {
+        int status = problem.getStatus();
         var response =
                 ResponseEntity.status(status).contentType(MediaType.APPLICATION_PROBLEM_JSON);
         if (status == HttpStatus.SERVICE_UNAVAILABLE.value()
@@ -173,6 +194,6 @@ class UsageController {
             response.header(
                     HttpHeaders.RETRY_AFTER, Long.toString(properties.retryAfter().toSeconds()));
         }
-        return response.body(ProblemDetail.forStatusAndDetail(HttpStatus.valueOf(status), detail));
+        return response.body(problem);
     }
 }

@@ -67,6 +67,37 @@ class IntakeTest {
     }
 
     @Test
+    void aReportWhoseCountersFallIsRefusedAndChangesNothing() {
+        take(A_MINUTE, sidecar(run, 1, uid, use(20, 40)));
+
+        assertThat(take(A_MINUTE, sidecar(run, 2, uid, use(21, 39))))
+                .map(Refused::refusal)
+                .contains(Refusal.COUNTERS_FELL);
+        assertThat(take(A_MINUTE, sidecar(run, 3, uid, use(19, 41))))
+                .map(Refused::refusal)
+                .contains(Refusal.COUNTERS_FELL);
+        assertThat(busy(intake)).isEqualTo(20_000_000);
+    }
+
+    @Test
+    void aLateReportThatTellsMoreThanItsSuccessorFellInBetween() {
+        take(A_MINUTE, sidecar(run, 2, uid, use(20, 40)));
+
+        assertThat(take(A_MINUTE, sidecar(run, 1, uid, use(30, 40))))
+                .map(Refused::refusal)
+                .contains(Refusal.COUNTERS_FELL);
+    }
+
+    @Test
+    void theRunAfterOneThatFellIsTaken() {
+        take(A_MINUTE, sidecar(run, 1, uid, use(20, 40)));
+        take(A_MINUTE, sidecar(run, 2, uid, use(10, 20)));
+
+        assertThat(take(A_MINUTE, sidecar(UUID.randomUUID(), 1, uid, use(1, 2)))).isEmpty();
+        assertThat(busy(intake)).isEqualTo(21_000_000);
+    }
+
+    @Test
     void howLongAgoARunWasHeardOfIsCountedFromItsLastReportInWhateverOrderTheyCome() {
         for (int i = 0; i < 12; i++) {
             boolean late = i % 2 == 0;

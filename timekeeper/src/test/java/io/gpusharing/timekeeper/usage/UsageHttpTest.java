@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.events.Events;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.net.URI;
@@ -104,6 +105,12 @@ class UsageHttpTest {
         @Bean
         UsageMetrics usageMetrics(MeterRegistry registry) {
             return new UsageMetrics(registry);
+        }
+
+        @Bean
+        RefusalNotices refusalNotices() {
+            return new RefusalNotices(
+                    new Events(new KubernetesClientBuilder().build()), task -> {});
         }
 
         @Bean
@@ -241,6 +248,21 @@ class UsageHttpTest {
     @Test
     void amountsBeyondPhysicsAreForbidden() throws Exception {
         isProblem(post(token, report(1, 1_000_000)), 403);
+    }
+
+    @Test
+    void countersThatFallAreRefusedAndTheMeterIsToldToBeginAnotherRun() throws Exception {
+        post(token, report(1, 100));
+
+        HttpResponse<String> fell = post(token, report(2, 99));
+
+        isProblem(fell, 409);
+        assertThat(fell.body()).contains("\"type\":\"urn:gpusharing:problem:run-refused\"");
+    }
+
+    @Test
+    void aRefusalThatAnotherRunCannotMendHasNoSuchType() throws Exception {
+        assertThat(post(token, "{").body()).doesNotContain("run-refused");
     }
 
     @Test
