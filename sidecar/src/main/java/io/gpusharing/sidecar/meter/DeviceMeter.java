@@ -16,7 +16,6 @@ final class DeviceMeter {
 
     private static final int CHECK_EVERY_TICKS = 10;
     private static final long PROBE_EVERY_MICROS = 60_000_000;
-    private static final int DOUBTS_BEFORE_FALL = 3;
     private static final long IDLE_AFTER_MICROS = 2_000_000;
 
     final String uuid;
@@ -40,7 +39,6 @@ final class DeviceMeter {
 
     private boolean everReachable;
     private int ticks;
-    private int doubts;
     private long probedAt = Long.MIN_VALUE / 2;
     private long readAt;
     private long readAtWall;
@@ -106,13 +104,11 @@ final class DeviceMeter {
             case REINITIALISE, DEVICE_GONE, LEAVE -> {
                 return remedy;
             }
-            case ACCESS_DOUBTFUL -> {
-                // One odd answer is bridged by the ring; three in a row are none to be trusted.
-                if (++doubts < DOUBTS_BEFORE_FALL) {
+            default -> {
+                if (reading.isBridged()) {
                     return Remedy.NONE;
                 }
             }
-            default -> doubts = 0;
         }
         listProvesIdle =
                 reading.listAnswer.ok() && reading.list.count == 0 && view.listIsWhole(driver);
@@ -132,8 +128,8 @@ final class DeviceMeter {
 
     private void readSamplesIfDue(Nvml nvml, @Nullable String sole) {
         if (samplesAreDue(sole, time.monotonicMicros())) {
-            samplesRead = true;
             reading.readSamples(nvml, handle);
+            samplesRead = reading.samplesTold();
             stamp();
             probedAt = readAt;
         }
@@ -166,7 +162,7 @@ final class DeviceMeter {
         if (pinned != null) {
             return;
         }
-        if (doubts > 0 && doubts < DOUBTS_BEFORE_FALL) {
+        if (reading.isBridged()) {
             tallies.settleStalled(now);
             return;
         }

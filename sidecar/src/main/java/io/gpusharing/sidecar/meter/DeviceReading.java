@@ -4,6 +4,7 @@ import io.gpusharing.sidecar.nvml.DeviceSamples;
 import io.gpusharing.sidecar.nvml.Nvml;
 import io.gpusharing.sidecar.nvml.NvmlReturn;
 import io.gpusharing.sidecar.nvml.ProcessList;
+import io.gpusharing.sidecar.nvml.Remedy;
 import io.gpusharing.sidecar.nvml.UtilizationRows;
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +17,11 @@ final class DeviceReading {
 
     /** How much history the driver keeps per process. NVIDIA's ring wraps after about this. */
     static final long RING_MICROS = 10_000_000;
+
+    /**
+     * One or two odd answers of a call are bridged by the ring; three in a row are none to trust.
+     */
+    static final int ODD_ANSWERS_BEFORE_FALL = 3;
 
     private static final long LIST_EVERY_MICROS = 10_000_000;
     private static final long LIST_AT_MOST_EVERY_MICROS = 2_000_000;
@@ -60,6 +66,10 @@ final class DeviceReading {
     boolean ambiguous;
 
     private final Viewpoint view;
+    private int oddLists;
+    private int oddRows;
+    private int oddSamples;
+    private boolean samplesEverTold;
     private long listedAt = Long.MIN_VALUE / 2;
     private long advancedAt;
     private @Nullable Owner heir;
@@ -80,9 +90,10 @@ final class DeviceReading {
         samplesFrom += byMicros;
     }
 
-    /** Reads the list if it is due. */
+    /** Reads the list if it is due; at once again after a single odd answer. */
     void readList(Nvml nvml, long handle, long now) {
-        if (now - listedAt >= LIST_EVERY_MICROS) {
+        boolean odd = oddLists > 0 && oddLists < ODD_ANSWERS_BEFORE_FALL;
+        if (odd || now - listedAt >= LIST_EVERY_MICROS) {
             refreshList(nvml, handle, now);
         }
     }
@@ -91,6 +102,7 @@ final class DeviceReading {
         listedAt = now;
         listFresh = true;
         listAnswer = nvml.runningProcesses(handle, list);
+        oddLists = listAnswer.ok() ? 0 : oddLists + 1;
         if (listAnswer.ok()) {
             view.listed(uuid, list, now);
         }
@@ -112,6 +124,17 @@ final class DeviceReading {
         if (!rowsAnswer.ok()) {
             rows.count = 0;
         }
+        oddRows = isOdd(rowsAnswer) ? oddRows + 1 : 0;
+    }
+
+    /** Whether list or rows gave one odd answer or two, so that this tick is left to the ring. */
+    boolean isBridged() {
+        int odd = Math.max(oddLists, oddRows);
+        return odd > 0 && odd < ODD_ANSWERS_BEFORE_FALL;
+    }
+
+    private static boolean isOdd(NvmlReturn answer) {
+        return !answer.ok() && answer.remedy() != Remedy.NOTHING_NEW;
     }
 
     /** Cleans what {@link #askRows} read until now, and finds the owners. */
@@ -136,6 +159,9 @@ final class DeviceReading {
     }
 
     private @Nullable Owner owner(long pid, int visible, long now) {
+        if (pid == 0) {
+            return null;
+        }
         Owner owner = view.owner(pid, list, now);
         if (owner != null || !view.vanished(pid, now)) {
             return owner;
@@ -162,9 +188,10 @@ final class DeviceReading {
     }
 
     /**
-     * Drops what cannot be true: no process, above 100 percent, not newer than asked, or from the
-     * future. A pid that stands twice is dropped in a pod, where one of the two can be a stranger's
-     * host pid; seen from the node both are one process, and the newer row counts.
+     * Drops what cannot be true: no process (but for the node), above 100 percent, not newer than
+     * asked, or from the future. A pid that stands twice is dropped in a pod, where one of the two
+     * can be a stranger's host pid; seen from the node both are one process, and the newer row
+     * counts.
      */
     private void clean(long wall) {
         int kept = 0;
@@ -174,7 +201,8 @@ final class DeviceReading {
             boolean future = rows.timestamp[i] > wall + FUTURE_MICROS;
             sawFuture |= future;
             boolean credible =
-                    rows.pid[i] != 0
+                    // On the node, what the driver does for nobody is part of the whole.
+                    (rows.pid[i] != 0 || view.countsUnattributed())
                             && rows.pid[i] != 0xFFFF_FFFFL
                             && rows.timestamp[i] > rowsFrom
                             && !future
@@ -260,6 +288,18 @@ final class DeviceReading {
         if (!samplesAnswer.ok()) {
             samples.count = 0;
         }
+        oddSamples = isOdd(samplesAnswer) ? oddSamples + 1 : 0;
+        samplesEverTold |= oddSamples == 0;
+    }
+
+    /** Whether the device's own history was told, be it empty. */
+    boolean samplesTold() {
+        return !isOdd(samplesAnswer);
+    }
+
+    /** Whether the device's own history can be relied on, for all that is known. */
+    boolean samplesWork() {
+        return oddSamples < ODD_ANSWERS_BEFORE_FALL && samplesEverTold;
     }
 
     /** Busy hundredths of a microsecond in the samples read, and moves their cursor. */

@@ -120,6 +120,7 @@ public final class Meter implements Counters {
     private Remedy read(Nvml nvml) {
         Remedy gravest = Remedy.NONE;
         int visible = visible();
+        int doubtful = 0;
         for (int i = 0; i < devices.size(); i++) {
             DeviceMeter device = devices.get(i);
             Remedy remedy = device.read(nvml, access.driver(), visible);
@@ -134,9 +135,17 @@ public final class Meter implements Counters {
                     device.count(visible);
                 }
             }
-            gravest = remedy.compareTo(gravest) > 0 ? remedy : gravest;
+            if (remedy == Remedy.ACCESS_DOUBTFUL) {
+                doubtful++;
+            } else {
+                gravest = remedy.compareTo(gravest) > 0 ? remedy : gravest;
+            }
         }
-        return gravest;
+        // One GPU that answers oddly is that GPU's trouble; all of them are one of access.
+        boolean allDoubtful = doubtful > 0 && doubtful == visible();
+        return allDoubtful && gravest.compareTo(Remedy.ACCESS_DOUBTFUL) < 0
+                ? Remedy.ACCESS_DOUBTFUL
+                : gravest;
     }
 
     private void act(Remedy remedy, long now) {

@@ -15,9 +15,6 @@ public final class NodeView implements Viewpoint {
     /** Rows of an ended process come back for as long as the ring is; its owner is kept longer. */
     private static final long KEEP_MICROS = 60_000_000;
 
-    /** A pid that was busy a moment ago is still the same process. */
-    private static final long SURE_FOR_MICROS = 2_500_000;
-
     private static final long REFRESH_EVERY_MICROS = 9_000_000;
 
     private static final Owner NOBODY = new Owner("", "");
@@ -91,7 +88,7 @@ public final class NodeView implements Viewpoint {
     @Override
     public @Nullable Owner owner(long pid, ProcessList list, long nowMicros) {
         Known process = known.get(pid, nowMicros);
-        if (process == null || nowMicros - process.checkedMicros > SURE_FOR_MICROS) {
+        if (process == null || process.checkedMicros != nowMicros) {
             process = lookUp(pid, process, nowMicros);
         }
         if (process == null) {
@@ -102,7 +99,10 @@ public final class NodeView implements Viewpoint {
         return process.owner.podUid().isEmpty() ? null : process.owner;
     }
 
-    /** Pids are reused: only together with its start time does one name a process for good. */
+    /**
+     * Pids are reused, within a second on a busy node: only together with its start time does one
+     * name a process for good. A row is a process that was just caught, so few are asked for.
+     */
     private @Nullable Known lookUp(long pid, @Nullable Known before, long nowMicros) {
         String startTime = proc.startTime(pid).orElse("");
         if (startTime.isEmpty()) {

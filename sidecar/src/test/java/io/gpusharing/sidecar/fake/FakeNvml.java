@@ -54,6 +54,7 @@ public final class FakeNvml implements SymbolLookup {
     private final boolean[] lost;
     private int initialised;
     private int told;
+    private int asked = -1;
 
     /** Plays a scenario that begins now. */
     public FakeNvml(Scenario scenario, TimeSource time) {
@@ -203,8 +204,7 @@ public final class FakeNvml implements SymbolLookup {
         }
         for (int i = 0; i < scenario.failures.size(); i++) {
             Scenario.Failure failure = scenario.failures.get(i);
-            boolean hit = number >= failure.after() && number - failure.after() < failure.times();
-            if (hit && failure.symbol().equals(symbol)) {
+            if (failure.hits(symbol, number, asked)) {
                 return failure.code();
             }
         }
@@ -214,7 +214,9 @@ public final class FakeNvml implements SymbolLookup {
     }
 
     private int enter(String symbol, long device) {
+        asked = index(device);
         int code = enter(symbol);
+        asked = -1;
         if (code == 0 && device < MIG_HANDLE && lost[index(device)]) {
             return NvmlReturn.GPU_IS_LOST.code();
         }
@@ -368,7 +370,7 @@ public final class FakeNvml implements SymbolLookup {
         int written = 0;
         for (int i = 0; i < here.size(); i++) {
             int percent = ring.percent(i, lastSeen, scenario.stamp);
-            if (percent == 0) {
+            if (percent == 0 || here.get(i).hostPid() < 0) {
                 continue;
             }
             if (written < capacity) {
@@ -408,7 +410,7 @@ public final class FakeNvml implements SymbolLookup {
     /** The pid in lists; 0 where the caller's namespace hides the process. */
     private long pidInList(FakeProcess process) {
         if (scenario.view == Scenario.View.HOST || driver < version(535, 113, 1)) {
-            return process.hostPid();
+            return Math.max(0, process.hostPid());
         }
         return scenario.view == Scenario.View.SHARED ? process.podPid() : 0;
     }

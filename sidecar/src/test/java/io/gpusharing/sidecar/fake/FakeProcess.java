@@ -4,7 +4,8 @@ package io.gpusharing.sidecar.fake;
  * A process on a GPU.
  *
  * @param device index of its GPU
- * @param hostPid its pid in the machine's first namespace
+ * @param hostPid its pid in the machine's first namespace; 0 for the driver's own work, negative
+ *     for work that no row tells of
  * @param podPid its pid in the metering pod's shared namespace; 0 where it is not of that pod
  * @param podUid the pod it belongs to, for the node's view; empty for none
  * @param memoryBytes GPU memory it holds

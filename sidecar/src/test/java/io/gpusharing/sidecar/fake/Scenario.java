@@ -20,7 +20,7 @@ import java.util.Map;
  * empty                              # SUCCESS with no rows instead of NOT_FOUND
  * stamp newest                       # newest | own: what a row's timestamp is
  * without nvmlDeviceGetSamples       # the library lacks a symbol
- * fail nvmlDeviceGetSamples 999 [after=10] [times=3]
+ * fail nvmlDeviceGetSamples 999 [after=10] [times=3] [every=40] [device=0]
  * latency nvmlDeviceGetSamples 5ms
  * hang nvmlDeviceGetSamples [after=10]
  * </pre>
@@ -54,8 +54,22 @@ public final class Scenario {
     /** What a GPU tells of its own accord. */
     public record Event(int device, long type, long data, long atMicros) {}
 
-    /** A call that answers an error, from its {@code after}-th call on, so many times. */
-    public record Failure(String symbol, int code, int after, int times) {}
+    /**
+     * A call that answers an error, from its {@code after}-th call on, so many times.
+     *
+     * @param every how many calls lie between two that fail; 1 for none
+     * @param device index of the GPU that it is asked about; negative for any
+     */
+    public record Failure(String symbol, int code, int after, int times, int every, int device) {
+
+        boolean hits(String asked, int number, int about) {
+            return symbol.equals(asked)
+                    && number >= after
+                    && number - after < times
+                    && number % every == every - 1
+                    && (device < 0 || device == about);
+        }
+    }
 
     String driver = "580.159.03";
     View view = View.SHARED;
@@ -145,7 +159,9 @@ public final class Scenario {
                                 Integer.parseInt(options.getOrDefault("after", "0")),
                                 Integer.parseInt(
                                         options.getOrDefault(
-                                                "times", Integer.toString(Integer.MAX_VALUE)))));
+                                                "times", Integer.toString(Integer.MAX_VALUE))),
+                                Integer.parseInt(options.getOrDefault("every", "1")),
+                                Integer.parseInt(options.getOrDefault("device", "-1"))));
             }
             case "hang" ->
                     hangsAfter.put(

@@ -307,7 +307,18 @@ class BasisTest {
     }
 
     @Test
-    void attributionThatMissesHalfOfTheDevicesTimeIsGivenUp() {
+    void aSidecarIsNotMisledByNeighboursWhoseSamplesItIsNotTold() {
+        Bench bench =
+                Bench.shared(DEVICE, "process pod=17 busy=0%", "process pod=0 host=-1 busy=60%");
+
+        bench.play(Duration.ofMinutes(5));
+
+        assertThat(bench.use().basis()).isEqualTo(Basis.PROCESS);
+        assertThat(bench.use().gpuMicroseconds()).isZero();
+    }
+
+    @Test
+    void attributionThatMissesAllOfTheDevicesTimeIsGivenUp() {
         Bench bench =
                 Bench.node(
                         DEVICE,
@@ -317,6 +328,6 @@ class BasisTest {
         bench.play(Duration.ofMinutes(4));
 
         assertThat(bench.use().basis()).isEqualTo(Basis.DEVICE_SPLIT);
-        assertThat(bench.use().basisReason()).contains("less than half");
+        assertThat(bench.use().basisReason()).contains("no process's samples");
     }
 }

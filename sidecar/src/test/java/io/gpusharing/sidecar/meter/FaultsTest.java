@@ -273,6 +273,102 @@ class FaultsTest {
                 .isGreaterThanOrEqualTo(during.uncoveredMicroseconds());
     }
 
+    @ParameterizedTest(name = "{0} answers {1} on one GPU")
+    @CsvSource({
+        "nvmlDeviceGetProcessUtilization,999",
+        "nvmlDeviceGetProcessUtilization,10",
+        "nvmlDeviceGetComputeRunningProcesses_v2,10",
+        "nvmlDeviceGetComputeRunningProcesses_v2,999"
+    })
+    void oneGpuThatAnswersOddlyDoesNotCostTheOthersTheirMeasurement(String symbol, int code) {
+        Bench bench =
+                Bench.node(
+                        DEVICE,
+                        "device GPU-2",
+                        "process host=100 device=0 busy=30% uid=" + Bench.POD,
+                        "process host=200 device=1 busy=60% uid=" + NodeViewTest.OTHER,
+                        "fail %s %d after=60 device=0".formatted(symbol, code));
+
+        bench.play(Duration.ofMinutes(10));
+
+        DeviceUse other = bench.use(NodeViewTest.OTHER, "GPU-2");
+        assertThat(other.basis()).isEqualTo(Basis.PROCESS);
+        assertThat(other.uncoveredMicroseconds()).isZero();
+        assertThat(other.gpuMicroseconds()).isCloseTo(bench.truth(1), withinPercentage(2));
+        assertThat(bench.use().basis()).isNotEqualTo(Basis.PROCESS);
+    }
+
+    @ParameterizedTest(name = "1 in 40 calls of {0} answers {1}")
+    @CsvSource({
+        "nvmlDeviceGetProcessUtilization,999",
+        "nvmlDeviceGetProcessUtilization,4",
+        "nvmlDeviceGetProcessUtilization,3",
+        "nvmlDeviceGetProcessUtilization,27",
+        "nvmlDeviceGetComputeRunningProcesses_v2,999",
+        "nvmlDeviceGetComputeRunningProcesses_v2,4",
+        "nvmlDeviceGetComputeRunningProcesses_v2,10",
+        "nvmlDeviceGetSamples,999"
+    })
+    void singleOddAnswersAreBridged(String symbol, int code) {
+        Bench bench =
+                Bench.node(
+                        DEVICE,
+                        "process host=100 busy=30% uid=" + Bench.POD,
+                        "process host=200 busy=20% uid=" + NodeViewTest.OTHER,
+                        "fail %s %d every=40".formatted(symbol, code));
+
+        bench.play(Duration.ofMinutes(30));
+
+        assertThat(bench.events).filteredOn(event -> event.startsWith("basis")).hasSize(1);
+        assertThat(bench.use().basis()).isEqualTo(Basis.PROCESS);
+        assertThat(bench.use().uncoveredMicroseconds()).isZero();
+        assertThat(bench.use().gpuMicroseconds()).isCloseTo(bench.truth(0), withinPercentage(3));
+    }
+
+    @ParameterizedTest(name = "1 in 40 calls for samples answers {0} where the device is the basis")
+    @ValueSource(ints = {999, 4, 3})
+    void singleOddSamplesAreBridged(int code) {
+        Bench bench =
+                Bench.exclusive(
+                        1,
+                        "view own",
+                        DEVICE,
+                        "process busy=30%",
+                        "fail nvmlDeviceGetSamples %d every=40".formatted(code));
+
+        bench.play(Duration.ofMinutes(30));
+
+        assertThat(bench.events).filteredOn(event -> event.startsWith("basis")).hasSize(1);
+        assertThat(bench.use().basis()).isEqualTo(Basis.DEVICE);
+        assertThat(bench.use().uncoveredMicroseconds()).isZero();
+        assertThat(bench.use().gpuMicroseconds()).isCloseTo(bench.truth(0), withinPercentage(3));
+    }
+
+    @ParameterizedTest(name = "{0} takes {1}")
+    @CsvSource({
+        "nvmlDeviceGetProcessUtilization,5s,100",
+        "nvmlDeviceGetProcessUtilization,8s,100",
+        "nvmlDeviceGetProcessUtilization,12s,75",
+        "nvmlDeviceGetSamples,6s,95",
+        "nvmlDeviceGetComputeRunningProcesses_v2,8s,95"
+    })
+    void slowCallsAreStillMeasured(String symbol, String latency, int coveredPercent) {
+        Bench bench =
+                Bench.node(
+                        DEVICE,
+                        "process host=100 busy=30% uid=" + Bench.POD,
+                        "latency %s %s".formatted(symbol, latency));
+
+        bench.play(Duration.ofMinutes(10));
+
+        DeviceUse use = bench.use();
+        assertThat(use.basis()).isEqualTo(Basis.PROCESS);
+        long time = use.coveredMicroseconds() + use.uncoveredMicroseconds();
+        assertThat(use.coveredMicroseconds()).isGreaterThanOrEqualTo(time / 100 * coveredPercent);
+        assertThat(use.gpuMicroseconds())
+                .isCloseTo(use.coveredMicroseconds() * 3 / 10, withinPercentage(3));
+    }
+
     @ParameterizedTest(name = "{0} hangs for 40 s on the GPU with {1} calls before")
     @CsvSource({
         "nvmlDeviceGetProcessUtilization,60",
@@ -403,9 +499,9 @@ class FaultsTest {
                         1,
                         DEVICE,
                         "process busy=30%",
-                        "fail nvmlDeviceGetProcessUtilization 4 after=60 times=1");
+                        "fail nvmlDeviceGetProcessUtilization 4 after=60 times=3");
 
-        bench.play(Duration.ofSeconds(62));
+        bench.play(Duration.ofSeconds(64));
         assertThat(bench.use().basis()).isEqualTo(Basis.DEVICE);
         bench.play(Duration.ofSeconds(170));
         assertThat(bench.use().basis()).isEqualTo(Basis.DEVICE);

@@ -14,6 +14,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The node agent: whose process is it. */
 class NodeViewTest {
@@ -96,6 +98,40 @@ class NodeViewTest {
         assertThat(bench.use().gpuMicroseconds()).isCloseTo(bench.truth(0), withinPercentage(3));
         assertThat(bench.use(OTHER, Bench.GPU).gpuMicroseconds())
                 .isCloseTo(bench.truth(1), withinPercentage(3));
+    }
+
+    @Test
+    void aPidThatIsUsedAgainWithinASecondIsTheNewPods() throws IOException {
+        Bench bench =
+                Bench.node(
+                        DEVICE,
+                        "process host=100 busy=50% to=60s uid=" + Bench.POD,
+                        "process host=100 busy=50% from=60.5s uid=" + OTHER);
+        FakeProc.process(bench.proc, 100, Bench.POD, "100");
+        bench.play(Duration.ofSeconds(60));
+
+        FakeProc.process(bench.proc, 100, OTHER, "6050");
+        bench.play(Duration.ofSeconds(60));
+
+        assertThat(bench.use().gpuMicroseconds()).isCloseTo(bench.truth(0), withinPercentage(3));
+        assertThat(bench.use(OTHER, Bench.GPU).gpuMicroseconds())
+                .isCloseTo(bench.truth(1), withinPercentage(3));
+    }
+
+    @ParameterizedTest(name = "busy {0} %, and the driver''s own work as process {1}")
+    @CsvSource({"30,0", "0,0", "30,-1"})
+    void useOfNoPodDoesNotTurnACorrectBasisIntoASplit(int busy, int host) {
+        Bench bench =
+                Bench.node(
+                        DEVICE,
+                        "process host=100 busy=%d%% uid=%s".formatted(busy, Bench.POD),
+                        "process host=%d busy=60%%".formatted(host));
+
+        bench.play(Duration.ofMinutes(10));
+
+        assertThat(bench.events).noneMatch(event -> event.contains("DEVICE_SPLIT"));
+        assertThat(bench.use().basis()).isEqualTo(Basis.PROCESS);
+        assertThat(bench.use().gpuMicroseconds()).isCloseTo(bench.truth(0), withinPercentage(3));
     }
 
     @Test
