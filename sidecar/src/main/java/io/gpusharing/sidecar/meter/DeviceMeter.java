@@ -121,9 +121,12 @@ final class DeviceMeter {
     }
 
     private void readRows(Nvml nvml, int visible) {
-        reading.askRows(nvml, handle);
+        reading.askRows(nvml, handle, time.wallMicros());
         stamp();
         reading.cleanRows(nvml, handle, visible, readAt, readAtWall);
+        if (reading.rowsReady) {
+            reading.probeRows(nvml, handle, time);
+        }
     }
 
     private void readSamplesIfDue(Nvml nvml, @Nullable String sole) {
@@ -184,6 +187,9 @@ final class DeviceMeter {
         }
         long device = samplesRead ? reading.takeSamples(wall) : -1;
         selfTests.compare(processes, device, ticks % CHECK_EVERY_TICKS == 0, now, wall);
+        if (reading.rowWindow.takeNews()) {
+            tallies.settleDoubt(reading.rowWindow.isWhole());
+        }
         switch (basis) {
             case PROCESS -> {
                 if (reading.ambiguous) {
@@ -241,8 +247,12 @@ final class DeviceMeter {
     /** What a pod did here, as a report tells it. */
     DeviceUse use(Tally tally, @Nullable String stalled) {
         return stalled == null
-                ? tally.use(uuid, ladder.current(), ladder.reason())
+                ? tally.use(uuid, ladder.current(), reason())
                 : tally.use(uuid, Basis.ALLOCATION, stalled);
+    }
+
+    private String reason() {
+        return ladder.current() == Basis.PROCESS ? reading.rowWindow.remark() : ladder.reason();
     }
 
     Snapshot.Device snapshot() {

@@ -25,6 +25,8 @@ final class DeviceReading {
 
     private static final long LIST_EVERY_MICROS = 10_000_000;
     private static final long LIST_AT_MOST_EVERY_MICROS = 2_000_000;
+    private static final long LONGEST_USUAL_PERIOD_MICROS = 200_000;
+    private static final long HALF_A_PERIOD_MICROS = 80_000;
     private static final long FUTURE_MICROS = 5_000_000;
     private static final long IDLE_AFTER_MICROS = 2_000_000;
     private static final long SLOWEST_SAMPLE_MICROS = 1_000_000;
@@ -32,6 +34,7 @@ final class DeviceReading {
     final String uuid;
     final ProcessList list = new ProcessList();
     final UtilizationRows rows = new UtilizationRows();
+    private final UtilizationRows probe = new UtilizationRows();
     final DeviceSamples samples = new DeviceSamples();
 
     /** Owner per clean row; null is nobody's. */
@@ -55,6 +58,12 @@ final class DeviceReading {
 
     /** The start of the rows' windows: the newest row that was counted, by the driver's clock. */
     long rowsFrom;
+
+    /** Over what the rows' percents are. */
+    final RowWindow rowWindow = new RowWindow();
+
+    /** The end of the rows' common window, by the driver's clock as far as it tells. */
+    private long rowsEnd;
 
     /** The newest device sample that was counted, by the driver's clock. */
     long samplesFrom;
@@ -117,7 +126,8 @@ final class DeviceReading {
     }
 
     /** Reads busy shares per process. */
-    void askRows(Nvml nvml, long handle) {
+    void askRows(Nvml nvml, long handle, long wallBefore) {
+        rowsEnd = wallBefore;
         rowsReady = false;
         joined = false;
         rowsAnswer = nvml.processUtilization(handle, rowsFrom, rows);
@@ -140,6 +150,10 @@ final class DeviceReading {
     /** Cleans what {@link #askRows} read until now, and finds the owners. */
     void cleanRows(Nvml nvml, long handle, int visible, long now, long wall) {
         clean(wall);
+        for (int i = 0; i < rows.count; i++) {
+            // Rubbish may pretend to be from the future; the window ends now at the latest.
+            rowsEnd = Math.max(rowsEnd, Math.min(wall, rows.timestamp[i]));
+        }
         if (anyUnknown(now) && listAnswer.ok()) {
             if (now - listedAt < LIST_AT_MOST_EVERY_MICROS) {
                 // The ring remembers: leave the rows there until the list may be read again.
@@ -252,13 +266,65 @@ final class DeviceReading {
      * clock would be wrong by whatever lies between the last entry of the ring and this poll.
      */
     long window(int row) {
+        return rowWindow.isWhole() ? wholeWindow() : stampedWindow(row);
+    }
+
+    private long stampedWindow(int row) {
         return Math.min(rows.timestamp[row] - rowsFrom, RING_MICROS);
+    }
+
+    private long wholeWindow() {
+        return Math.clamp(rowsEnd - rowsFrom, 0, RING_MICROS);
+    }
+
+    /**
+     * By how much the row's window is longer if percents are over the whole of it, as long as that
+     * is open. The ring's newest entry is half a period old on average.
+     */
+    long doubtfulWindow(int row) {
+        long end = Math.max(rowsEnd - HALF_A_PERIOD_MICROS, newestStamp());
+        return rowWindow.isKnown()
+                ? 0
+                : Math.max(0, Math.min(end - rowsFrom, RING_MICROS) - stampedWindow(row));
+    }
+
+    /**
+     * Asks a second time, a moment later, as long as it is open over what percents are, and where
+     * the answer can show it: where a process was not caught lately.
+     */
+    void probeRows(Nvml nvml, long handle, TimeSource time) {
+        if (rowWindow.isKnown() || !anyCaughtLongAgo() || !rowWindow.mayProbe()) {
+            return;
+        }
+        long before = time.monotonicMicros();
+        time.pauseMicros(rowWindow.pauseMicros());
+        if (nvml.processUtilization(handle, rowsFrom, probe).ok()) {
+            rowWindow.compare(rows, probe, rowsEnd - rowsFrom, time.monotonicMicros() - before);
+        }
+    }
+
+    private boolean anyCaughtLongAgo() {
+        for (int i = 0; i < rows.count; i++) {
+            if (rowsEnd - rows.timestamp[i] > LONGEST_USUAL_PERIOD_MICROS) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private long newestStamp() {
+        long newest = rowsFrom;
+        for (int i = 0; i < rows.count; i++) {
+            newest = Math.max(newest, rows.timestamp[i]);
+        }
+        return newest;
     }
 
     /** The rows were counted, or there was none. */
     void rowsDone(long now, long wall) {
         if (rows.count > 0) {
-            rowsFrom = newest();
+            // Whole windows join without a gap, so what their ends are off by evens out.
+            rowsFrom = rowWindow.isWhole() ? rowsEnd : newest();
             advancedAt = now;
         } else if (now - advancedAt >= IDLE_AFTER_MICROS) {
             // Rows exist only for busy processes, so this silence is idleness and may be skipped.

@@ -69,17 +69,25 @@ final class Tallies {
             if (total > limit) {
                 busy = (long) ((double) busy * limit / total);
             }
+            long doubtful = reading.rows.sm[i] * reading.doubtfulWindow(i);
             Owner owner = reading.owners[i];
             if (owner != null) {
                 Tally tally = of(owner.podUid());
                 tally.busy(Basis.PROCESS, busy);
-                tally.containerBusy(owner.containerId(), busy);
+                tally.containerBusy(owner.containerId(), busy, doubtful);
                 tally.lastPresentMicros = now;
             } else {
                 nobodys(busy);
             }
         }
         return Math.min(total, limit);
+    }
+
+    /** It is known now what was doubtful so far: it is credited, or forgotten. */
+    void settleDoubt(boolean credited) {
+        for (int i = 0; i < tallies.size(); i++) {
+            tallies.get(i).settleDoubt(credited);
+        }
     }
 
     /** Busy time of the device is one pod's, all of it. */

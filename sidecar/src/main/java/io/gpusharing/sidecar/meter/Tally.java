@@ -61,22 +61,39 @@ final class Tally {
     static final class ContainerBusy {
         final String id;
         long hundredths;
+        long doubtful;
 
         ContainerBusy(String id) {
             this.id = id;
         }
     }
 
-    void containerBusy(String id, long hundredthsOfMicros) {
+    /**
+     * @param doubtful what is to be added if percents turn out to be over whole windows
+     */
+    void containerBusy(String id, long hundredthsOfMicros, long doubtful) {
         for (int i = 0; i < containers.size(); i++) {
             if (containers.get(i).id.equals(id)) {
                 containers.get(i).hundredths += hundredthsOfMicros;
+                containers.get(i).doubtful += doubtful;
                 return;
             }
         }
         ContainerBusy container = new ContainerBusy(id);
         container.hundredths = hundredthsOfMicros;
+        container.doubtful = doubtful;
         containers.add(container);
+    }
+
+    /** What was doubtful so far is credited, or forgotten. */
+    void settleDoubt(boolean credited) {
+        for (int i = 0; i < containers.size(); i++) {
+            ContainerBusy container = containers.get(i);
+            long doubtful = credited ? container.doubtful : 0;
+            container.hundredths += doubtful;
+            busyHundredths += doubtful;
+            container.doubtful = 0;
+        }
     }
 
     void covered(long micros) {

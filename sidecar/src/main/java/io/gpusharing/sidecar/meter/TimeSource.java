@@ -2,6 +2,7 @@ package io.gpusharing.sidecar.meter;
 
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /** The two clocks of a meter: one for lengths, one only for what NVML calls last seen. */
 public interface TimeSource {
@@ -11,6 +12,9 @@ public interface TimeSource {
 
     /** Microseconds since 1970 by the wall clock, which may be set at any time. */
     long wallMicros();
+
+    /** Waits, and maybe less if the process ends. */
+    void pauseMicros(long micros);
 
     /** The machine's clocks. Linux' monotonic clock has one origin for all processes of a boot. */
     TimeSource SYSTEM =
@@ -23,6 +27,11 @@ public interface TimeSource {
                 @Override
                 public long wallMicros() {
                     return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
+                }
+
+                @Override
+                public void pauseMicros(long micros) {
+                    LockSupport.parkNanos(micros * 1_000);
                 }
             };
 }

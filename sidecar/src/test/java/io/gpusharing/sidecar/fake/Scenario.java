@@ -18,7 +18,7 @@ import java.util.Map;
  * row pid=17 sm=101 [at=-0.1s]       # a row more in each answer, at an instant relative to now
  * event device=0 type=8 data=79 at=5s # what a GPU tells: 8 an XID, 256 a change of MIG
  * empty                              # SUCCESS with no rows instead of NOT_FOUND
- * stamp newest                       # newest | own: what a row's timestamp is
+ * stamp newest                       # newest | own | own_over_all: what a row's timestamp is
  * without nvmlDeviceGetSamples       # the library lacks a symbol
  * fail nvmlDeviceGetSamples 999 [after=10] [times=3] [every=40] [device=0]
  * latency nvmlDeviceGetSamples 5ms
@@ -42,7 +42,9 @@ public final class Scenario {
         /** The newest entry of the window. */
         NEWEST,
         /** The newest entry of the process itself, over the entries up to it. */
-        OWN
+        OWN,
+        /** The newest entry of the process itself, over all entries of the window. */
+        OWN_OVER_ALL
     }
 
     /** A GPU. {@code migUuids} are its instances; empty where MIG is off. */

@@ -20,6 +20,11 @@ public final class VirtualTime implements TimeSource {
         monotonic += micros;
     }
 
+    @Override
+    public void pauseMicros(long micros) {
+        monotonic += micros;
+    }
+
     /** Sets the wall clock forward or back; the monotonic one does not notice. */
     public void setWallBy(Duration jump) {
         wallOffset += jump.toNanos() / 1_000;

@@ -118,6 +118,95 @@ class IntegralTest {
         assertThat(bench.use().gpuMicroseconds()).isCloseTo(bench.truth(0), withinPercentage(3));
     }
 
+    @ParameterizedTest(name = "stamp {0}: {1} beside {2}")
+    @CsvSource({
+        "newest,busy=10%,busy=60%",
+        "own,busy=10%,busy=60%",
+        "own_over_all,busy=10%,busy=60%",
+        "newest,busy=100% on=0.3s off=0.9s,busy=0%",
+        "own,busy=100% on=0.3s off=0.9s,busy=0%",
+        "own_over_all,busy=100% on=0.3s off=0.9s,busy=0%",
+        "newest,busy=10%,busy=80% on=3s off=2s",
+        "own,busy=10%,busy=80% on=3s off=2s",
+        "own_over_all,busy=10%,busy=80% on=3s off=2s"
+    })
+    void whatATimestampMeansDoesNotChangeTheIntegral(String stamp, String one, String other) {
+        Bench bench =
+                Bench.node(
+                        DEVICE,
+                        "stamp " + stamp,
+                        "process host=100 " + one + " uid=" + Bench.POD,
+                        "process host=200 " + other + " uid=" + NodeViewTest.OTHER);
+
+        bench.play(TEN_MINUTES);
+
+        assertThat(bench.use().basis()).isEqualTo(Basis.PROCESS);
+        assertThat(bench.use().gpuMicroseconds()).isCloseTo(bench.truth(0), withinPercentage(4));
+        assertThat(bench.use(NodeViewTest.OTHER, Bench.GPU).gpuMicroseconds())
+                .isCloseTo(bench.truth(1), withinPercentage(4));
+        assertThat(bench.use().basisReason().contains("as the driver's answers show"))
+                .isEqualTo(stamp.equals("own_over_all"));
+    }
+
+    @ParameterizedTest(name = "stamp {0}, and work that no row tells of")
+    @ValueSource(strings = {"newest", "own", "own_over_all"})
+    void whatATimestampMeansIsFoundOutBesideWorkThatNoRowTellsOf(String stamp) {
+        Bench bench =
+                Bench.node(
+                        DEVICE,
+                        "stamp " + stamp,
+                        "process host=100 busy=10% uid=" + Bench.POD,
+                        "process host=200 busy=40% uid=" + NodeViewTest.OTHER,
+                        "process host=-1 busy=10%");
+
+        bench.play(TEN_MINUTES);
+
+        assertThat(bench.use().gpuMicroseconds()).isCloseTo(bench.truth(0), withinPercentage(4));
+    }
+
+    @ParameterizedTest(name = "stamp {0}, poll every {1} ms")
+    @CsvSource({
+        "newest,500",
+        "newest,3000",
+        "own,500",
+        "own,3000",
+        "own_over_all,500",
+        "own_over_all,3000"
+    })
+    void whatATimestampMeansDoesNotMatterToASidecarEither(String stamp, int millis) {
+        Bench bench =
+                Bench.shared(
+                        DEVICE,
+                        "stamp " + stamp,
+                        "process pod=17 busy=10%",
+                        "process pod=0 host=9001 busy=60%");
+
+        bench.play(TEN_MINUTES, Duration.ofMillis(millis));
+
+        assertThat(bench.use().gpuMicroseconds()).isCloseTo(bench.truth(0), withinPercentage(5));
+    }
+
+    @Test
+    @DisplayName("rounding: percents are whole numbers and at least 1")
+    void theBoundOfRoundingIsOnePercentOfTheTimeForEachProcess() {
+        // Ten processes of 0.3 percent: the driver tells 1 percent of a window that caught one.
+        String[] lines =
+                java.util.stream.Stream.concat(
+                                java.util.stream.Stream.of(DEVICE),
+                                java.util.stream.IntStream.range(0, 10)
+                                        .mapToObj(i ->
+                                                "process host=%d busy=1%% on=0.3s off=0.7s uid=%s"
+                                                        .formatted(100 + i, Bench.POD)))
+                        .toArray(String[]::new);
+        Bench bench = Bench.node(lines);
+
+        bench.play(TEN_MINUTES);
+
+        long truth = 10 * bench.truth(0);
+        long bound = 10 * 600_000_000L / 100;
+        assertThat(bench.use().gpuMicroseconds()).isBetween(truth * 97 / 100, truth + bound);
+    }
+
     @Test
     @DisplayName("case 18: a stall of 9 s loses nothing, one of 25 s leaves 15 s uncovered")
     void case18_theRingBridgesWhatItReaches() {
