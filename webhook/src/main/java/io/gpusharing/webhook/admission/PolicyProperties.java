@@ -10,10 +10,15 @@ import org.springframework.validation.annotation.Validated;
  * @param forgedKeys labels and annotations that only we write, already in a new pod with other
  *     values than ours; unless refused, they are overwritten
  * @param nodeName a node chosen by hand, which no scheduler has checked for free GPUs
- * @param privilegedFraction a privileged container in a pod that asks for a fraction: it sees every
- *     GPU of the node
- * @param devicePaths a hostPath volume on device nodes, which may be such a way too
- * @param visibleDevices {@code NVIDIA_VISIBLE_DEVICES} or CDI annotations set by hand
+ * @param privilegedFraction a privileged container that asks for a GPU, in a pod that asks for a
+ *     fraction: it sees every GPU of the node
+ * @param privilegedBeside a privileged container that asks for none, in a pod that asks for a
+ *     fraction: it could as well run in a pod of its own, which nobody refuses
+ * @param devicePaths a hostPath volume on device nodes, in a pod that asks for a fraction
+ * @param visibleDevices {@code NVIDIA_VISIBLE_DEVICES} or CDI annotations set by hand, in a pod
+ *     that asks for a fraction
+ * @param wholeGpuDevicePaths the same volume where whole GPUs are asked for
+ * @param wholeGpuVisibleDevices the same variable and annotations where whole GPUs are asked for
  */
 @Validated
 @ConfigurationProperties("gpusharing.policy")
@@ -21,5 +26,8 @@ public record PolicyProperties(
         @NotNull Reaction forgedKeys,
         @NotNull Reaction nodeName,
         @NotNull Reaction privilegedFraction,
+        @NotNull Reaction privilegedBeside,
         @NotNull Reaction devicePaths,
-        @NotNull Reaction visibleDevices) {}
+        @NotNull Reaction visibleDevices,
+        @NotNull Reaction wholeGpuDevicePaths,
+        @NotNull Reaction wholeGpuVisibleDevices) {}

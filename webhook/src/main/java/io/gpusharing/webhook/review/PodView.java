@@ -83,7 +83,21 @@ public record PodView(Metadata metadata, Spec spec, Slice source) {
             Map<String, Quantity> requests,
             boolean privileged,
             boolean setsVisibleDevices,
-            Slice source) {}
+            Slice source) {
+
+        /** Whether it asks for a GPU itself. */
+        public boolean asksForAGpu() {
+            return asks(limits) || asks(requests);
+        }
+
+        private static boolean asks(Map<String, Quantity> amounts) {
+            return amounts.entrySet().stream()
+                    .anyMatch(it ->
+                            !it.getKey().equals("cpu")
+                                    && !it.getKey().equals("memory")
+                                    && !it.getValue().isZero());
+        }
+    }
 
     /**
      * @param hostPath path on the node; null for other volumes

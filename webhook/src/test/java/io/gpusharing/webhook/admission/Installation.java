@@ -52,6 +52,9 @@ final class Installation {
                     Reaction.Refuse,
                     Reaction.Refuse,
                     Reaction.Warn,
+                    Reaction.Refuse,
+                    Reaction.Refuse,
+                    Reaction.Warn,
                     Reaction.Warn);
     private ClassProperties classes =
             new ClassProperties("gpu-in-budget", "gpu-over-budget", Set.of());

@@ -241,6 +241,9 @@ class PodAdmissionTest {
                                         Reaction.Refuse,
                                         Reaction.Refuse,
                                         Reaction.Warn,
+                                        Reaction.Warn,
+                                        Reaction.Warn,
+                                        Reaction.Warn,
                                         Reaction.Warn))
                         .create(pod);
 

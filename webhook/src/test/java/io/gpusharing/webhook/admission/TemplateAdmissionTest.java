@@ -132,6 +132,9 @@ class TemplateAdmissionTest {
                                 Reaction.Refuse,
                                 Reaction.Refuse,
                                 Reaction.Refuse,
+                                Reaction.Refuse,
+                                Reaction.Refuse,
+                                Reaction.Refuse,
                                 Reaction.Refuse));
 
         Answered answer = installation.workload("batch", fractionWith(more), null);
@@ -142,6 +145,17 @@ class TemplateAdmissionTest {
 
     @Test
     void orWarnedOfWhereTheSiteOnlyWarns() {
+        installation.policy(
+                new PolicyProperties(
+                        Reaction.Refuse,
+                        Reaction.Refuse,
+                        Reaction.Refuse,
+                        Reaction.Warn,
+                        Reaction.Warn,
+                        Reaction.Warn,
+                        Reaction.Warn,
+                        Reaction.Warn));
+
         Answered answer =
                 installation.workload(
                         "batch",

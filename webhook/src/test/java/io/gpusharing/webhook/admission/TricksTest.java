@@ -31,6 +31,9 @@ class TricksTest {
                                     Reaction.Refuse,
                                     Reaction.Refuse,
                                     Reaction.Refuse,
+                                    Reaction.Refuse,
+                                    Reaction.Refuse,
+                                    Reaction.Refuse,
                                     Reaction.Refuse));
 
     @ParameterizedTest(name = "{0}")
