@@ -78,6 +78,11 @@ class TrainingApiServer {
                     """
                     {"metadata":{"name":"limits","namespace":"default"},"spec":{"limits":[{"type":"Container","max":{"cpu":"8"}}]}}
                     """,
+                    "resourcequotas",
+                    """
+                    {"metadata":{"name":"quota","namespace":"default"},"spec":{"hard":{"limits.cpu":"8"}},
+                    "status":{"hard":{"limits.cpu":"8"},"used":{"limits.cpu":"1"}}}
+                    """,
                     "configmaps",
                     """
                     {"metadata":{"name":"gpusharing-reporting-ca","namespace":"gpusharing-system"},"data":{"ca.crt":"%s"}}

@@ -20,6 +20,7 @@ import io.gpusharing.webhook.review.Review;
 import io.gpusharing.webhook.standing.NamespaceStanding;
 import io.gpusharing.webhook.standing.Surroundings;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -33,6 +34,9 @@ final class PodAdmission {
 
     /** Objects of more than 1.5 MiB do not fit into etcd; some room is left for others. */
     private static final int MAX_BYTES = 1_400 * 1024;
+
+    /** All annotations of an object together (apimachinery, ValidateAnnotations). */
+    private static final int MAX_ANNOTATION_BYTES = 256 * 1024;
 
     private final RequestGrammars grammars;
     private final SidewaysPolicy sideways;
@@ -104,27 +108,60 @@ final class PodAdmission {
         if (completion.adds()) {
             patch.complete(request);
         }
-        String container = inject(pod, review.namespace(), surroundings, patch, findings);
+        String container =
+                inject(
+                        pod,
+                        review.namespace(),
+                        priorityClass.orElse(pod.spec().priorityClassName()),
+                        surroundings,
+                        patch,
+                        findings);
         var stamp = Stamp.of(standing, request.stamp(grammars::reads), container);
         sideways.checkForged(stamp.forgedIn(pod), findings);
+        Map<String, String> ceilings = grammar.annotations(request);
+        checkSize(pod, stamp, ceilings, findings);
         if (!findings.refusals().isEmpty()) {
             return new Refused(Refused.FORBIDDEN, findings.refusals());
         }
         stamp.writeTo(patch);
-        grammar.annotations(request)
-                .forEach((key, value) -> {
-                    if (pod.annotation(key) == null) {
-                        patch.annotate(key, value);
-                    }
-                });
+        ceilings.forEach((key, value) -> {
+            if (pod.annotation(key) == null) {
+                patch.annotate(key, value);
+            }
+        });
         priorityClass.ifPresent(patch::priorityClass);
         return new Allowed(patch, findings.warnings(), audit(standing, priorityClass, container));
+    }
+
+    /** The API server refuses what our annotations make too long, and names neither them nor us. */
+    private static void checkSize(
+            PodView pod, Stamp stamp, Map<String, String> ceilings, Findings findings) {
+        // Each byte of an annotation is one of the manifest, too.
+        if (pod.source().length() < MAX_ANNOTATION_BYTES / 2) {
+            return;
+        }
+        var annotations = new HashMap<String, @Nullable String>(ceilings);
+        annotations.putAll(stamp.annotations());
+        long present = AnnotationBytes.of(pod.annotations());
+        annotations.keySet().removeAll(pod.annotations().keySet());
+        long added = AnnotationBytes.of(annotations);
+        if (present + added > MAX_ANNOTATION_BYTES) {
+            findings.refuse(
+                    "ANNOTATIONS_TOO_LONG",
+                    "metadata.annotations have %d bytes, and GPUSharing adds %d: Kubernetes allows %d together; shorten them by %d"
+                            .formatted(
+                                    present,
+                                    added,
+                                    MAX_ANNOTATION_BYTES,
+                                    present + added - MAX_ANNOTATION_BYTES));
+        }
     }
 
     /** The name of the container that meters this pod; null if it gets none. */
     private @Nullable String inject(
             PodView pod,
             String namespace,
+            @Nullable String priorityClass,
             Surroundings surroundings,
             PodPatch patch,
             Findings findings) {
@@ -132,7 +169,7 @@ final class PodAdmission {
         if (!sidecar.isWanted() || ca == null || "windows".equals(pod.spec().osName())) {
             return null;
         }
-        return switch (sidecar.planFor(pod, ca, surroundings.limitsIn(namespace))) {
+        return switch (sidecar.planFor(pod, ca, surroundings.demandsIn(namespace), priorityClass)) {
             case Plan.Present(String name) -> name;
             case Plan.Add _ when sidecar.image().equals(surroundings.unpullable()) -> {
                 findings.warn("no metering container is added: its image cannot be pulled for now");

@@ -1,19 +1,19 @@
 package io.gpusharing.webhook.injection;
 
 import io.gpusharing.Names;
-import io.gpusharing.request.Quantity;
 import io.gpusharing.webhook.injection.SidecarResources.DoesNotFit;
 import io.gpusharing.webhook.injection.SidecarResources.Fit;
+import io.gpusharing.webhook.injection.SidecarResources.PodLevel;
 import io.gpusharing.webhook.review.PodView;
 import io.gpusharing.webhook.review.PodView.Container;
 import io.gpusharing.webhook.review.PodView.Volume;
-import io.gpusharing.webhook.standing.ContainerLimits;
+import io.gpusharing.webhook.standing.Demands;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.SerializableString;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -26,6 +26,8 @@ import tools.jackson.databind.json.JsonMapper;
  * could gate the pod.
  */
 public final class Sidecar {
+
+    private static final int MOST_RENDERED = 64;
 
     private static final JsonMapper MAPPER = JsonMapper.shared();
 
@@ -87,44 +89,45 @@ public final class Sidecar {
      * What this pod has to get.
      *
      * @param ca what the container trusts, PEM
-     * @param demanded what the namespace demands of every container
+     * @param demanded what the namespace demands
+     * @param priorityClass that the pod will have; null if none
      */
-    public Plan planFor(PodView pod, String ca, ContainerLimits demanded) {
-        Optional<String> present = presentIn(pod, ca, demanded);
+    public Plan planFor(PodView pod, String ca, Demands demanded, @Nullable String priorityClass) {
+        Optional<String> present = presentIn(pod, ca);
         if (present.isPresent()) {
             return new Plan.Present(present.get());
         }
-        return switch (resources.in(pod, "", demanded)) {
+        return switch (resources.in(pod, demanded, priorityClass)) {
             case DoesNotFit(String reason) -> new Plan.LeaveOut(reason);
             case Fit fit -> new Plan.Add(parts(SidecarForm.of(pod, freeSuffix(pod), fit), ca));
         };
     }
 
     private Parts parts(SidecarForm form, String ca) {
-        // The few usual forms are the same text for every pod.
-        return form.suffix().isEmpty()
+        // The few usual forms are the same text for every pod; those cut to fit are many.
+        return form.suffix().isEmpty() && rendered.size() < MOST_RENDERED
                 ? rendered.computeIfAbsent(new Key(form, ca), key -> manifest.render(form, ca))
                 : manifest.render(form, ca);
     }
 
     /**
-     * Name of the container in this pod that is exactly what we would add, volumes included. The
-     * name alone proves nothing: users may use it too.
+     * Name of the container in this pod that is exactly what we would add, volumes included, but
+     * for what it asks for: that was fitted to what the namespace left then. The name alone proves
+     * nothing: users may use it too.
      */
-    private Optional<String> presentIn(PodView pod, String ca, ContainerLimits demanded) {
+    private Optional<String> presentIn(PodView pod, String ca) {
         for (Container container : pod.initContainers()) {
             if (container.name().startsWith(Names.SIDECAR_CONTAINER)
-                    && isOurs(container, pod, ca, demanded)) {
+                    && isOurs(container, pod, ca)) {
                 return Optional.of(container.name());
             }
         }
         return Optional.empty();
     }
 
-    private boolean isOurs(Container container, PodView pod, String ca, ContainerLimits demanded) {
+    private boolean isOurs(Container container, PodView pod, String ca) {
         String suffix = container.name().substring(Names.SIDECAR_CONTAINER.length());
-        Fit fit = resources.in(pod, container.name(), demanded);
-        Parts ours = manifest.render(SidecarForm.of(pod, suffix, fit), ca);
+        Parts ours = manifest.render(SidecarForm.of(pod, suffix, new PodLevel()), ca);
         return contains(MAPPER.readTree(container.source().bytes()), ours.container())
                 && ours.volumes().stream().allMatch(volume -> hasVolume(pod, volume));
     }
@@ -154,7 +157,6 @@ public final class Sidecar {
                                             .allMatch(mount ->
                                                     theirs.valueStream()
                                                             .anyMatch(it -> contains(it, mount)));
-                            case "limits", "requests" -> sameAmounts(theirs, field.getValue());
                             default -> contains(theirs, field.getValue());
                         };
                     });
@@ -165,18 +167,6 @@ public final class Sidecar {
                             .allMatch(i -> contains(found.path(i), ours.path(i)));
         }
         return found.equals(ours);
-    }
-
-    private static boolean sameAmounts(JsonNode found, JsonNode ours) {
-        return amounts(found).equals(amounts(ours));
-    }
-
-    private static Map<String, Quantity> amounts(JsonNode node) {
-        return node.propertyStream()
-                .collect(
-                        Collectors.toMap(
-                                Map.Entry::getKey,
-                                entry -> Quantity.parse(entry.getValue().asString(""))));
     }
 
     /** A suffix that makes none of our names collide with one of the pod's. */

@@ -4,14 +4,17 @@ import io.gpusharing.request.Quantity;
 import io.gpusharing.webhook.review.PodView;
 import io.gpusharing.webhook.review.PodView.Container;
 import io.gpusharing.webhook.standing.ContainerLimits;
+import io.gpusharing.webhook.standing.Demands;
+import io.gpusharing.webhook.standing.Quota;
 import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the container that meters may ask for in one pod, so that whatever the pod passed without
@@ -33,9 +36,18 @@ final class SidecarResources {
     /**
      * There is no amount that it can run with and the namespace allows.
      *
-     * @param reason which LimitRange does not allow it
+     * @param reason which LimitRange or quota does not allow it
      */
     record DoesNotFit(String reason) implements Fit {}
+
+    /**
+     * Something that the pod may still have.
+     *
+     * @param ofLimits whether limits count; else requests
+     * @param amount of the resource, not negative
+     * @param whose what says so
+     */
+    private record Room(boolean ofLimits, BigDecimal amount, String whose) {}
 
     private final SidecarProperties properties;
 
@@ -44,31 +56,38 @@ final class SidecarResources {
     }
 
     /**
-     * @param own name of a container of the pod that is ours already; empty if there is none
+     * @param priorityClass that the pod will have; null if none
      */
-    Fit in(PodView pod, String own, ContainerLimits demanded) {
+    Fit in(PodView pod, Demands demanded, @Nullable String priorityClass) {
         if (pod.spec().podLevelResources()) {
             return new PodLevel();
         }
-        var theirs = new ArrayList<Container>();
-        boolean guaranteed = true;
-        for (Container container : pod.allContainers()) {
-            if (!container.name().equals(own)) {
-                theirs.add(container);
-                guaranteed &= isGuaranteed(container);
-            }
-        }
-        if (demanded.equals(ContainerLimits.NONE)) {
+        boolean guaranteed = pod.allContainers().stream().allMatch(SidecarResources::isGuaranteed);
+        if (demanded.equals(Demands.NONE)) {
             return new Amounts(
                     guaranteed ? properties.limits() : properties.requests(), properties.limits());
+        }
+        var usage = new PodUsage(pod);
+        List<Quota> counting = new ArrayList<>();
+        for (Quota quota : demanded.quotas()) {
+            if (quota.counts(usage.traits(priorityClass))) {
+                counting.add(quota);
+            } else if (quota.counts(usage.burstable(priorityClass)) && refusesNewcomer(quota)) {
+                return new DoesNotFit(
+                        "quota %s would count the pod because of it".formatted(quota.name()));
+            }
         }
         var requests = new TreeMap<>(properties.requests());
         var limits = new TreeMap<>(properties.limits());
         for (String name : NAMES) {
-            Optional<String> reason = fit(name, requests, limits, demanded, guaranteed);
-            if (reason.isEmpty()) {
-                reason = overPodMax(name, limits, theirs, demanded);
-            }
+            Optional<String> reason =
+                    fit(
+                            name,
+                            requests,
+                            limits,
+                            demanded.limits(),
+                            rooms(name, usage, demanded.limits(), counting),
+                            guaranteed);
             if (reason.isPresent()) {
                 return new DoesNotFit(reason.get());
             }
@@ -76,11 +95,62 @@ final class SidecarResources {
         return new Amounts(requests, limits);
     }
 
+    /**
+     * Whether a quota that counts the pod only because of ours would refuse it for what is not
+     * ours: it demands an amount of every container, and the pod's own ask for none.
+     */
+    private static boolean refusesNewcomer(Quota quota) {
+        return quota.left().entrySet().stream()
+                .anyMatch(it ->
+                        !it.getKey().equals("pods") || it.getValue().compareTo(BigDecimal.ONE) < 0);
+    }
+
+    private static List<Room> rooms(
+            String name, PodUsage usage, ContainerLimits demanded, List<Quota> quotas) {
+        var rooms = new ArrayList<Room>();
+        Quantity podMax = demanded.podMax().get(name);
+        if (podMax != null) {
+            add(
+                    rooms,
+                    true,
+                    podMax.value().subtract(usage.limits(name)),
+                    "a LimitRange allows pods only %s of %s".formatted(podMax, name));
+        }
+        for (Quota quota : quotas) {
+            BigDecimal requests = quota.left().get("requests." + name);
+            if (requests != null) {
+                add(
+                        rooms,
+                        false,
+                        requests.subtract(usage.requestsWithOverhead(name)),
+                        "quota %s leaves it too little of requests.%s"
+                                .formatted(quota.name(), name));
+            }
+            BigDecimal limits = quota.left().get("limits." + name);
+            if (limits != null) {
+                add(
+                        rooms,
+                        true,
+                        limits.subtract(usage.limitsWithOverhead(name)),
+                        "quota %s leaves it too little of limits.%s".formatted(quota.name(), name));
+            }
+        }
+        return rooms;
+    }
+
+    /** What refuses the pod even without ours is no reason to leave ours out. */
+    private static void add(List<Room> rooms, boolean ofLimits, BigDecimal amount, String whose) {
+        if (amount.signum() >= 0) {
+            rooms.add(new Room(ofLimits, amount, whose));
+        }
+    }
+
     private static Optional<String> fit(
             String name,
             Map<String, String> requests,
             Map<String, String> limits,
             ContainerLimits demanded,
+            List<Room> rooms,
             boolean guaranteed) {
         Quantity request = Quantity.parse(requests.getOrDefault(name, "0"));
         Quantity limit = Quantity.parse(limits.getOrDefault(name, request.text()));
@@ -98,7 +168,16 @@ final class SidecarResources {
         if (isLess(limit, request)) {
             limit = request;
         }
-        if (guaranteed || demanded.bounded().containsKey(name)) {
+        boolean equal = guaranteed || demanded.bounded().containsKey(name);
+        for (Room room : rooms) {
+            if (room.amount().compareTo(request.value()) < 0) {
+                return Optional.of(room.whose());
+            }
+            if ((room.ofLimits() || equal) && room.amount().compareTo(limit.value()) < 0) {
+                limit = atMost(name, room.amount());
+            }
+        }
+        if (equal) {
             request = limit;
         }
         requests.put(name, request.text());
@@ -106,26 +185,13 @@ final class SidecarResources {
         return Optional.empty();
     }
 
-    private static Optional<String> overPodMax(
-            String name,
-            Map<String, String> limits,
-            List<Container> theirs,
-            ContainerLimits demanded) {
-        Quantity max = demanded.podMax().get(name);
-        if (max == null) {
-            return Optional.empty();
-        }
-        BigDecimal sum =
-                Stream.concat(
-                                theirs.stream()
-                                        .map(container -> container.limits().get(name))
-                                        .filter(Objects::nonNull),
-                                Stream.of(Quantity.parse(limits.getOrDefault(name, "0"))))
-                        .map(Quantity::value)
-                        .reduce(BigDecimal.ZERO, BigDecimal::add);
-        return sum.compareTo(max.value()) > 0
-                ? Optional.of("a LimitRange allows pods only %s of %s".formatted(max, name))
-                : Optional.empty();
+    /** In the units that people write: thousandths of a processor, bytes. */
+    private static Quantity atMost(String name, BigDecimal amount) {
+        return name.equals("cpu")
+                ? Quantity.parse(
+                        amount.movePointRight(3).setScale(0, RoundingMode.FLOOR).toPlainString()
+                                + "m")
+                : Quantity.parse(amount.setScale(0, RoundingMode.FLOOR).toPlainString());
     }
 
     private static boolean isLess(Quantity one, Quantity two) {

@@ -163,6 +163,8 @@ public final class PodReader {
         private @Nullable String osName;
         private @Nullable Long runAsUser;
         private boolean podLevelResources;
+        private Map<String, Quantity> overhead = Map.of();
+        private boolean deadline;
         private @Nullable List<String> imagePullSecrets;
 
         void read(String name) {
@@ -189,6 +191,11 @@ public final class PodReader {
                     podLevelResources = isObject(json);
                     json.skipChildren();
                 }
+                case "overhead" -> overhead = amounts();
+                case "activeDeadlineSeconds" -> {
+                    deadline = json.currentToken() != JsonToken.VALUE_NULL;
+                    json.skipChildren();
+                }
                 case "imagePullSecrets" -> imagePullSecrets = list(json, () -> named());
                 default -> json.skipChildren();
             }
@@ -206,6 +213,8 @@ public final class PodReader {
                     osName,
                     runAsUser,
                     podLevelResources,
+                    overhead,
+                    deadline,
                     imagePullSecrets);
         }
     }

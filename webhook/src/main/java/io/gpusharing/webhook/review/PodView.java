@@ -53,6 +53,8 @@ public record PodView(Metadata metadata, Spec spec, Slice source) {
      * @param priority as the API server has filled it in from the class
      * @param runAsUser of the pod's security context
      * @param podLevelResources whether the pod itself has {@code resources}
+     * @param overhead of its RuntimeClass, cpu and memory
+     * @param deadline whether it has {@code activeDeadlineSeconds}
      * @param imagePullSecrets null if absent
      */
     public record Spec(
@@ -66,6 +68,8 @@ public record PodView(Metadata metadata, Spec spec, Slice source) {
             @Nullable String osName,
             @Nullable Long runAsUser,
             boolean podLevelResources,
+            Map<String, Quantity> overhead,
+            boolean deadline,
             @Nullable List<String> imagePullSecrets) {}
 
     /**

@@ -4,6 +4,7 @@ import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.LimitRange;
 import io.fabric8.kubernetes.api.model.LimitRangeItem;
 import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.ResourceQuota;
 import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.Names;
@@ -33,6 +34,7 @@ public final class ClusterWatch implements SmartLifecycle {
     private final Watched<PriorityClass, PriorityClasses> classes;
     private final Watched<Node, List<NodeFacts>> nodes;
     private final Watched<LimitRange, Map<String, ContainerLimits>> limits;
+    private final Watched<ResourceQuota, Quotas> quotas;
     private final Watched<ConfigMap, Optional<String>> reportingCa;
     private final Watched<ConfigMap, Optional<String>> injection;
     private volatile boolean running;
@@ -70,6 +72,11 @@ public final class ClusterWatch implements SmartLifecycle {
                         client.limitRanges().inAnyNamespace(),
                         ClusterWatch::limits,
                         Map.of());
+        this.quotas =
+                Watched.indexed(
+                        "resourcequotas",
+                        client.resourceQuotas().inAnyNamespace(),
+                        QuotaReading::of);
         this.reportingCa =
                 new Watched<>(
                         "configmaps",
@@ -91,6 +98,7 @@ public final class ClusterWatch implements SmartLifecycle {
                 classes.value(),
                 nodes.value(),
                 limits.value(),
+                quotas.value(),
                 reportingCa.value().orElse(null),
                 injection.value().orElse(null),
                 clock.instant());
@@ -112,6 +120,7 @@ public final class ClusterWatch implements SmartLifecycle {
         classes.start();
         nodes.start();
         limits.start();
+        quotas.start();
         reportingCa.start();
         injection.start();
     }
@@ -129,7 +138,7 @@ public final class ClusterWatch implements SmartLifecycle {
 
     /** Everything that is watched. */
     Stream<Watched<?, ?>> all() {
-        return Stream.of(budgets, classes, nodes, limits, reportingCa, injection);
+        return Stream.of(budgets, classes, nodes, limits, quotas, reportingCa, injection);
     }
 
     private static Map<String, ContainerLimits> limits(Collection<LimitRange> found) {
@@ -146,7 +155,7 @@ public final class ClusterWatch implements SmartLifecycle {
                                         ContainerLimits::of)));
     }
 
-    private static ContainerLimits limits(LimitRangeItem item) {
+    static ContainerLimits limits(LimitRangeItem item) {
         return switch (item.getType()) {
             case "Container" ->
                     new ContainerLimits(
@@ -154,7 +163,12 @@ public final class ClusterWatch implements SmartLifecycle {
                             amounts(item.getMax()),
                             Map.of(),
                             amounts(item.getMaxLimitRequestRatio()));
-            case "Pod" -> new ContainerLimits(Map.of(), Map.of(), amounts(item.getMax()), Map.of());
+            case "Pod" ->
+                    new ContainerLimits(
+                            Map.of(),
+                            Map.of(),
+                            amounts(item.getMax()),
+                            amounts(item.getMaxLimitRequestRatio()));
             default -> ContainerLimits.NONE;
         };
     }

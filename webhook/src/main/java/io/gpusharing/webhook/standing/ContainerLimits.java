@@ -12,7 +12,8 @@ import java.util.Map;
  * @param min least request of a container
  * @param max largest limit of a container
  * @param podMax largest sum of a pod's limits
- * @param bounded resources whose limit may be only so many times the request
+ * @param bounded resources whose limit, of a container or of the pod, may be only so many times the
+ *     request
  */
 public record ContainerLimits(
         Map<String, Quantity> min,

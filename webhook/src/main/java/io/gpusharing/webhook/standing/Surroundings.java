@@ -3,6 +3,7 @@ package io.gpusharing.webhook.standing;
 import io.gpusharing.request.NodeFacts;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param classes all priority classes
  * @param nodes what is known of nodes with GPUs
  * @param limits what LimitRanges demand, by namespace
+ * @param quotas what ResourceQuotas leave
  * @param reportingCa what injected sidecars trust, PEM; null until it is known, then nothing is
  *     injected
  * @param unpullable image that nobody can pull for now, so that it must not be injected; null if
@@ -24,11 +26,12 @@ public record Surroundings(
         PriorityClasses classes,
         Collection<NodeFacts> nodes,
         Map<String, ContainerLimits> limits,
+        Quotas quotas,
         @Nullable String reportingCa,
         @Nullable String unpullable,
         Instant now) {
 
-    /** While every image can be pulled. */
+    /** While every image can be pulled, and there are no quotas. */
     public Surroundings(
             Budgets budgets,
             PriorityClasses classes,
@@ -36,11 +39,15 @@ public record Surroundings(
             Map<String, ContainerLimits> limits,
             @Nullable String reportingCa,
             Instant now) {
-        this(budgets, classes, nodes, limits, reportingCa, null, now);
+        this(budgets, classes, nodes, limits, Quotas.NONE, reportingCa, null, now);
     }
 
-    /** What the LimitRanges of a namespace demand. */
-    public ContainerLimits limitsIn(String namespace) {
-        return limits.getOrDefault(namespace, ContainerLimits.NONE);
+    /** What LimitRanges and ResourceQuotas of a namespace demand. */
+    public Demands demandsIn(String namespace) {
+        ContainerLimits found = limits.getOrDefault(namespace, ContainerLimits.NONE);
+        List<Quota> counted = quotas.in(namespace);
+        return counted.isEmpty() && found.equals(ContainerLimits.NONE)
+                ? Demands.NONE
+                : new Demands(found, counted);
     }
 }

@@ -4,6 +4,7 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.dsl.Informable;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.fabric8.kubernetes.client.informers.cache.Indexer;
 import java.util.Collection;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
@@ -23,7 +24,7 @@ public final class Watched<T extends HasMetadata, V> implements AutoCloseable {
 
     private final String what;
     private final SharedIndexInformer<T> informer;
-    private final Function<Collection<T>, V> reading;
+    private final Function<Indexer<T>, V> reading;
     private final AtomicBoolean stale = new AtomicBoolean();
     private volatile V value;
     private volatile boolean away;
@@ -35,10 +36,18 @@ public final class Watched<T extends HasMetadata, V> implements AutoCloseable {
      */
     public Watched(
             String what, Informable<T> objects, Function<Collection<T>, V> reading, V initial) {
+        this(what, objects.runnableInformer(0), it -> reading.apply(it.list()), initial);
+    }
+
+    private Watched(
+            String what,
+            SharedIndexInformer<T> informer,
+            Function<Indexer<T>, V> reading,
+            V initial) {
         this.what = what;
+        this.informer = informer;
         this.reading = reading;
         this.value = initial;
-        this.informer = objects.runnableInformer(0);
         informer.addEventHandler(new Refresh());
         informer.exceptionHandler((started, problem) -> {
             if (!away) {
@@ -50,6 +59,18 @@ public final class Watched<T extends HasMetadata, V> implements AutoCloseable {
             }
             return true;
         });
+    }
+
+    /**
+     * Objects that change too often for that: their value looks them up when it is asked.
+     *
+     * @param view what looks them up
+     */
+    static <T extends HasMetadata, V> Watched<T, V> indexed(
+            String what, Informable<T> objects, Function<Indexer<T>, V> view) {
+        SharedIndexInformer<T> informer = objects.runnableInformer(0);
+        V value = view.apply(informer.getIndexer());
+        return new Watched<>(what, informer, it -> value, value);
     }
 
     /** Begins to watch; comes back at once and never gives up. */
@@ -94,7 +115,7 @@ public final class Watched<T extends HasMetadata, V> implements AutoCloseable {
 
     private synchronized void refresh() {
         stale.set(false);
-        value = reading.apply(informer.getStore().list());
+        value = reading.apply(informer.getIndexer());
         if (away) {
             away = false;
             log.atInfo().addKeyValue("what", what).log("watching again");

@@ -8,8 +8,11 @@ import io.gpusharing.request.Quantity;
 import io.gpusharing.webhook.injection.SidecarProperties;
 import io.gpusharing.webhook.injection.SidecarProperties.Mode;
 import io.gpusharing.webhook.standing.ContainerLimits;
+import io.gpusharing.webhook.standing.Quota;
+import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -195,6 +198,140 @@ class InjectionTest {
                 installation.create(halfAGpu()).patched().at("/spec/initContainers/0/resources");
 
         assertThat(resources.path("requests")).isEqualTo(resources.path("limits"));
+    }
+
+    @Test
+    void whatStillFitsIntoALimitRangeOfPodsIsTaken() {
+        installation.limits(
+                new ContainerLimits(Map.of(), Map.of(), amounts("2", "1080Mi"), Map.of()));
+        ObjectNode pod = halfAGpu();
+        pod.withObject("/spec/containers/0/resources/limits").put("cpu", "1").put("memory", "1Gi");
+        pod.withObject("/spec")
+                .putArray("initContainers")
+                .addObject()
+                .put("name", "prepare")
+                .putObject("resources")
+                .putObject("limits")
+                .put("cpu", "1")
+                .put("memory", "1Gi");
+
+        JsonNode resources =
+                installation.create(pod).patched().at("/spec/initContainers/0/resources");
+
+        assertThat(resources.at("/limits/memory").asString()).isEqualTo("58720256");
+        assertThat(resources.path("requests")).isEqualTo(resources.path("limits"));
+    }
+
+    @Test
+    void aQuotaThatThePodFillsIsNoReasonForARefusal() {
+        ObjectNode pod = withMemory("1Gi");
+
+        Answered answer =
+                installation
+                        .quotas(quota("requests.memory", "1Gi"), quota("pods", "7"))
+                        .create(pod);
+
+        assertThat(answer.initContainers()).isEmpty();
+        assertThat(answer.annotation("gpusharing.io/sidecar")).isEmpty();
+        assertThat(answer.warnings())
+                .containsExactly(
+                        "no metering container is added: quota team leaves it too little of requests.memory");
+    }
+
+    @Test
+    void itIsCutToWhatAQuotaLeaves() {
+        JsonNode resources =
+                installation
+                        .quotas(quota("limits.memory", "1080Mi"), quota("limits.cpu", "1050m"))
+                        .create(withMemory("1Gi"))
+                        .patched()
+                        .at("/spec/initContainers/0/resources");
+
+        assertThat(resources.at("/limits/memory").asString()).isEqualTo("58720256");
+        assertThat(resources.at("/limits/cpu").asString()).isEqualTo("50m");
+        assertThat(resources.at("/requests/memory").asString()).isEqualTo("48Mi");
+    }
+
+    @Test
+    void whereThePodAloneIsTooMuchForAQuotaItIsNotOurs() {
+        Answered answer =
+                installation.quotas(quota("requests.memory", "512Mi")).create(withMemory("1Gi"));
+
+        assertThat(answer.initContainers()).containsExactly("gpusharing-sidecar");
+    }
+
+    @Test
+    void aRuntimesOverheadCountsInAQuota() {
+        ObjectNode pod = withMemory("1Gi");
+        pod.withObject("/spec/overhead").put("memory", "100Mi");
+
+        assertThat(
+                        installation
+                                .quotas(quota("requests.memory", "1144Mi"))
+                                .create(pod)
+                                .initContainers())
+                .isEmpty();
+    }
+
+    @Test
+    void aQuotaOfOtherPodsIsNone() {
+        var terminating =
+                new Quota(
+                        "batch",
+                        Map.of("requests.memory", BigDecimal.ZERO),
+                        List.of(new Quota.Scope("Terminating", "Exists", Set.of())));
+        var urgent =
+                new Quota(
+                        "urgent",
+                        Map.of("requests.memory", new BigDecimal(1 << 30)),
+                        List.of(new Quota.Scope("PriorityClass", "In", Set.of("urgent"))));
+
+        assertThat(
+                        installation
+                                .quotas(terminating, urgent)
+                                .create(withMemory("1Gi"))
+                                .initContainers())
+                .containsExactly("gpusharing-sidecar");
+    }
+
+    /** Without a request of its own the pod is BestEffort, and ours would change that. */
+    @Test
+    void aQuotaThatWouldCountThePodOnlyBecauseOfOursIsNoReasonForARefusal() {
+        var notBestEffort =
+                new Quota(
+                        "burst",
+                        Map.of("limits.cpu", BigDecimal.TEN),
+                        List.of(new Quota.Scope("NotBestEffort", "Exists", Set.of())));
+
+        Answered answer = installation.quotas(notBestEffort).create(halfAGpu());
+
+        assertThat(answer.initContainers()).isEmpty();
+        assertThat(answer.warnings())
+                .containsExactly(
+                        "no metering container is added: quota burst would count the pod because of it");
+    }
+
+    @Test
+    void whatAQuotaLeftAtTheFirstCallDoesNotMakeASecondContainerAtTheNext() {
+        Answered first =
+                installation.quotas(quota("limits.memory", "1080Mi")).create(withMemory("1Gi"));
+
+        Answered second = installation.quotas().received(first.patched());
+
+        assertThat(second.initContainers()).containsExactly("gpusharing-sidecar");
+    }
+
+    private static ObjectNode withMemory(String memory) {
+        ObjectNode pod = halfAGpu();
+        pod.withObject("/spec/containers/0/resources/limits").put("cpu", "1").put("memory", memory);
+        pod.withObject("/spec/containers/0/resources/requests")
+                .put("cpu", "500m")
+                .put("memory", memory);
+        return pod;
+    }
+
+    private static Quota quota(String resource, String left) {
+        return new Quota("team", Map.of(resource, Quantity.parse(left).value()), List.of());
     }
 
     @Test

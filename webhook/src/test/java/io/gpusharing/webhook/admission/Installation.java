@@ -15,6 +15,7 @@ import io.gpusharing.webhook.review.Templates;
 import io.gpusharing.webhook.standing.Budgets;
 import io.gpusharing.webhook.standing.ContainerLimits;
 import io.gpusharing.webhook.standing.PriorityClasses;
+import io.gpusharing.webhook.standing.Quota;
 import io.gpusharing.webhook.standing.Surroundings;
 import java.time.Instant;
 import java.util.List;
@@ -146,6 +147,21 @@ final class Installation {
         return this;
     }
 
+    /** What ResourceQuotas of namespace {@code team-a} leave. */
+    Installation quotas(Quota... quotas) {
+        surroundings =
+                new Surroundings(
+                        surroundings.budgets(),
+                        surroundings.classes(),
+                        surroundings.nodes(),
+                        surroundings.limits(),
+                        namespace -> namespace.equals("team-a") ? List.of(quotas) : List.of(),
+                        surroundings.reportingCa(),
+                        surroundings.unpullable(),
+                        surroundings.now());
+        return this;
+    }
+
     Installation reportingCa(@Nullable String pem) {
         surroundings =
                 new Surroundings(
@@ -166,6 +182,7 @@ final class Installation {
                         surroundings.classes(),
                         surroundings.nodes(),
                         surroundings.limits(),
+                        surroundings.quotas(),
                         surroundings.reportingCa(),
                         image,
                         surroundings.now());

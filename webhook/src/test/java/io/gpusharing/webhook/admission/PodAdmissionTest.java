@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -470,13 +471,38 @@ class PodAdmissionTest {
     @Test
     void aPodNearTheSizeLimitGetsNoContainerButIsStillStamped() {
         ObjectNode pod = halfAGpu();
-        pod.withObject("/metadata/annotations").put("big", "x".repeat(1_433_000));
+        ((ObjectNode) pod.at("/spec/containers/0")).putArray("args").add("x".repeat(1_433_000));
 
         Answered answer = installation.create(pod);
 
         assertThat(answer.initContainers()).isEmpty();
         assertThat(answer.annotation("gpusharing.io/request")).isNotEmpty();
         assertThat(answer.warnings()).singleElement().asString().contains("too large");
+    }
+
+    @Test
+    void annotationsThatOursMakeTooLongAreToldWithWhatTheyAreTooLongBy() {
+        ObjectNode pod = halfAGpu();
+        pod.withObject("/metadata/annotations").put("big", "ä".repeat(131_000));
+
+        Answered answer = installation.create(pod);
+
+        assertThat(answer.code()).isEqualTo(403);
+        assertThat(answer.audit("rules")).isEqualTo("ANNOTATIONS_TOO_LONG");
+        assertThat(answer.message())
+                .startsWith("metadata.annotations have 262003 bytes, and GPUSharing adds ");
+        int by = Integer.parseInt(answer.message().replaceAll(".* ", ""));
+        pod.withObject("/metadata/annotations").put("big", "a".repeat(262_000 - by));
+        Answered shorter = installation.create(pod);
+        assertThat(shorter.allowed()).isTrue();
+        assertThat(bytes(shorter.patched().at("/metadata/annotations"))).isEqualTo(256 * 1024);
+    }
+
+    private static int bytes(JsonNode annotations) {
+        return annotations
+                .propertyStream()
+                .mapToInt(it -> it.getKey().length() + it.getValue().asString().length())
+                .sum();
     }
 
     @Test

@@ -2,10 +2,14 @@ package io.gpusharing.webhook.standing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fabric8.kubernetes.api.model.LimitRangeItemBuilder;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.ResourceQuota;
+import io.fabric8.kubernetes.api.model.ResourceQuotaBuilder;
 import io.gpusharing.request.NodeFacts;
+import java.math.BigDecimal;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -40,5 +44,62 @@ class ClusterWatchTest {
         assertThat(facts.stream().map(it -> it.labels().get("nvidia.com/gpu.memory")))
                 .containsExactly("81559", "81559", "15360");
         assertThat(facts).extracting(NodeFacts::capacity).allMatch(it -> !it.containsKey("cpu"));
+    }
+
+    @Test
+    void whatAPodsLimitMayBeTimesItsRequestIsKnownAsThatOfContainersIs() {
+        var item =
+                new LimitRangeItemBuilder()
+                        .withType("Pod")
+                        .addToMaxLimitRequestRatio("memory", new Quantity("1"))
+                        .build();
+
+        assertThat(ClusterWatch.limits(item).bounded()).containsOnlyKeys("memory");
+    }
+
+    @Test
+    void aQuotaLeavesWhatIsNotUsed() {
+        ResourceQuota quota =
+                new ResourceQuotaBuilder()
+                        .withNewMetadata()
+                        .withName("team")
+                        .endMetadata()
+                        .withNewSpec()
+                        .withScopes("NotBestEffort")
+                        .endSpec()
+                        .withNewStatus()
+                        .addToHard("cpu", new Quantity("4"))
+                        .addToHard("limits.memory", new Quantity("4Gi"))
+                        .addToHard("count/pods", new Quantity("3"))
+                        .addToHard("services", new Quantity("3"))
+                        .addToUsed("cpu", new Quantity("3500m"))
+                        .addToUsed("limits.memory", new Quantity("5Gi"))
+                        .addToUsed("count/pods", new Quantity("1"))
+                        .addToUsed("services", new Quantity("1"))
+                        .endStatus()
+                        .build();
+
+        Quota left = QuotaReading.quota(quota);
+
+        assertThat(left.left())
+                .containsOnlyKeys("requests.cpu", "limits.memory", "pods")
+                .containsEntry("requests.cpu", new BigDecimal("0.500"));
+        assertThat(left.left().get("limits.memory")).isNegative();
+        assertThat(left.scopes()).extracting(Quota.Scope::name).containsExactly("NotBestEffort");
+    }
+
+    @Test
+    void aQuotaThatNobodyHasCountedYetLeavesEverything() {
+        ResourceQuota quota =
+                new ResourceQuotaBuilder()
+                        .withNewMetadata()
+                        .withName("new")
+                        .endMetadata()
+                        .withNewSpec()
+                        .addToHard("limits.cpu", new Quantity("1"))
+                        .endSpec()
+                        .build();
+
+        assertThat(QuotaReading.quota(quota).left()).isEmpty();
     }
 }

@@ -1,0 +1,82 @@
+package io.gpusharing.webhook.standing;
+
+import io.fabric8.kubernetes.api.model.ResourceQuota;
+import io.fabric8.kubernetes.api.model.ResourceQuotaSpec;
+import io.fabric8.kubernetes.api.model.ResourceQuotaStatus;
+import io.fabric8.kubernetes.client.informers.cache.Cache;
+import io.fabric8.kubernetes.client.informers.cache.Indexer;
+import io.gpusharing.request.Quantity;
+import io.gpusharing.webhook.standing.Quota.Scope;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * Reads ResourceQuotas as they are in the cluster. They change with every pod of their namespace,
+ * so they are read when somebody asks, and not whenever one changes.
+ */
+final class QuotaReading {
+
+    private QuotaReading() {}
+
+    static Quotas of(Indexer<ResourceQuota> known) {
+        return namespace ->
+                known.byIndex(Cache.NAMESPACE_INDEX, namespace).stream()
+                        .map(QuotaReading::quota)
+                        .toList();
+    }
+
+    /** What a quota leaves. One that nobody has counted yet leaves everything. */
+    static Quota quota(ResourceQuota found) {
+        var left = new HashMap<String, BigDecimal>();
+        ResourceQuotaStatus status = found.getStatus();
+        if (status != null && status.getHard() != null && status.getUsed() != null) {
+            status.getHard()
+                    .forEach((name, hard) -> {
+                        var used = status.getUsed().get(name);
+                        String resource = resource(name);
+                        if (used != null && !resource.isEmpty()) {
+                            left.merge(
+                                    resource, value(hard).subtract(value(used)), BigDecimal::min);
+                        }
+                    });
+        }
+        return new Quota(found.getMetadata().getName(), left, scopes(found.getSpec()));
+    }
+
+    private static String resource(String name) {
+        return switch (name) {
+            case "cpu", "requests.cpu" -> "requests.cpu";
+            case "memory", "requests.memory" -> "requests.memory";
+            case "pods", "count/pods" -> "pods";
+            case "limits.cpu", "limits.memory" -> name;
+            default -> "";
+        };
+    }
+
+    private static BigDecimal value(io.fabric8.kubernetes.api.model.Quantity amount) {
+        return Quantity.parse(amount.toString()).value();
+    }
+
+    private static List<Scope> scopes(ResourceQuotaSpec spec) {
+        var scopes = new ArrayList<Scope>();
+        if (spec != null) {
+            Objects.requireNonNullElse(spec.getScopes(), List.<String>of())
+                    .forEach(name -> scopes.add(new Scope(name, "Exists", Set.of())));
+            if (spec.getScopeSelector() != null) {
+                spec.getScopeSelector()
+                        .getMatchExpressions()
+                        .forEach(it ->
+                                scopes.add(
+                                        new Scope(
+                                                it.getScopeName(),
+                                                it.getOperator(),
+                                                Set.copyOf(it.getValues()))));
+            }
+        }
+        return scopes;
+    }
+}
