@@ -8,17 +8,19 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.stream.Stream;
 
 /**
  * HAMi's {@code nvidia.com/gpu} (how many GPUs), and of each of them {@code nvidia.com/gpumem}
  * (MiB) or {@code nvidia.com/gpumem-percentage}, and {@code nvidia.com/gpucores} (percent).
  *
  * <p>As in Project-HAMi/HAMi with its default settings: no memory amount, or a percentage of 0 or
- * 100, is all of the memory; no count beside a part is one GPU; all of the memory or all of the
- * cores keeps everybody else away, so it is a whole GPU. Cores that are not given are not limited;
- * such a part counts by its memory alone, in both parts. HAMi cuts more than 100 percent of the
- * cores down to 100 in silence and takes the amount where both memory resources are given; both are
- * refused here, because neither is what the user wrote.
+ * 100, is all of the memory; no count beside a part is as many GPUs as the site has told HAMi
+ * ({@code defaultGPUNum}), one if nothing is said; all of the memory or all of the cores keeps
+ * everybody else away, so it is a whole GPU. Cores that are not given are not limited; such a part
+ * counts by its memory alone, in both parts. HAMi cuts more than 100 percent of the cores down to
+ * 100 in silence and takes the amount where both memory resources are given; both are refused here,
+ * because neither is what the user wrote.
  *
  * <p>How large a GPU is says HAMi's own annotation on the node, else the label of NVIDIA's
  * gpu-feature-discovery; without either, an amount of memory counts as all of it.
@@ -55,9 +57,46 @@ public final class HamiGrammar extends CountingGrammar {
     private static final List<CountedResource> RESOURCES =
             List.of(GPUS, MEBIBYTES, MEMORY_PERCENT, CORE_PERCENT);
 
+    private final long defaultGpus;
+
+    /** With HAMi's own default. */
+    public HamiGrammar() {
+        this(1);
+    }
+
+    /**
+     * @param defaultGpus HAMi's {@code defaultGPUNum}: how many GPUs its webhook writes beside a
+     *     part without a count. It is asked after us, and what it adds then is nothing that we
+     *     judged, so we write it. 0: it writes none
+     */
+    public HamiGrammar(long defaultGpus) {
+        this.defaultGpus = defaultGpus;
+    }
+
     @Override
     public String name() {
         return "hami";
+    }
+
+    @Override
+    public PodRequest completed(PodRequest pod) {
+        if (defaultGpus == 0 || pod.containers().stream().noneMatch(HamiGrammar::lacksCount)) {
+            return pod;
+        }
+        return new PodRequest(
+                pod.containers().stream()
+                        .map(container ->
+                                lacksCount(container)
+                                        ? container.with(COUNT, Quantity.of(defaultGpus))
+                                        : container)
+                        .toList());
+    }
+
+    /** As HAMi sees it, which looks at limits alone. */
+    private static boolean lacksCount(ContainerRequest container) {
+        return container.amount(COUNT).isEmpty()
+                && Stream.of(MEMORY, MEMORY_PERCENTAGE, CORES)
+                        .anyMatch(container.limits()::containsKey);
     }
 
     @Override

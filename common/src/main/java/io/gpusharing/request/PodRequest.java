@@ -1,7 +1,10 @@
 package io.gpusharing.request;
 
+import io.gpusharing.request.ContainerRequest.Kind;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.StringJoiner;
 import java.util.TreeSet;
@@ -76,6 +79,35 @@ public record PodRequest(List<ContainerRequest> containers) {
             }
         }
         return line.toString();
+    }
+
+    /**
+     * What a stamp tells of the pod: its containers in their order, as app containers.
+     *
+     * @return nothing if it is not one
+     */
+    public static Optional<PodRequest> ofStamp(String stamp) {
+        var containers = new LinkedHashMap<String, Map<String, Quantity>>();
+        try {
+            for (String entry : stamp.split(",", -1)) {
+                int name = entry.indexOf('/');
+                int amount = entry.lastIndexOf('=');
+                containers
+                        .computeIfAbsent(entry.substring(0, name), key -> new LinkedHashMap<>())
+                        .put(
+                                entry.substring(name + 1, amount),
+                                Quantity.parse(entry.substring(amount + 1)));
+            }
+        } catch (IndexOutOfBoundsException | IllegalArgumentException e) {
+            return Optional.empty();
+        }
+        return Optional.of(
+                new PodRequest(
+                        containers.entrySet().stream()
+                                .map(it ->
+                                        new ContainerRequest(
+                                                it.getKey(), Kind.App, it.getValue(), Map.of()))
+                                .toList()));
     }
 
     private static String plain(Quantity amount) {

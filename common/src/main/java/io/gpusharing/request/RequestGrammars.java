@@ -47,17 +47,21 @@ public final class RequestGrammars {
      *     grammars read the same resource, or if there is no grammar at all
      */
     public static RequestGrammars of(List<String> names, List<CustomResource> custom) {
-        return of(names, custom, 0);
+        return of(names, custom, 0, 1);
     }
 
     /**
-     * The same, where fractions may leave out their memory.
+     * The same, where containers may leave something out.
      *
      * @param defaultMemoryPerGpu see {@link VcudaGrammar#VcudaGrammar(long)}
+     * @param hamiDefaultGpus see {@link HamiGrammar#HamiGrammar(long)}
      * @throws IllegalArgumentException as {@link #of(List, List)}
      */
     public static RequestGrammars of(
-            List<String> names, List<CustomResource> custom, long defaultMemoryPerGpu) {
+            List<String> names,
+            List<CustomResource> custom,
+            long defaultMemoryPerGpu,
+            long hamiDefaultGpus) {
         var chosen = new LinkedHashMap<String, RequestGrammar>();
         for (String name : names) {
             Supplier<RequestGrammar> grammar = BY_NAME.get(name);
@@ -87,6 +91,7 @@ public final class RequestGrammars {
             });
         }
         chosen.computeIfPresent("vcuda", (name, vcuda) -> new VcudaGrammar(defaultMemoryPerGpu));
+        chosen.computeIfPresent("hami", (name, hami) -> new HamiGrammar(hamiDefaultGpus));
         var all = new ArrayList<>(chosen.values());
         if (!custom.isEmpty()) {
             all.add(new CustomGrammar(custom));

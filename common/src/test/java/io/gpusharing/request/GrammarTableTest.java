@@ -94,6 +94,18 @@ class GrammarTableTest {
         assertThat(verdict).isEqualTo(pod.expected().get("verdict"));
     }
 
+    /** What a provider's own webhook would write after us, or nothing at all. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("any")
+    void addsWhatTheProviderWouldAddAndNothingElse(Fixture pod) {
+        RequestGrammars grammars = grammars(pod);
+        PodRequest request = pod.request();
+
+        assertThat(grammars.completed(request).stamp(grammars::reads))
+                .isEqualTo(
+                        pod.expected().getOrDefault("completed", request.stamp(grammars::reads)));
+    }
+
     private static RequestGrammars grammars(Fixture pod) {
         String folder = pod.name().substring(0, pod.name().indexOf('/'));
         return Objects.requireNonNull(BY_FOLDER.get(folder));

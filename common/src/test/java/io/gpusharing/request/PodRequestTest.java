@@ -22,6 +22,16 @@ class PodRequestTest {
                 .isEqualTo("b/x.com/core=50,b/x.com/mem=1000,a/x.com/core=1000");
     }
 
+    @Test
+    void aStampTellsTheAmountsAgainAndAnythingElseTellsNothing() {
+        String stamp = "b/x.com/core=50,b/x.com/mem=1000,a/x.com/core=1000";
+
+        assertThat(PodRequest.ofStamp(stamp).orElseThrow().stamp(name -> true)).isEqualTo(stamp);
+        assertThat(PodRequest.ofStamp("")).isEmpty();
+        assertThat(PodRequest.ofStamp("b/x.com=much")).isEmpty();
+        assertThat(PodRequest.ofStamp("a=1/b")).isEmpty();
+    }
+
     private static ContainerRequest container(String name, Map<String, String> limits) {
         var amounts = new java.util.HashMap<String, Quantity>();
         limits.forEach((resource, text) -> amounts.put(resource, Quantity.parse(text)));

@@ -23,6 +23,8 @@ import org.springframework.validation.annotation.Validated;
  *     unit is worth, for instance {@code amd.com/gpu} with 1000000
  * @param defaultMemoryPerGpu what a fraction of a GPU without {@code tencent.com/vcuda-memory} gets
  *     its part of, in blocks of 256 MiB; 0 refuses such a fraction; at most 4096, a terabyte
+ * @param hamiDefaultGpus {@code defaultGPUNum} of HAMi's configuration: the {@code nvidia.com/gpu}
+ *     of containers that ask only for a part; 0 if its webhook adds none
  */
 @Validated
 @ConfigurationProperties("gpusharing")
@@ -31,4 +33,5 @@ public record GpuSharingProperties(
         @NotEmpty List<String> resources,
         @DefaultValue List<String> grammars,
         @DefaultValue Map<String, Long> customResources,
-        @PositiveOrZero @Max(4096) long defaultMemoryPerGpu) {}
+        @PositiveOrZero @Max(4096) long defaultMemoryPerGpu,
+        @PositiveOrZero @Max(64) long hamiDefaultGpus) {}

@@ -34,7 +34,8 @@ final class Grammars {
                     properties.customResources().entrySet().stream()
                             .map(entry -> CustomResource.of(entry.getKey(), entry.getValue()))
                             .toList(),
-                    properties.defaultMemoryPerGpu());
+                    properties.defaultMemoryPerGpu(),
+                    properties.hamiDefaultGpus());
         } catch (IllegalArgumentException e) {
             throw new ConfigurationException(
                     String.valueOf(e.getMessage()),

@@ -51,6 +51,11 @@ class ChainIT {
         return operations;
     }
 
+    private static String core(int amount) {
+        return "[{op: replace, path: /spec/containers/0/resources/limits/tencent.com~1vcuda-core, value: '%1$d'}, {op: replace, path: /spec/containers/0/resources/requests/tencent.com~1vcuda-core, value: '%1$d'}]"
+                .formatted(amount);
+    }
+
     private static List<String> missing(JsonNode pod, String... maps) {
         return List.of(maps).stream()
                 .filter(map -> !pod.path("metadata").has(map))
@@ -96,23 +101,35 @@ class ChainIT {
                                                 + GPU
                                                 + "}}")
                                 + "]");
+        register(cluster, "zzz-more", "more-after", "Never", pod -> core(60));
+        register(cluster, "zzz-illegal", "illegal-after", "Never", pod -> core(150));
         register(
                 cluster,
-                "zzz-more",
-                "more-after",
-                "Never",
+                "zzz-most",
+                "more-and-more",
+                "IfNeeded",
                 pod ->
-                        "["
-                                + "{op: replace, path: /spec/containers/0/resources/limits/tencent.com~1vcuda-core, value: '60'},"
-                                + "{op: replace, path: /spec/containers/0/resources/requests/tencent.com~1vcuda-core, value: '60'}]");
+                        core(
+                                10
+                                        + pod.at(
+                                                        "/spec/containers/0/resources/limits/tencent.com~1vcuda-core")
+                                                .asInt()));
         // The last one registered is the last one that the API server hears of.
         eventually("the API server asks the other webhooks too")
-                .until(() -> !api.dryRun("more-after", Pods.halfAGpu("probe")).accepted());
+                .until(() -> !api.dryRun("more-and-more", Pods.halfAGpu("probe")).accepted());
     }
 
     @AfterAll
     static void end(AdmissionCluster cluster) {
-        List.of("aaa-mesh", "zzz-mesh", "aaa-again", "aaa-gpu", "zzz-gpu", "zzz-more")
+        List.of(
+                        "aaa-mesh",
+                        "zzz-mesh",
+                        "aaa-again",
+                        "aaa-gpu",
+                        "zzz-gpu",
+                        "zzz-more",
+                        "zzz-illegal",
+                        "zzz-most")
                 .forEach(name ->
                         cluster.api()
                                 .delete(
@@ -139,6 +156,9 @@ class ChainIT {
 
         assertMeshed(pod);
         assertThat(Pods.names(Pods.sidecar(pod).path("env"))).contains("MESH", "GPUSHARING_POD");
+        assertThat(Pods.names(pod.at("/spec/initContainers")))
+                .as("asked again, we know our container in what was made of it")
+                .containsExactly("gpusharing-sidecar");
     }
 
     @Test
@@ -171,14 +191,12 @@ class ChainIT {
     }
 
     @Test
-    void aGpuAddedAfterUsIsRefusedByThePolicy() {
-        Api.Answer answer = api.create("gpu-after", Pods.halfAGpu("a"));
+    void aGpuAddedAfterUsIsJudgedAndStampedToo() {
+        ObjectNode pod = api.create("gpu-after", Pods.halfAGpu("a")).orFail();
 
-        assertThat(answer.code()).isEqualTo(403);
-        assertThat(answer.message())
-                .contains("ValidatingAdmissionPolicy 'gpusharing-protected'")
-                .contains("another webhook changed them afterwards")
-                .contains("late/tencent.com/vcuda-core=50");
+        assertThat(Pods.annotation(pod, "gpusharing.io/request"))
+                .isEqualTo(
+                        "cuda/tencent.com/vcuda-core=50,cuda/tencent.com/vcuda-memory=15,late/tencent.com/vcuda-core=50,late/tencent.com/vcuda-memory=15");
     }
 
     @Test
@@ -190,13 +208,35 @@ class ChainIT {
     }
 
     @Test
-    void anAmountRaisedAfterUsIsRefused() {
-        Api.Answer answer = api.create("more-after", Pods.halfAGpu("a"));
+    void anAmountRaisedAfterUsIsStampedAnew() {
+        ObjectNode pod = api.create("more-after", Pods.halfAGpu("a")).orFail();
+
+        assertThat(Pods.annotation(pod, "gpusharing.io/request"))
+                .isEqualTo("cuda/tencent.com/vcuda-core=60,cuda/tencent.com/vcuda-memory=15");
+        assertThat(Pods.annotation(pod, "tencent.com/vcuda-core-limit")).isEqualTo("60");
+        assertThat(Pods.names(pod.at("/spec/initContainers")))
+                .containsExactly("gpusharing-sidecar");
+    }
+
+    @Test
+    void anAmountRaisedToSomethingIllegalIsRefusedByUs() {
+        Api.Answer answer = api.create("illegal-after", Pods.halfAGpu("a"));
+
+        assertThat(answer.code()).isEqualTo(422);
+        assertThat(answer.message()).contains("tencent.com/vcuda-core] is 150");
+    }
+
+    /** Nobody is asked a third time. */
+    @Test
+    void anAmountRaisedOnceMoreIsRefusedByThePolicy() {
+        Api.Answer answer = api.create("more-and-more", Pods.halfAGpu("a"));
 
         assertThat(answer.code()).isEqualTo(403);
         assertThat(answer.message())
-                .contains("Checked: cuda/tencent.com/vcuda-core=50")
-                .containsPattern("now: .*cuda/tencent.com/vcuda-core=60");
+                .contains("ValidatingAdmissionPolicy 'gpusharing-protected'")
+                .contains("another webhook changed them afterwards")
+                .contains("Checked: cuda/tencent.com/vcuda-core=60")
+                .containsPattern("now: .*cuda/tencent.com/vcuda-core=70");
     }
 
     private static void assertMeshed(ObjectNode pod) {

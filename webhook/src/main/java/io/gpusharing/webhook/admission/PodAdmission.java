@@ -1,5 +1,6 @@
 package io.gpusharing.webhook.admission;
 
+import io.gpusharing.Names;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.RequestGrammar;
@@ -17,6 +18,7 @@ import io.gpusharing.webhook.injection.Sidecar.Parts;
 import io.gpusharing.webhook.injection.Sidecar.Plan;
 import io.gpusharing.webhook.review.PodView;
 import io.gpusharing.webhook.review.Review;
+import io.gpusharing.webhook.standing.Demands;
 import io.gpusharing.webhook.standing.NamespaceStanding;
 import io.gpusharing.webhook.standing.Surroundings;
 import java.time.Instant;
@@ -82,8 +84,8 @@ final class PodAdmission {
         var findings = new Findings();
         PodRequest request = completion.request();
         RequestGrammar grammar = grammars.grammarOf(request).orElseThrow();
-        Instant at = Stamp.judgedAt(pod, surroundings.now());
-        NamespaceStanding standing = surroundings.budgets().standingOf(review.namespace(), at);
+        Instant now = surroundings.now();
+        NamespaceStanding standing = surroundings.budgets().standingOf(review.namespace(), now);
         if (standing.refuses()) {
             findings.refuse(
                     "BUDGET_USED_UP",
@@ -116,21 +118,39 @@ final class PodAdmission {
                         surroundings,
                         patch,
                         findings);
-        var stamp = Stamp.of(standing, request.stamp(grammars::reads), container);
-        sideways.checkForged(stamp.forgedIn(pod), findings);
+        Stamp stamp = Stamp.of(standing, request.stamp(grammars::reads), container).since(pod, now);
+        sideways.checkForged(stamp.forgedIn(pod, now), findings);
         Map<String, String> ceilings = grammar.annotations(request);
         checkSize(pod, stamp, ceilings, findings);
         if (!findings.refusals().isEmpty()) {
             return new Refused(Refused.FORBIDDEN, findings.refusals());
         }
         stamp.writeTo(patch);
+        Map<String, String> before =
+                Stamp.isFresh(pod, now) ? ceilingsBefore(pod, grammar) : Map.of();
+        before.forEach((key, value) -> {
+            if (value.equals(pod.annotation(key)) && !ceilings.containsKey(key)) {
+                patch.removeAnnotation(key);
+            }
+        });
         ceilings.forEach((key, value) -> {
-            if (pod.annotation(key) == null) {
+            String present = pod.annotation(key);
+            if (present == null || present.equals(before.get(key))) {
                 patch.annotate(key, value);
             }
         });
         priorityClass.ifPresent(patch::priorityClass);
         return new Allowed(patch, findings.warnings(), audit(standing, priorityClass, container));
+    }
+
+    /**
+     * What we wrote for the provider when the pod, before another webhook, asked for other amounts.
+     */
+    private static Map<String, String> ceilingsBefore(PodView pod, RequestGrammar grammar) {
+        return Optional.ofNullable(pod.annotation(Names.REQUEST_ANNOTATION))
+                .flatMap(PodRequest::ofStamp)
+                .map(grammar::annotations)
+                .orElse(Map.of());
     }
 
     /** The API server refuses what our annotations make too long, and names neither them nor us. */
@@ -169,7 +189,12 @@ final class PodAdmission {
         if (!sidecar.isWanted() || ca == null || "windows".equals(pod.spec().osName())) {
             return null;
         }
-        return switch (sidecar.planFor(pod, ca, surroundings.demandsIn(namespace), priorityClass)) {
+        String stamped =
+                Stamp.isFresh(pod, surroundings.now())
+                        ? pod.annotation(Names.SIDECAR_ANNOTATION)
+                        : null;
+        Demands demands = surroundings.demandsIn(namespace);
+        return switch (sidecar.planFor(pod, stamped, ca, demands, priorityClass)) {
             case Plan.Present(String name) -> name;
             case Plan.Add _ when sidecar.image().equals(surroundings.unpullable()) -> {
                 findings.warn("no metering container is added: its image cannot be pulled for now");

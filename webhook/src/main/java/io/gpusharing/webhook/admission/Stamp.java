@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Stamp(Map<String, @Nullable String> annotations) {
 
-    /** As long as a request to the API server can take: a stamp may be our own of just before. */
+    /** As long as a request to the API server can take. */
     private static final Duration OWN_REQUEST = Duration.ofSeconds(60);
 
     private static final List<String> KEYS =
@@ -51,38 +52,69 @@ record Stamp(Map<String, @Nullable String> annotations) {
         var annotations = new HashMap<String, @Nullable String>();
         annotations.put(BUDGET_ANNOTATION, standing.budget());
         annotations.put(STANDING_ANNOTATION, standing.standing().word());
-        annotations.put(STANDING_AS_OF_ANNOTATION, standing.asOf().toString());
+        annotations.put(
+                STANDING_AS_OF_ANNOTATION,
+                standing.asOf().truncatedTo(ChronoUnit.MILLIS).toString());
         annotations.put(REQUEST_ANNOTATION, request);
         annotations.put(SIDECAR_ANNOTATION, sidecar);
         return new Stamp(annotations);
     }
 
     /**
-     * The instant to judge a pod at. A pod that we have just judged comes again if we are
-     * registered twice: it is judged at the instant of its stamp, so that a budget that ends in
-     * between cannot change the answer within one request.
+     * Whether the pod has a stamp of just now: we have judged it within the same request, if it
+     * comes again because another webhook has changed it or because we are registered twice. Nobody
+     * can tell whether it is ours. So nothing of it counts: the pod is judged anew, and what
+     * differs is written over.
      */
-    static Instant judgedAt(PodView pod, Instant now) {
-        Instant at = now.truncatedTo(ChronoUnit.MILLIS);
+    static boolean isFresh(PodView pod, Instant now) {
+        Instant stamped = asOf(pod);
+        // A replica whose clock is ahead may have written it.
+        return stamped != null && Duration.between(stamped, now).abs().compareTo(OWN_REQUEST) < 0;
+    }
+
+    private static @Nullable Instant asOf(PodView pod) {
         String stamped = pod.annotation(STANDING_AS_OF_ANNOTATION);
-        if (stamped == null) {
-            return at;
-        }
         try {
-            Instant before = Instant.parse(stamped);
-            return before.isAfter(now.minus(OWN_REQUEST)) && !before.isAfter(now) ? before : at;
+            return stamped == null ? null : Instant.parse(stamped);
         } catch (DateTimeException e) {
-            return at;
+            return null;
         }
     }
 
-    /** Where the pod has keys of ours already, with other values than these. */
-    List<String> forgedIn(PodView pod) {
+    /**
+     * This stamp with the instant of the one that the pod has, if that is fresh and says the same:
+     * so that what is judged twice is not changed twice.
+     */
+    Stamp since(PodView pod, Instant now) {
+        Instant before = asOf(pod);
+        if (before == null
+                || before.isAfter(now)
+                || !isFresh(pod, now)
+                || !isSame(BUDGET_ANNOTATION, pod)
+                || !isSame(STANDING_ANNOTATION, pod)) {
+            return this;
+        }
+        var same = new HashMap<String, @Nullable String>(annotations);
+        same.put(STANDING_AS_OF_ANNOTATION, pod.annotation(STANDING_AS_OF_ANNOTATION));
+        return new Stamp(same);
+    }
+
+    private boolean isSame(String key, PodView pod) {
+        return Objects.equals(annotations.get(key), pod.annotation(key));
+    }
+
+    /**
+     * Where the pod has keys of ours already, with other values than these, and they are not of
+     * just now.
+     */
+    List<String> forgedIn(PodView pod, Instant now) {
         var forged = new ArrayList<String>();
-        for (String key : KEYS) {
-            String found = pod.annotation(key);
-            if (found != null && !found.equals(annotations.get(key))) {
-                forged.add(annotation(key));
+        if (!isFresh(pod, now)) {
+            for (String key : KEYS) {
+                String found = pod.annotation(key);
+                if (found != null && !found.equals(annotations.get(key))) {
+                    forged.add(annotation(key));
+                }
             }
         }
         addForgedLabel(pod, forged);

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.SerializableString;
 import tools.jackson.databind.JsonNode;
@@ -88,12 +89,19 @@ public final class Sidecar {
     /**
      * What this pod has to get.
      *
+     * @param stamped name of the container that we have just added to it, if this is so; null
+     *     otherwise
      * @param ca what the container trusts, PEM
      * @param demanded what the namespace demands
      * @param priorityClass that the pod will have; null if none
      */
-    public Plan planFor(PodView pod, String ca, Demands demanded, @Nullable String priorityClass) {
-        Optional<String> present = presentIn(pod, ca);
+    public Plan planFor(
+            PodView pod,
+            @Nullable String stamped,
+            String ca,
+            Demands demanded,
+            @Nullable String priorityClass) {
+        Optional<String> present = presentIn(pod, stamped, ca);
         if (present.isPresent()) {
             return new Plan.Present(present.get());
         }
@@ -115,21 +123,57 @@ public final class Sidecar {
      * for what it asks for: that was fitted to what the namespace left then. The name alone proves
      * nothing: users may use it too.
      */
-    private Optional<String> presentIn(PodView pod, String ca) {
+    private Optional<String> presentIn(PodView pod, @Nullable String stamped, String ca) {
         for (Container container : pod.initContainers()) {
             if (container.name().startsWith(Names.SIDECAR_CONTAINER)
-                    && isOurs(container, pod, ca)) {
+                    && isOurs(container, pod, container.name().equals(stamped), ca)) {
                 return Optional.of(container.name());
             }
         }
         return Optional.empty();
     }
 
-    private boolean isOurs(Container container, PodView pod, String ca) {
+    /**
+     * @param stamped whether it is said that we have just added it: then others may have changed
+     *     since what a pod's own webhooks change, and it is left as they want it. A tenant who says
+     *     so has a meter that does not report, which is nothing that it could not have otherwise.
+     */
+    private boolean isOurs(Container container, PodView pod, boolean stamped, String ca) {
+        if (container.asksForAGpu()) {
+            return false;
+        }
         String suffix = container.name().substring(Names.SIDECAR_CONTAINER.length());
         Parts ours = manifest.render(SidecarForm.of(pod, suffix, new PodLevel()), ca);
-        return contains(MAPPER.readTree(container.source().bytes()), ours.container())
+        JsonNode found = MAPPER.readTree(container.source().bytes());
+        JsonNode wanted = MAPPER.readTree(ours.container().getValue());
+        return (stamped ? remains(found, wanted) : contains(found, wanted))
                 && ours.volumes().stream().allMatch(volume -> hasVolume(pod, volume));
+    }
+
+    /**
+     * What is left of ours where a registry's webhook has rewritten the image, a mesh has added
+     * variables, the cluster pulls every image anew, a policy has set a security context.
+     */
+    private static boolean remains(JsonNode found, JsonNode ours) {
+        return Stream.of("env", "volumeMounts")
+                        .allMatch(list ->
+                                ours.path(list)
+                                        .valueStream()
+                                        .allMatch(entry -> has(found.path(list), entry)))
+                && found.path("restartPolicy").equals(ours.path("restartPolicy"))
+                && imageName(found).equals(imageName(ours))
+                && (found.path("imagePullPolicy").equals(ours.path("imagePullPolicy"))
+                        || found.path("imagePullPolicy").asString("").equals("Always"));
+    }
+
+    private static boolean has(JsonNode list, JsonNode entry) {
+        return list.valueStream().anyMatch(it -> contains(it, entry));
+    }
+
+    /** {@code sidecar} of {@code registry.example.com:5000/gpusharing/sidecar:1@sha256:…}. */
+    private static String imageName(JsonNode container) {
+        String image = container.path("image").asString("");
+        return image.substring(image.lastIndexOf('/') + 1).replaceFirst("[:@].*", "");
     }
 
     private static boolean hasVolume(PodView pod, SerializableString ours) {
@@ -154,9 +198,7 @@ public final class Sidecar {
                             case "volumeMounts" ->
                                     field.getValue()
                                             .valueStream()
-                                            .allMatch(mount ->
-                                                    theirs.valueStream()
-                                                            .anyMatch(it -> contains(it, mount)));
+                                            .allMatch(mount -> has(theirs, mount));
                             default -> contains(theirs, field.getValue());
                         };
                     });

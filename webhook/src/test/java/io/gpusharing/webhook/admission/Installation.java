@@ -72,7 +72,7 @@ final class Installation {
 
     /** A fraction without memory gets its part of so many blocks. */
     Installation defaultMemory(long perGpu) {
-        this.grammars = RequestGrammars.of(List.of("vcuda"), List.of(), perGpu);
+        this.grammars = RequestGrammars.of(List.of("vcuda"), List.of(), perGpu, 1);
         return this;
     }
 

@@ -414,21 +414,19 @@ class PodAdmissionTest {
     }
 
     @Test
-    void aBudgetThatEndsWithinOneRequestDoesNotChangeTheAnswer() {
-        installation.budgetThatEndsIn(1);
+    void aStampOfJustBeforeTheBudgetEndedBuysNothing() {
+        installation.budgetThatEndsIn(1, OnExhausted.Refuse);
         Answered first = installation.create(halfAGpu());
 
-        installation.at(Installation.NOW.plusSeconds(3));
-        Answered second = installation.received(first.patched());
-        Answered another = installation.create(halfAGpu());
+        Answered second =
+                installation.at(Installation.NOW.plusSeconds(3)).received(first.patched());
 
-        assertThat(second.allowed()).isTrue();
-        assertThat(second.operations()).isEmpty();
-        assertThat(another.priorityClass()).isEqualTo("gpu-over-budget");
+        assertThat(second.code()).isEqualTo(403);
+        assertThat(second.audit("rules")).isEqualTo("BUDGET_USED_UP");
     }
 
     @Test
-    void aFreshStampThatClaimsABetterStandingIsForged() {
+    void aFreshStampThatClaimsABetterStandingIsWrittenOver() {
         Answered first = installation.budget("10", OnExhausted.LowerPriority).create(halfAGpu());
 
         Answered second =
@@ -437,7 +435,142 @@ class PodAdmissionTest {
                         .at(Installation.NOW.plusSeconds(3))
                         .received(first.patched());
 
-        assertThat(second.code()).isEqualTo(403);
+        assertThat(second.annotation("gpusharing.io/standing")).isEqualTo("OverBudget");
+        assertThat(second.annotation("gpusharing.io/standing-as-of"))
+                .isEqualTo("2026-03-10T12:00:03Z");
+        assertThat(second.priorityClass()).isEqualTo("gpu-over-budget");
+    }
+
+    @Test
+    void theReplicaThatIsAskedSecondMayHaveAClockThatIsBehind() {
+        Answered first = installation.create(halfAGpu());
+        var changed = (ObjectNode) first.patched();
+        amounts(changed).put("tencent.com/vcuda-core", "60");
+
+        Answered second = installation.at(Installation.NOW.minusSeconds(3)).received(changed);
+
+        assertThat(second.allowed()).as(second.message()).isTrue();
+    }
+
+    @Test
+    void whatAnotherWebhookRaisesIsJudgedAndStampedAnew() {
+        var raised = (ObjectNode) installation.create(halfAGpu()).patched();
+        amounts(raised).put("tencent.com/vcuda-core", "80");
+
+        Answered second = installation.received(raised);
+
+        assertThat(second.allowed()).as(second.message()).isTrue();
+        assertThat(second.annotation("gpusharing.io/request"))
+                .isEqualTo("cuda/tencent.com/vcuda-core=80,cuda/tencent.com/vcuda-memory=15");
+        assertThat(second.annotation("tencent.com/vcuda-core-limit")).isEqualTo("80");
+    }
+
+    @Test
+    void whatItRaisesToSomethingIllegalIsRefused() {
+        var raised = (ObjectNode) installation.create(halfAGpu()).patched();
+        amounts(raised).put("tencent.com/vcuda-core", "150");
+
+        assertThat(installation.received(raised).code()).isEqualTo(422);
+    }
+
+    @Test
+    void aUsersCeilingStaysAlsoThen() {
+        ObjectNode pod = halfAGpu();
+        pod.withObject("/metadata/annotations").put("tencent.com/vcuda-core-limit", "90");
+        var raised = (ObjectNode) installation.create(pod).patched();
+        amounts(raised).put("tencent.com/vcuda-core", "80");
+
+        assertThat(installation.received(raised).annotation("tencent.com/vcuda-core-limit"))
+                .isEqualTo("90");
+    }
+
+    @Test
+    void aPartForWhichHamiWouldAddTheCountGetsItFromUs() {
+        installation.grammars("hami");
+        ObjectNode pod =
+                yaml(
+                        """
+                        metadata: {name: part}
+                        spec:
+                          containers:
+                          - name: cuda
+                            resources: {limits: {nvidia.com/gpumem: 4096}}
+                        """);
+
+        Answered answer = installation.create(pod);
+
+        assertThat(answer.annotation("gpusharing.io/request"))
+                .isEqualTo("cuda/nvidia.com/gpu=1,cuda/nvidia.com/gpumem=4096");
+        assertThat(
+                        answer.patched()
+                                .path("spec")
+                                .path("containers")
+                                .path(0)
+                                .path("resources")
+                                .path("limits")
+                                .path("nvidia.com/gpu")
+                                .asString())
+                .isEqualTo("1");
+        assertThat(answer.warnings())
+                .containsExactly("container \"cuda\": nvidia.com/gpu is 1 by default");
+    }
+
+    @Test
+    void aCountThatAnotherWebhookAddsAfterUsIsTakenOver() {
+        installation.grammars("metagpu", "hami");
+        var added =
+                (ObjectNode)
+                        installation
+                                .create(
+                                        yaml(
+                                                """
+                                                metadata: {name: part}
+                                                spec:
+                                                  containers:
+                                                  - name: cuda
+                                                    resources: {limits: {nvidia.com/gpu: 1, nvidia.com/gpumem: 4096}}
+                                                """))
+                                .patched();
+        amounts(added).put("nvidia.com/gpu", "2");
+
+        Answered second = installation.received(added);
+
+        assertThat(second.annotation("gpusharing.io/request"))
+                .isEqualTo("cuda/nvidia.com/gpu=2,cuda/nvidia.com/gpumem=4096");
+    }
+
+    @Test
+    void whatOthersChangeInOurContainerDoesNotMakeASecondOne() {
+        var changed = (ObjectNode) installation.create(halfAGpu()).patched();
+        var ours = (ObjectNode) changed.at("/spec/initContainers/0");
+        ours.put("image", "mirror.example.com:5000/gpusharing/sidecar:1@sha256:00")
+                .put("imagePullPolicy", "Always");
+        ours.withArray("env").addObject().put("name", "MESH").put("value", "on");
+        ours.putObject("securityContext").put("runAsUser", 1234);
+
+        Answered second = installation.received(changed);
+
+        assertThat(second.initContainers()).containsExactly("gpusharing-sidecar");
+        assertThat(second.operations()).isEmpty();
+    }
+
+    @Test
+    void whoStampsAContainerOfHisOwnGetsOursBesideIt() {
+        var pod = (ObjectNode) installation.create(halfAGpu()).patched();
+        ((ObjectNode) pod.at("/spec/initContainers/0")).putArray("env");
+
+        Answered answer = installation.received(pod);
+
+        assertThat(answer.initContainers())
+                .containsExactly("gpusharing-sidecar-2", "gpusharing-sidecar");
+        assertThat(answer.annotation("gpusharing.io/sidecar")).isEqualTo("gpusharing-sidecar-2");
+    }
+
+    private static ObjectNode amounts(ObjectNode pod) {
+        JsonNode resources = pod.at("/spec/containers/0/resources");
+        ObjectNode limits = (ObjectNode) resources.path("limits");
+        ((ObjectNode) resources).set("requests", limits);
+        return limits;
     }
 
     @Test
