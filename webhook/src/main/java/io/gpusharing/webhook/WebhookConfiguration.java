@@ -1,5 +1,7 @@
 package io.gpusharing.webhook;
 
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.time.Clock;
@@ -10,10 +12,21 @@ import org.springframework.context.annotation.Configuration;
 @Configuration(proxyBeanMethods = false)
 class WebhookConfiguration {
 
+    /**
+     * A broken watch is tried again after this long at first, and 32 times as long in the end: four
+     * seconds. While it is broken a new budget is not known.
+     */
+    private static final int RECONNECT_MILLIS = 125;
+
     /** In a cluster the pod's service account, elsewhere what KUBECONFIG says. */
     @Bean
     KubernetesClient kubernetesClient() {
-        return new KubernetesClientBuilder().build();
+        return new KubernetesClientBuilder()
+                .withConfig(
+                        new ConfigBuilder(Config.autoConfigure(null))
+                                .withWatchReconnectInterval(RECONNECT_MILLIS)
+                                .build())
+                .build();
     }
 
     @Bean

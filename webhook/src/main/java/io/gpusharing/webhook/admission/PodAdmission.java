@@ -25,6 +25,7 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -86,6 +87,11 @@ final class PodAdmission {
         RequestGrammar grammar = grammars.grammarOf(request).orElseThrow();
         Instant now = surroundings.now();
         NamespaceStanding standing = surroundings.budgets().standingOf(review.namespace(), now);
+        if (standing.budget() == null && surroundings.budgetsAway()) {
+            findings.warn(
+                    "no budget of namespace %s is known, and budgets cannot be read for now"
+                            .formatted(review.namespace()));
+        }
         if (standing.refuses()) {
             findings.refuse(
                     "BUDGET_USED_UP",
@@ -224,9 +230,7 @@ final class PodAdmission {
             @Nullable String container) {
         var audit = new LinkedHashMap<String, String>();
         audit.put("standing", standing.standing().word());
-        if (standing.budget() != null) {
-            audit.put("budget", standing.budget());
-        }
+        audit.put("budget", Objects.requireNonNullElse(standing.budget(), "none known"));
         priorityClass.ifPresent(name -> audit.put("class", name));
         if (container != null) {
             audit.put("sidecar", container);

@@ -101,6 +101,7 @@ public final class ClusterWatch implements SmartLifecycle {
                 quotas.value(),
                 reportingCa.value().orElse(null),
                 injection.value().orElse(null),
+                budgets.isInterrupted(),
                 clock.instant());
     }
 

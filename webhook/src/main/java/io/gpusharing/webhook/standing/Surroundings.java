@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  *     injected
  * @param unpullable image that nobody can pull for now, so that it must not be injected; null if
  *     all is well
+ * @param budgetsAway whether budgets cannot be read for now: those that were made since are not
+ *     known
  * @param now the moment
  */
 public record Surroundings(
@@ -29,6 +31,7 @@ public record Surroundings(
         Quotas quotas,
         @Nullable String reportingCa,
         @Nullable String unpullable,
+        boolean budgetsAway,
         Instant now) {
 
     /** While every image can be pulled, and there are no quotas. */
@@ -39,7 +42,7 @@ public record Surroundings(
             Map<String, ContainerLimits> limits,
             @Nullable String reportingCa,
             Instant now) {
-        this(budgets, classes, nodes, limits, Quotas.NONE, reportingCa, null, now);
+        this(budgets, classes, nodes, limits, Quotas.NONE, reportingCa, null, false, now);
     }
 
     /** What LimitRanges and ResourceQuotas of a namespace demand. */

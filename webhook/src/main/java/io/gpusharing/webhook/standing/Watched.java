@@ -28,6 +28,7 @@ public final class Watched<T extends HasMetadata, V> implements AutoCloseable {
     private final AtomicBoolean stale = new AtomicBoolean();
     private volatile V value;
     private volatile boolean away;
+    private volatile boolean read;
 
     /**
      * @param what plural of the kind, as the API server names it
@@ -78,9 +79,16 @@ public final class Watched<T extends HasMetadata, V> implements AutoCloseable {
         var _ = informer.start();
     }
 
-    /** Whether everything there was at the start has been read. */
+    /** Whether everything there was at the start has been read, and is in the value. */
     public boolean hasSynced() {
-        return informer.hasSynced();
+        if (!informer.hasSynced()) {
+            return false;
+        }
+        if (!read) {
+            // The informer tells of its objects later than it knows them, and of none not at all.
+            changed();
+        }
+        return read;
     }
 
     /** The last value. */
@@ -90,7 +98,7 @@ public final class Watched<T extends HasMetadata, V> implements AutoCloseable {
 
     /** Whether the last attempt to watch failed; the last value holds then. */
     public boolean isInterrupted() {
-        return away;
+        return away && !informer.isWatching();
     }
 
     /** Plural of the kind. */
@@ -115,7 +123,9 @@ public final class Watched<T extends HasMetadata, V> implements AutoCloseable {
 
     private synchronized void refresh() {
         stale.set(false);
+        boolean all = informer.hasSynced();
         value = reading.apply(informer.getIndexer());
+        read |= all;
         if (away) {
             away = false;
             log.atInfo().addKeyValue("what", what).log("watching again");

@@ -158,6 +158,23 @@ final class Installation {
                         namespace -> namespace.equals("team-a") ? List.of(quotas) : List.of(),
                         surroundings.reportingCa(),
                         surroundings.unpullable(),
+                        false,
+                        surroundings.now());
+        return this;
+    }
+
+    /** The watch of budgets is broken. */
+    Installation budgetsAway() {
+        surroundings =
+                new Surroundings(
+                        surroundings.budgets(),
+                        surroundings.classes(),
+                        surroundings.nodes(),
+                        surroundings.limits(),
+                        surroundings.quotas(),
+                        surroundings.reportingCa(),
+                        surroundings.unpullable(),
+                        true,
                         surroundings.now());
         return this;
     }
@@ -185,6 +202,7 @@ final class Installation {
                         surroundings.quotas(),
                         surroundings.reportingCa(),
                         image,
+                        false,
                         surroundings.now());
         return this;
     }

@@ -639,6 +639,28 @@ class PodAdmissionTest {
     }
 
     @Test
+    void whereNoBudgetIsKnownTheAuditLogSaysSo() {
+        Answered answer = installation.create(halfAGpu());
+
+        assertThat(answer.audit("standing")).isEqualTo("Unlimited");
+        assertThat(answer.audit("budget")).isEqualTo("none known");
+        assertThat(answer.warnings()).isEmpty();
+    }
+
+    @Test
+    void andTheUserIsToldWhileBudgetsCannotBeRead() {
+        assertThat(installation.budgetsAway().create(halfAGpu()).warnings())
+                .containsExactly(
+                        "no budget of namespace team-a is known, and budgets cannot be read for now");
+        assertThat(
+                        installation
+                                .budget("10", OnExhausted.LowerPriority)
+                                .create(halfAGpu())
+                                .warnings())
+                .isEmpty();
+    }
+
+    @Test
     void anAnswerRepeatsTheUid() {
         assertThat(installation.create(halfAGpu()).uid())
                 .isEqualTo("7d1c4f6e-3f2b-4f43-9f1c-2f1b7a3f9a11");

@@ -6,9 +6,11 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.webhook.testing.FakeApiServer;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 class WatchedTest {
@@ -27,7 +29,7 @@ class WatchedTest {
             }
             try (var watched = new Watched<Node, Integer>("nodes", client.nodes(), this::read, 0)) {
                 watched.start();
-                await().until(watched::hasSynced);
+                await().until(() -> readings.get() > 0);
                 allThere.countDown();
                 await().until(() -> watched.value() == NODES);
             }
@@ -50,6 +52,30 @@ class WatchedTest {
 
             await().until(() -> watched.value() == 20);
         }
+    }
+
+    /** Whoever is ready before it has read answers as if nothing were there. */
+    @Test
+    void whatHasSyncedHasBeenRead() {
+        try (FakeApiServer api = new FakeApiServer();
+                KubernetesClient client = api.client()) {
+            putNode(api, 1);
+            allThere.countDown();
+            for (int i = 0; i < 20; i++) {
+                try (var watched =
+                        new Watched<Node, Integer>("nodes", client.nodes(), this::readSlowly, 0)) {
+                    watched.start();
+                    await().pollInterval(Duration.ofMillis(1)).until(watched::hasSynced);
+
+                    assertThat(watched.value()).isEqualTo(1);
+                }
+            }
+        }
+    }
+
+    private int readSlowly(Collection<Node> nodes) {
+        LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
+        return nodes.size();
     }
 
     private static void putNode(FakeApiServer api, int number) {

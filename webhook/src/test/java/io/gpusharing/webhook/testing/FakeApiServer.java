@@ -81,6 +81,7 @@ public final class FakeApiServer implements AutoCloseable {
                         new ConfigBuilder()
                                 .withMasterUrl(url())
                                 .withRequestRetryBackoffLimit(0)
+                                .withWatchReconnectInterval(125)
                                 .build())
                 .build();
     }
