@@ -1,14 +1,15 @@
 package io.gpusharing.budget;
 
 import io.gpusharing.request.GpuShare;
+import io.gpusharing.request.Part;
 import java.math.BigInteger;
 
 /**
  * How a share's compute and memory part become the one rate that is charged.
  *
  * @param formula which part counts
- * @param reference the share that counts as one, in micro-GPUs of each part; {@link #WHOLE_GPU}
- *     unless a quota or fixed amounts say otherwise
+ * @param reference the share that counts as one; {@link #WHOLE_GPU} unless a quota or fixed amounts
+ *     say otherwise
  */
 public record ShareRule(Formula formula, GpuShare reference) {
 
@@ -39,44 +40,70 @@ public record ShareRule(Formula formula, GpuShare reference) {
     }
 
     public ShareRule {
-        if (reference.compute() == 0 || reference.memory() == 0) {
+        if (reference.computePart().numerator() == 0 || reference.memoryPart().numerator() == 0) {
             throw new IllegalArgumentException("A reference share has both parts: " + reference);
         }
     }
 
     /** What holding the share costs, in micro-GPUs, rounded down once; {@link #MOST} at most. */
     public long rate(GpuShare share) {
+        return rate(share, GpuShare.WHOLE);
+    }
+
+    /** The same rule beside a reference in whole micro-GPUs. */
+    public ShareRule rounded() {
+        return new ShareRule(formula, reference.rounded());
+    }
+
+    /**
+     * The same of a GPU model that costs more or less than the reference model; rounded down once,
+     * too.
+     *
+     * @param weight in millionths of the reference model
+     */
+    public long rate(GpuShare share, long weight) {
         return switch (formula) {
-            case Max -> Math.max(compute(share), memory(share));
-            case Mean -> mean(share);
-            case Compute -> compute(share);
-            case Memory -> memory(share);
+            case Max -> Math.max(compute(share).micros(weight), memory(share).micros(weight));
+            case Mean -> compute(share).mean(memory(share)).micros(weight);
+            case Compute -> compute(share).micros(weight);
+            case Memory -> memory(share).micros(weight);
         };
     }
 
-    private long mean(GpuShare share) {
-        BigInteger compute = BigInteger.valueOf(reference.compute());
-        BigInteger memory = BigInteger.valueOf(reference.memory());
-        return divided(
-                memory.multiply(BigInteger.valueOf(share.compute()))
-                        .add(compute.multiply(BigInteger.valueOf(share.memory()))),
-                compute.multiply(memory).shiftLeft(1));
+    private Ratio compute(GpuShare share) {
+        return Ratio.of(share.computePart(), reference.computePart());
     }
 
-    private long compute(GpuShare share) {
-        return divided(
-                BigInteger.valueOf(share.compute()), BigInteger.valueOf(reference.compute()));
+    private Ratio memory(GpuShare share) {
+        return Ratio.of(share.memoryPart(), reference.memoryPart());
     }
 
-    private long memory(GpuShare share) {
-        return divided(BigInteger.valueOf(share.memory()), BigInteger.valueOf(reference.memory()));
-    }
+    /** An exact ratio of two parts: its terms may leave a {@code long}. */
+    private record Ratio(BigInteger over, BigInteger under) {
 
-    /** Exact up to the one division: parts of big nodes would leave a long. */
-    private static long divided(BigInteger parts, BigInteger reference) {
-        return parts.multiply(BigInteger.valueOf(GpuShare.WHOLE))
-                .divide(reference)
-                .min(BigInteger.valueOf(MOST))
-                .longValueExact();
+        static Ratio of(Part part, Part reference) {
+            return new Ratio(
+                    product(part.numerator(), reference.denominator()),
+                    product(part.denominator(), reference.numerator()));
+        }
+
+        Ratio mean(Ratio other) {
+            return new Ratio(
+                    over.multiply(other.under).add(other.over.multiply(under)),
+                    under.multiply(other.under).shiftLeft(1));
+        }
+
+        /** The weight is in millionths, as the result is. */
+        long micros(long weight) {
+            BigInteger most = BigInteger.valueOf(MOST);
+            BigInteger whole = BigInteger.valueOf(GpuShare.WHOLE);
+            boolean beyond = over.multiply(whole).compareTo(under.multiply(most)) > 0;
+            BigInteger weighed = BigInteger.valueOf(weight).multiply(beyond ? most : over);
+            return weighed.divide(beyond ? whole : under).min(most).longValueExact();
+        }
+
+        private static BigInteger product(long one, long other) {
+            return BigInteger.valueOf(one).multiply(BigInteger.valueOf(other));
+        }
     }
 }

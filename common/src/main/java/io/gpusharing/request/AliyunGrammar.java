@@ -89,12 +89,14 @@ public final class AliyunGrammar extends CountingGrammar {
         if (units == 0) {
             return BoundShare.NONE;
         }
-        OptionalLong perGpu = unitsPerGpu(node);
-        if (perGpu.isEmpty()) {
+        if (unitsPerGpu(node).isEmpty()) {
             return new BoundShare(GpuShare.whole(1), false);
         }
+        long gpus = node.units(COUNT).orElse(0);
         // More than one GPU has is never placed; what runs holds at most one.
-        long part = Math.min(GpuShare.WHOLE, GpuShare.part(units, perGpu.getAsLong()));
+        Part part =
+                new Part(Math.multiplyExact(units, gpus), node.units(MEMORY).orElse(0))
+                        .min(Part.ONE);
         return BoundShare.exact(new GpuShare(part, part));
     }
 

@@ -33,6 +33,11 @@ public record BoundShare(GpuShare share, Set<NodeFact> missing) {
         return new BoundShare(share, Set.of());
     }
 
+    /** The same in whole micro-GPUs. */
+    public BoundShare rounded() {
+        return new BoundShare(share.rounded(), missing);
+    }
+
     /** Whether nothing was guessed. */
     public boolean isExact() {
         return missing.isEmpty();

@@ -40,8 +40,7 @@ abstract class CountingGrammar implements RequestGrammar {
         // whole stands in for it where nothing is known does not make it one.
         return worth.missing().contains(NodeFact.MEMORY_PER_GPU)
                 || worth.missing().contains(NodeFact.MIG_PROFILE)
-                || worth.share().compute() % GpuShare.WHOLE != 0
-                || worth.share().memory() % GpuShare.WHOLE != 0;
+                || !worth.share().isWhole();
     }
 
     @Override
@@ -87,7 +86,7 @@ abstract class CountingGrammar implements RequestGrammar {
                     missing.addAll(worth.missing());
                     return worth.share();
                 });
-        return new BoundShare(share, missing);
+        return new BoundShare(share.atLeastAMillionth(), missing);
     }
 
     @Override

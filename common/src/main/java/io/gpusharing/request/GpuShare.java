@@ -1,45 +1,62 @@
 package io.gpusharing.request;
 
 /**
- * An amount of GPU, in micro-GPUs: 1 000 000 is one whole GPU.
+ * An amount of GPU, exact; what is told and stored of it are micro-GPUs: 1 000 000 is one whole
+ * GPU.
  *
- * @param compute the part of the processors, never negative
- * @param memory the part of the device memory, never negative; whole GPUs hold all of it
+ * @param computePart the part of the processors
+ * @param memoryPart the part of the device memory; whole GPUs hold all of it
  */
-public record GpuShare(long compute, long memory) {
+public record GpuShare(Part computePart, Part memoryPart) {
 
     /** Micro-GPUs of one whole GPU. */
     public static final long WHOLE = 1_000_000;
 
     /** Nothing. */
-    public static final GpuShare NONE = new GpuShare(0, 0);
+    public static final GpuShare NONE = new GpuShare(Part.NONE, Part.NONE);
 
-    public GpuShare {
-        if (compute < 0 || memory < 0) {
-            throw new IllegalArgumentException(
-                    "A share is never negative: " + compute + ", " + memory);
-        }
+    /** Whole micro-GPUs of both parts. */
+    public GpuShare(long compute, long memory) {
+        this(Part.micros(compute), Part.micros(memory));
     }
 
     /** {@code count} whole GPUs. */
     public static GpuShare whole(long count) {
-        long micros = Math.multiplyExact(count, WHOLE);
-        return new GpuShare(micros, micros);
+        return new GpuShare(new Part(count, 1), new Part(count, 1));
     }
 
-    /** {@code units} of {@code of} in micro-GPUs, rounded down but never to nothing. */
-    static long part(long units, long of) {
-        return units == 0 ? 0 : Math.max(1, units * WHOLE / of);
+    /** Micro-GPUs of the processors, rounded down but never to nothing. */
+    public long compute() {
+        return computePart.micros();
+    }
+
+    /** Micro-GPUs of the device memory, rounded down but never to nothing. */
+    public long memory() {
+        return memoryPart.micros();
+    }
+
+    /** The same in whole micro-GPUs. */
+    public GpuShare rounded() {
+        return new GpuShare(compute(), memory());
+    }
+
+    /** The same, but no part of something is less than a micro-GPU. */
+    GpuShare atLeastAMillionth() {
+        return new GpuShare(computePart.atLeastAMillionth(), memoryPart.atLeastAMillionth());
+    }
+
+    /** Whether both parts are whole GPUs. */
+    boolean isWhole() {
+        return computePart.denominator() == 1 && memoryPart.denominator() == 1;
     }
 
     /** Both parts added. */
     public GpuShare plus(GpuShare other) {
-        return new GpuShare(
-                Math.addExact(compute, other.compute), Math.addExact(memory, other.memory));
+        return new GpuShare(computePart.plus(other.computePart), memoryPart.plus(other.memoryPart));
     }
 
     /** The larger of each part. */
     public GpuShare max(GpuShare other) {
-        return new GpuShare(Math.max(compute, other.compute), Math.max(memory, other.memory));
+        return new GpuShare(computePart.max(other.computePart), memoryPart.max(other.memoryPart));
     }
 }

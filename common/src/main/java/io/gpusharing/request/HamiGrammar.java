@@ -174,10 +174,11 @@ public final class HamiGrammar extends CountingGrammar {
             return BoundShare.exact(GpuShare.whole(gpus));
         }
         OptionalLong perGpu = mebibytesPerGpu(node);
-        long held = memory == 0 ? memoryPercent * PERCENT : part(memory, perGpu);
-        long computed = cores == 0 ? held : cores * PERCENT;
+        Part held = memory == 0 ? new Part(memoryPercent, 100) : part(memory, perGpu);
+        Part computed = cores == 0 ? held : new Part(cores, 100);
         return new BoundShare(
-                new GpuShare(gpus * computed, gpus * held), memory == 0 || perGpu.isPresent());
+                new GpuShare(computed.times(gpus), held.times(gpus)),
+                memory == 0 || perGpu.isPresent());
     }
 
     @Override
@@ -190,10 +191,8 @@ public final class HamiGrammar extends CountingGrammar {
         return new GpuShare(gpus * CORE_PERCENT.units(container) * PERCENT, 0);
     }
 
-    private static long part(long mebibytes, OptionalLong perGpu) {
-        return perGpu.isEmpty()
-                ? GpuShare.WHOLE
-                : Math.min(GpuShare.WHOLE, GpuShare.part(mebibytes, perGpu.getAsLong()));
+    private static Part part(long mebibytes, OptionalLong perGpu) {
+        return perGpu.isEmpty() ? Part.ONE : new Part(mebibytes, perGpu.getAsLong()).min(Part.ONE);
     }
 
     private static OptionalLong mebibytesPerGpu(NodeFacts node) {

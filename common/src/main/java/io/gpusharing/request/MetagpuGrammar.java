@@ -58,7 +58,7 @@ public final class MetagpuGrammar extends CountingGrammar {
 
     @Override
     BoundShare worth(ContainerRequest container, NodeFacts node) {
-        long part = GpuShare.part(RESOURCE.units(container), sharesPerGpu);
-        return part == 0 ? BoundShare.NONE : BoundShare.exact(new GpuShare(part, part));
+        Part part = new Part(RESOURCE.units(container), sharesPerGpu);
+        return BoundShare.exact(new GpuShare(part, part));
     }
 }

@@ -13,13 +13,11 @@ record MigSlice(int compute, int computeOf, int memory, int memoryOf) {
     /** A GPU that is not divided. */
     static final MigSlice WHOLE_GPU = new MigSlice(1, 1, 1, 1);
 
-    /**
-     * The worth of {@code units} such parts, each shared by {@code replicas}; rounded down once.
-     */
+    /** The worth of {@code units} such parts, each shared by {@code replicas}. */
     GpuShare share(long units, long replicas) {
         return new GpuShare(
-                GpuShare.part(units * compute, computeOf * replicas),
-                GpuShare.part(units * memory, memoryOf * replicas));
+                new Part(units * compute, computeOf * replicas),
+                new Part(units * memory, memoryOf * replicas));
     }
 
     /** The larger of each part. */

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
+import java.util.Optional;
 
 /**
  * {@code tencent.com/vcuda-core} and {@code tencent.com/vcuda-memory}: 100 core units are one GPU,
@@ -36,7 +36,6 @@ public final class VcudaGrammar extends CountingGrammar {
 
     private static final long CORES_PER_GPU = 100;
     private static final long MEBIBYTES_PER_BLOCK = 256;
-    private static final long MICROS_PER_CORE = GpuShare.WHOLE / CORES_PER_GPU;
 
     private static final CountedResource CORES =
             new CountedResource(
@@ -132,8 +131,8 @@ public final class VcudaGrammar extends CountingGrammar {
         long mostGpus = 0;
         long mostMemory = 0;
         for (NodeFacts node : nodes) {
-            mostGpus = Math.max(mostGpus, node.units(CORE).orElse(0) / CORES_PER_GPU);
-            mostMemory = Math.max(mostMemory, memoryUnitsPerGpu(node).orElse(0));
+            mostGpus = Math.max(mostGpus, gpus(node));
+            mostMemory = Math.max(mostMemory, blocksPerGpu(node));
         }
         var warnings = new ArrayList<String>();
         for (ContainerRequest container : pod.containers()) {
@@ -187,10 +186,10 @@ public final class VcudaGrammar extends CountingGrammar {
         if (core >= CORES_PER_GPU) {
             return BoundShare.exact(GpuShare.whole(core / CORES_PER_GPU));
         }
-        OptionalLong perGpu = memoryUnitsPerGpu(node);
-        long memory =
-                perGpu.isPresent() ? GpuShare.part(BLOCKS.units(container), perGpu.getAsLong()) : 0;
-        return new BoundShare(new GpuShare(core * MICROS_PER_CORE, memory), perGpu.isPresent());
+        Optional<Part> memory = memoryPart(BLOCKS.units(container), node);
+        return new BoundShare(
+                new GpuShare(new Part(core, CORES_PER_GPU), memory.orElse(Part.NONE)),
+                memory.isPresent());
     }
 
     @Override
@@ -198,11 +197,27 @@ public final class VcudaGrammar extends CountingGrammar {
         return worth(container, NodeFacts.UNKNOWN).share();
     }
 
-    /** gpu-manager takes all GPUs of a node to be alike: memory of the node by number of GPUs. */
-    private static OptionalLong memoryUnitsPerGpu(NodeFacts node) {
-        long gpus = node.units(CORE).orElse(0) / CORES_PER_GPU;
+    /**
+     * The part of one GPU's memory that some blocks are; empty if the node does not tell. As
+     * gpu-manager does it, all GPUs of a node are taken to be alike.
+     *
+     * @throws ArithmeticException if there are more blocks than any node has
+     */
+    public static Optional<Part> memoryPart(long blocks, NodeFacts node) {
+        long gpus = gpus(node);
         long memory = node.units(MEMORY).orElse(0);
-        return gpus > 0 && memory >= gpus ? OptionalLong.of(memory / gpus) : OptionalLong.empty();
+        return gpus > 0 && memory >= gpus
+                ? Optional.of(new Part(Math.multiplyExact(blocks, gpus), memory))
+                : Optional.empty();
+    }
+
+    private static long blocksPerGpu(NodeFacts node) {
+        long gpus = gpus(node);
+        return gpus == 0 ? 0 : node.units(MEMORY).orElse(0) / gpus;
+    }
+
+    private static long gpus(NodeFacts node) {
+        return node.units(CORE).orElse(0) / CORES_PER_GPU;
     }
 
     private static boolean isFraction(ContainerRequest container) {

@@ -30,7 +30,7 @@ class VcudaGrammarTest {
     void acceptsAndKnowsTheWorth(Fixture pod) {
         assertThat(grammar.judge(pod.request()).getClass().getSimpleName())
                 .isEqualTo(pod.expected().get("verdict"));
-        assertThat(grammar.shareOn(pod.request(), NODE))
+        assertThat(grammar.shareOn(pod.request(), NODE).rounded())
                 .isEqualTo(
                         new BoundShare(
                                 new GpuShare(number(pod, "compute"), number(pod, "memory")), true));
@@ -158,5 +158,24 @@ class VcudaGrammarTest {
                         VcudaGrammar.CORE, Quantity.of(core),
                         VcudaGrammar.MEMORY, Quantity.of(memory)),
                 Map.of());
+    }
+
+    /** Of 97 blocks 3, 3, 4 and 4 are 144 329.9 millionths; each by itself would lose one. */
+    @Test
+    void aPodOfSeveralContainersIsRoundedOnceAndNotEachOfThem() {
+        GpuShare held =
+                grammar.shareOn(
+                                pod(app("a", 1, 3), app("b", 1, 3), app("c", 1, 4), app("d", 1, 4)),
+                                node(100, 97))
+                        .share();
+
+        assertThat(held.memory()).isEqualTo(144_329);
+    }
+
+    /** A GPU of such a node has 60.5 blocks, not 60. */
+    @Test
+    void theMemoryOfUnlikeGpusIsNotRoundedBeforeItIsDivided() {
+        assertThat(grammar.shareOn(pod(app("a", 1, 30)), node(200, 121)).share().memory())
+                .isEqualTo(495_867);
     }
 }

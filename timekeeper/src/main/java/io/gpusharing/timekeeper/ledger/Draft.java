@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.ledger;
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.timekeeper.ledger.PodStay.ByUse;
+import io.gpusharing.timekeeper.ledger.PodStay.Held;
 import io.gpusharing.timekeeper.ledger.PodStay.Metering;
 import io.gpusharing.timekeeper.ledger.PodStay.Price;
 import io.gpusharing.timekeeper.ledger.Posting.Correction;
@@ -72,6 +73,7 @@ final class Draft {
         Instant start = from.isBefore(meteringStart) ? meteringStart : from;
         List<Tariff> history = history(pod.namespace(), start);
         Tariff first = history.getFirst();
+        var frozen = new Held(held.share(), held.memoryKnown(), true);
         PodStay stay =
                 new PodStay(
                         pod.uid(),
@@ -80,9 +82,8 @@ final class Draft {
                         pod.owner(),
                         node,
                         first.budget(),
-                        new Price(first.rule().rate(held, facts), weight),
-                        held.share(),
-                        held.memoryKnown(),
+                        Price.of(frozen, first.rule().on(facts), weight),
+                        frozen,
                         start,
                         start,
                         start,
@@ -95,7 +96,7 @@ final class Draft {
             stay =
                     stay.on(
                             next.budget(),
-                            next.rule().rate(held, facts),
+                            stay.priced(next.rule(), facts),
                             byUse(next, stay.postedUntil()));
         }
         return put(stay);
@@ -111,8 +112,8 @@ final class Draft {
      *
      * @param measured what had been measured by then
      */
-    void reprice(PodStay stay, String budget, long shareRate, @Nullable ByUse measured) {
-        put(now(stay).on(budget, shareRate, measured));
+    void reprice(PodStay stay, String budget, Price price, @Nullable ByUse measured) {
+        put(now(stay).on(budget, price, measured));
     }
 
     /** From now on the watch tells of the pod, or only the sweep finds it. */

@@ -1,7 +1,10 @@
 package io.gpusharing.timekeeper.ledger;
 
+import io.gpusharing.budget.ShareRule;
 import io.gpusharing.request.GpuShare;
+import io.gpusharing.request.NodeFacts;
 import io.gpusharing.timekeeper.metering.PodFacts.Owner;
+import io.gpusharing.timekeeper.metering.RateRule;
 import io.gpusharing.timekeeper.metering.Weight;
 import java.time.Instant;
 import java.util.UUID;
@@ -12,8 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param budget who pays; {@link Tariff#NOBODY} if no budget names the namespace
  * @param price what is charged for it, each second
- * @param share both parts of what it holds, frozen when it was bound
- * @param shareKnown false if the node did not tell how large its devices are
+ * @param held what it holds, frozen when it was bound
  * @param from first instant that is charged
  * @param postedUntil the stay's entries reach up to here
  * @param chargedUntil the furthest that {@code postedUntil} has ever been; what is charged again
@@ -31,8 +33,7 @@ public record PodStay(
         String node,
         String budget,
         Price price,
-        GpuShare share,
-        boolean shareKnown,
+        Held held,
         Instant from,
         Instant postedUntil,
         Instant chargedUntil,
@@ -42,16 +43,30 @@ public record PodStay(
         Metering metering) {
 
     /**
+     * What a pod holds.
+     *
+     * @param share both parts
+     * @param known false if the node did not tell how large its devices are
+     * @param exact false if an earlier version froze it, which rounded the parts of each container;
+     *     it is priced by references that are rounded, too, as it was before
+     */
+    public record Held(GpuShare share, boolean known, boolean exact) {}
+
+    /**
      * What a share costs.
      *
      * @param share micro-GPUs that the budget's rule makes of it
      * @param weight of the GPU model, frozen when the pod was bound
+     * @param rate micro-GPUs that are charged: share times weight, rounded once
      */
-    public record Price(long share, Weight weight) {
+    public record Price(long share, Weight weight, long rate) {
 
-        /** Micro-GPUs that are charged. */
-        public long rate() {
-            return weight.of(share);
+        static Price of(Held held, ShareRule rule, Weight weight) {
+            ShareRule fitting = held.exact() ? rule : rule.rounded();
+            return new Price(
+                    fitting.rate(held.share()),
+                    weight,
+                    fitting.rate(held.share(), weight.millionths()));
         }
     }
 
@@ -78,6 +93,21 @@ public record PodStay(
         return price.rate();
     }
 
+    /** Both parts of what it holds. */
+    public GpuShare share() {
+        return held.share();
+    }
+
+    /** False if the node did not tell how large its devices are. */
+    public boolean shareKnown() {
+        return held.known();
+    }
+
+    /** What it costs by a rule on its node. */
+    Price priced(RateRule rule, NodeFacts node) {
+        return Price.of(held, rule.on(node), price.weight());
+    }
+
     /** Whether the pod still holds its share. */
     public boolean open() {
         return until == null;
@@ -93,10 +123,10 @@ public record PodStay(
     }
 
     /** The same on other terms, from where it is posted on. */
-    PodStay on(String payer, long shareRate, @Nullable ByUse use) {
+    PodStay on(String payer, Price newPrice, @Nullable ByUse use) {
         return copy(
                 payer,
-                new Price(shareRate, price.weight()),
+                newPrice,
                 postedUntil,
                 until,
                 estimated,
@@ -151,21 +181,7 @@ public record PodStay(
             Metering how) {
         Instant furthest = posted.isAfter(chargedUntil) ? posted : chargedUntil;
         return new PodStay(
-                uid,
-                namespace,
-                name,
-                owner,
-                node,
-                payer,
-                newPrice,
-                share,
-                shareKnown,
-                from,
-                posted,
-                furthest,
-                end,
-                estimate,
-                bound,
-                how);
+                uid, namespace, name, owner, node, payer, newPrice, held, from, posted, furthest,
+                end, estimate, bound, how);
     }
 }

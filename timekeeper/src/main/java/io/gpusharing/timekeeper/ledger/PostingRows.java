@@ -61,11 +61,13 @@ final class PostingRows {
                         insert into pod_stay (cluster, pod_uid, namespace, name, owner_kind, owner_name, node,
                             budget, rate, compute_part, memory_part, share_known,
                             held_from, posted_until, charged_until, held_until, estimated, end_bound,
-                            share_rate, model, weight, weight_known, watched, use_since)
+                            share_rate, model, weight, weight_known, watched, use_since,
+                            compute_numerator, compute_denominator, memory_numerator, memory_denominator)
                         select ?, * from unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[],
                             ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::boolean[], ?::timestamptz[],
                             ?::timestamptz[], ?::timestamptz[], ?::timestamptz[], ?::boolean[], ?::timestamptz[],
-                            ?::bigint[], ?::text[], ?::bigint[], ?::boolean[], ?::boolean[], ?::timestamptz[])
+                            ?::bigint[], ?::text[], ?::bigint[], ?::boolean[], ?::boolean[], ?::timestamptz[],
+                            ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[])
                         """)
                 .params(
                         Columns.of(stays)
@@ -93,6 +95,10 @@ final class PostingRows {
                                 .flag(stay -> stay.price().weight().known())
                                 .flag(stay -> stay.metering().watched())
                                 .instant(stay -> use(stay, ByUse::since))
+                                .number(stay -> stay.share().computePart().numerator())
+                                .number(stay -> stay.share().computePart().denominator())
+                                .number(stay -> stay.share().memoryPart().numerator())
+                                .number(stay -> stay.share().memoryPart().denominator())
                                 .parameters())
                 .update();
     }

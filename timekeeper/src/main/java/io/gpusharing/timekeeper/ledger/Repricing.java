@@ -1,10 +1,10 @@
 package io.gpusharing.timekeeper.ledger;
 
-import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Quantity;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.ledger.Measurements.Measured;
+import io.gpusharing.timekeeper.ledger.PodStay.Price;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -31,7 +31,7 @@ final class Repricing {
     }
 
     /** Other terms for an open stay, from an instant on. */
-    private record Change(UUID uid, Tariff tariff, long shareRate, Instant since) {}
+    private record Change(UUID uid, Tariff tariff, Price price, Instant since) {}
 
     /**
      * Posts what the changed stays cost on their old terms, and puts them on the new ones.
@@ -64,7 +64,7 @@ final class Repricing {
             draft.reprice(
                     stay,
                     it.tariff().budget(),
-                    it.shareRate(),
+                    it.price(),
                     it.tariff().byUse() ? Settlement.stretch(stay, measured.get(it.uid())) : null);
         }
         stays.commit(draft);
@@ -73,14 +73,20 @@ final class Repricing {
     private Stream<Change> change(PodStay stay, Instant now) {
         Tariff tariff = tariffs.of(stay.namespace());
         NodeFacts node = view.node(stay.node()).orElse(NodeFacts.UNKNOWN);
-        long rate = tariff.rule().rate(new BoundShare(stay.share(), stay.shareKnown()), node);
+        Price price = stay.priced(tariff.rule(), node);
         boolean same =
                 tariff.budget().equals(stay.budget())
-                        && (rate == stay.price().share() || tellsNothing(node, tariff))
+                        && (costsTheSame(price, stay) || tellsNothing(node, tariff))
                         && tariff.byUse() == stay.byUse();
         return same
                 ? Stream.empty()
-                : Stream.of(new Change(stay.uid(), tariff, rate, since(stay, tariff, now)));
+                : Stream.of(new Change(stay.uid(), tariff, price, since(stay, tariff, now)));
+    }
+
+    /** What an earlier version froze keeps its rate, however that was rounded. */
+    private static boolean costsTheSame(Price price, PodStay stay) {
+        return price.share() == stay.price().share()
+                && (price.rate() == stay.rate() || !stay.held().exact());
     }
 
     /**

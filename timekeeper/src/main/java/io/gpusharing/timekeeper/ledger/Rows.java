@@ -1,8 +1,10 @@
 package io.gpusharing.timekeeper.ledger;
 
 import io.gpusharing.request.GpuShare;
+import io.gpusharing.request.Part;
 import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.ledger.PodStay.ByUse;
+import io.gpusharing.timekeeper.ledger.PodStay.Held;
 import io.gpusharing.timekeeper.ledger.PodStay.Metering;
 import io.gpusharing.timekeeper.ledger.PodStay.Price;
 import io.gpusharing.timekeeper.metering.PodFacts.Owner;
@@ -32,9 +34,9 @@ final class Rows {
                         new Weight(
                                 row.getString("model"),
                                 row.getLong("weight"),
-                                row.getBoolean("weight_known"))),
-                new GpuShare(row.getLong("compute_part"), row.getLong("memory_part")),
-                row.getBoolean("share_known"),
+                                row.getBoolean("weight_known")),
+                        row.getLong("rate")),
+                held(row),
                 Timestamps.instant(row, "held_from"),
                 Timestamps.instant(row, "posted_until"),
                 Timestamps.instant(row, "charged_until"),
@@ -42,6 +44,24 @@ final class Rows {
                 row.getBoolean("estimated"),
                 Timestamps.instantOrNull(row, "end_bound"),
                 new Metering(row.getBoolean("watched"), use(row)));
+    }
+
+    private static Held held(ResultSet row) throws SQLException {
+        boolean known = row.getBoolean("share_known");
+        long compute = row.getLong("compute_denominator");
+        return compute == 0
+                ? new Held(
+                        new GpuShare(row.getLong("compute_part"), row.getLong("memory_part")),
+                        known,
+                        false)
+                : new Held(
+                        new GpuShare(
+                                new Part(row.getLong("compute_numerator"), compute),
+                                new Part(
+                                        row.getLong("memory_numerator"),
+                                        row.getLong("memory_denominator"))),
+                        known,
+                        true);
     }
 
     private static @Nullable ByUse use(ResultSet row) throws SQLException {

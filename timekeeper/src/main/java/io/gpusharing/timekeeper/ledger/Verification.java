@@ -199,13 +199,18 @@ public class Verification {
                 <> extract(epoch from s.charged_until - s.held_from)
             """;
 
-    /** A rate is what the budget makes of the share, times the weight of the GPU model. */
+    /**
+     * A rate is what the budget makes of the share, times the weight of the GPU model; rounded
+     * after that, so that it may be more than the rounded share's by less than a millionth's
+     * weight.
+     */
     private static final String WEIGHTS =
             """
             select pod_uid::text, rate, least(div(share_rate::numeric * weight, 1000000), 100000000000)
             from pod_stay
             where cluster = :cluster and held_from >= :since::timestamptz
-              and rate is distinct from least(div(share_rate::numeric * weight, 1000000), 100000000000)
+              and (rate < least(div(share_rate::numeric * weight, 1000000), 100000000000)
+                or rate > 0 and rate::numeric * 1000000 >= (share_rate + 1)::numeric * weight)
             """;
 
     /** What was measured makes a stay cheaper than its share, never dearer, and never a gift. */

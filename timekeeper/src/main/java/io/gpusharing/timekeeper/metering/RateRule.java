@@ -4,11 +4,10 @@ import io.gpusharing.budget.GpuBudgetSpec.Fixed;
 import io.gpusharing.budget.GpuBudgetSpec.Share;
 import io.gpusharing.budget.ShareRule;
 import io.gpusharing.budget.ShareRule.Formula;
-import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.Part;
 import io.gpusharing.request.VcudaGrammar;
-import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,26 +33,18 @@ public record RateRule(Formula formula, @Nullable Fixed reference) {
                 });
     }
 
-    /** Micro-GPUs charged for what the pod holds on its node. */
-    public long rate(BoundShare held, NodeFacts node) {
+    /** The rule that prices what pods hold on a node. */
+    public ShareRule on(NodeFacts node) {
         if (reference == null) {
-            return new ShareRule(formula, ShareRule.WHOLE_GPU).rate(held.share());
+            return new ShareRule(formula, ShareRule.WHOLE_GPU);
         }
-        long compute = reference.compute() * (GpuShare.WHOLE / 100);
-        OptionalLong block = microsPerBlock(node, reference.memory());
+        Part compute = new Part(reference.compute(), 100);
         // Without the size of the devices only the compute part can be compared.
-        return block.isEmpty()
-                ? new ShareRule(Formula.Compute, new GpuShare(compute, GpuShare.WHOLE))
-                        .rate(held.share())
-                : new ShareRule(formula, new GpuShare(compute, block.getAsLong()))
-                        .rate(held.share());
-    }
-
-    private static OptionalLong microsPerBlock(NodeFacts node, long blocks) {
-        long gpus = node.units(VcudaGrammar.CORE).orElse(0) / 100;
-        long memory = gpus == 0 ? 0 : node.units(VcudaGrammar.MEMORY).orElse(0) / gpus;
-        return memory == 0
-                ? OptionalLong.empty()
-                : OptionalLong.of(Math.max(1, blocks * GpuShare.WHOLE / memory));
+        return VcudaGrammar.memoryPart(reference.memory(), node)
+                .map(memory -> new ShareRule(formula, new GpuShare(compute, memory)))
+                .orElseGet(() ->
+                        new ShareRule(
+                                Formula.Compute,
+                                new GpuShare(compute, ShareRule.WHOLE_GPU.memoryPart())));
     }
 }

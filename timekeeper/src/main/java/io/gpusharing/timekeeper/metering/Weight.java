@@ -1,7 +1,5 @@
 package io.gpusharing.timekeeper.metering;
 
-import io.gpusharing.budget.ShareRule;
-import java.math.BigInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,14 +21,5 @@ public record Weight(@Nullable String model, long millionths, boolean known) {
         if (millionths < 0) {
             throw new IllegalArgumentException("A weight is never negative: " + millionths);
         }
-    }
-
-    /** Share times weight, rounded down to the micro-GPU; {@link ShareRule#MOST} at most. */
-    public long of(long share) {
-        return BigInteger.valueOf(share)
-                .multiply(BigInteger.valueOf(millionths))
-                .divide(BigInteger.valueOf(ONE_MILLION))
-                .min(BigInteger.valueOf(ShareRule.MOST))
-                .longValueExact();
     }
 }

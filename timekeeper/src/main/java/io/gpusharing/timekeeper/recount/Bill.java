@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.recount;
 
-import java.math.BigInteger;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
@@ -8,8 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What one pod held, by the audit log.
  *
- * @param compute compute part in millionths of a GPU
- * @param memory memory part in millionths of a GPU
+ * @param held parts of a GPU
  * @param from when it was scheduled
  * @param to when it ended; null while it has not
  * @param unknown why it cannot be recounted; null if it can
@@ -18,15 +17,14 @@ public record Bill(
         String uid,
         String namespace,
         String name,
-        long compute,
-        long memory,
+        Held held,
         Instant from,
         @Nullable Instant to,
         @Nullable String unknown) {
 
     /** The same, had it ended then. */
     Bill endingAt(@Nullable Instant end) {
-        return new Bill(uid, namespace, name, compute, memory, from, end, unknown);
+        return new Bill(uid, namespace, name, held, from, end, unknown);
     }
 
     /**
@@ -36,31 +34,38 @@ public record Bill(
      * @param weight of the GPU model, in millionths; the site's choice, which no audit log shows
      */
     long amount(String formula, long weight, Instant start, Instant end) {
-        Instant first = from.isAfter(start) ? from : start;
-        Instant last = to == null || to.isAfter(end) ? end : to;
-        return first.isBefore(last)
-                ? Math.multiplyExact(
-                        weighed(rate(formula), weight), Duration.between(first, last).toSeconds())
-                : 0;
+        return Math.multiplyExact(rate(formula, weight), seconds(start, end));
     }
 
-    private static long weighed(long rate, long weight) {
-        return BigInteger.valueOf(rate)
-                .multiply(BigInteger.valueOf(weight))
-                .divide(BigInteger.valueOf(1_000_000))
+    /** How long it held that within [start, end). */
+    long seconds(Instant start, Instant end) {
+        Instant first = from.isAfter(start) ? from : start;
+        Instant last = to == null || to.isAfter(end) ? end : to;
+        return Math.max(0, Duration.between(first, last).toSeconds());
+    }
+
+    /** Share times weight, rounded down once. */
+    private long rate(String formula, long weight) {
+        BigDecimal share =
+                switch (formula) {
+                    case "Compute" -> held.compute();
+                    case "Memory" -> held.memory();
+                    case "Mean" -> held.compute().add(held.memory());
+                    default -> held.compute().max(held.memory());
+                };
+        BigDecimal one = formula.equals("Mean") ? held.of().add(held.of()) : held.of();
+        return share.multiply(BigDecimal.valueOf(weight))
+                .divideToIntegralValue(one)
                 .longValueExact();
     }
 
-    private long rate(String formula) {
-        return switch (formula) {
-            case "Compute" -> compute;
-            case "Memory" -> memory;
-            case "Mean" ->
-                    BigInteger.valueOf(compute)
-                            .add(BigInteger.valueOf(memory))
-                            .shiftRight(1)
-                            .longValueExact();
-            default -> Math.max(compute, memory);
-        };
+    /**
+     * Both parts of what a pod held, before anything is rounded.
+     *
+     * @param of so many are one GPU
+     */
+    record Held(BigDecimal compute, BigDecimal memory, BigDecimal of) {
+
+        static final Held NOTHING = new Held(BigDecimal.ZERO, BigDecimal.ZERO, BigDecimal.ONE);
     }
 }

@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.recount;
 
+import io.gpusharing.timekeeper.recount.Bill.Held;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Instant;
@@ -21,7 +22,6 @@ public final class Recount {
     private static final String CORE = "tencent.com/vcuda-core";
     private static final String MEMORY = "tencent.com/vcuda-memory";
     private static final String WHOLE = "nvidia.com/gpu";
-    private static final BigDecimal MICRO = BigDecimal.valueOf(1_000_000);
     private static final BigDecimal HUNDRED = BigDecimal.valueOf(100);
 
     private Recount() {}
@@ -53,10 +53,10 @@ public final class Recount {
         }
         JsonNode node = log.node(spec.path("nodeName").asString(""));
         if (node == null) {
-            return bill(pod, from, 0, 0, "its node is not in the log");
+            return bill(pod, from, Held.NOTHING, "its node is not in the log");
         }
         if (!vcuda && !asks(spec, WHOLE)) {
-            return bill(pod, from, 0, 0, "it asks for GPUs in a way that is not recounted");
+            return bill(pod, from, Held.NOTHING, "it asks for GPUs in a way that is not recounted");
         }
         if (!vcuda
                 && !node.at("/metadata/labels")
@@ -64,25 +64,26 @@ public final class Recount {
                         .asString("1")
                         .equals("1")) {
             return bill(
-                    pod, from, 0, 0, "its node shares GPUs by replicas, which are not recounted");
+                    pod,
+                    from,
+                    Held.NOTHING,
+                    "its node shares GPUs by replicas, which are not recounted");
         }
         JsonNode capacity = node.at("/status/capacity");
         if (vcuda && gpus(capacity).signum() == 0) {
-            return bill(pod, from, 0, 0, "its node shows no GPUs in the log");
+            return bill(pod, from, Held.NOTHING, "its node shows no GPUs in the log");
         }
-        long compute = held(spec, capacity, false).longValueExact();
-        long memory = held(spec, capacity, true).longValueExact();
-        return bill(pod, from, compute, memory, undated(pod));
+        var held =
+                new Held(held(spec, capacity, false), held(spec, capacity, true), oneGpu(capacity));
+        return bill(pod, from, held, undated(pod));
     }
 
-    private static Bill bill(
-            JsonNode pod, Instant from, long compute, long memory, @Nullable String unknown) {
+    private static Bill bill(JsonNode pod, Instant from, Held held, @Nullable String unknown) {
         return new Bill(
                 pod.at("/metadata/uid").asString(""),
                 pod.at("/metadata/namespace").asString(""),
                 pod.at("/metadata/name").asString(""),
-                compute,
-                memory,
+                held,
                 from,
                 end(pod),
                 unknown);
@@ -192,22 +193,28 @@ public final class Recount {
 
     private static BigDecimal part(JsonNode container, JsonNode capacity, boolean memory) {
         JsonNode limits = container.at("/resources/limits");
-        BigDecimal whole = amount(limits, WHOLE).multiply(MICRO);
+        BigDecimal one = oneGpu(capacity);
+        BigDecimal whole = amount(limits, WHOLE).multiply(one);
         BigDecimal core = amount(limits, CORE);
         if (!memory || core.compareTo(HUNDRED) >= 0) {
-            return whole.add(core.multiply(MICRO).divide(HUNDRED, 0, RoundingMode.DOWN));
+            return whole.add(core.multiply(one).divide(HUNDRED));
         }
+        return toldMemory(capacity)
+                ? whole.add(amount(limits, MEMORY).multiply(gpus(capacity)).multiply(HUNDRED))
+                : whole;
+    }
+
+    /**
+     * In units that divide a GPU's cores as well as the blocks of its memory, so that nothing is
+     * rounded; in cores where the node does not tell its memory.
+     */
+    private static BigDecimal oneGpu(JsonNode capacity) {
+        return toldMemory(capacity) ? amount(capacity, MEMORY).multiply(HUNDRED) : HUNDRED;
+    }
+
+    private static boolean toldMemory(JsonNode capacity) {
         BigDecimal gpus = gpus(capacity);
-        BigDecimal perGpu =
-                gpus.signum() == 0
-                        ? BigDecimal.ZERO
-                        : amount(capacity, MEMORY).divide(gpus, 0, RoundingMode.DOWN);
-        return perGpu.signum() == 0
-                ? whole
-                : whole.add(
-                        amount(limits, MEMORY)
-                                .multiply(MICRO)
-                                .divide(perGpu, 0, RoundingMode.DOWN));
+        return gpus.signum() > 0 && amount(capacity, MEMORY).compareTo(gpus) >= 0;
     }
 
     private static BigDecimal gpus(JsonNode capacity) {

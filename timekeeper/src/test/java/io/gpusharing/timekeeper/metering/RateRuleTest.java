@@ -5,15 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpusharing.budget.GpuBudgetSpec.Fixed;
 import io.gpusharing.budget.GpuBudgetSpec.Share;
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.ShareRule;
 import io.gpusharing.budget.ShareRule.Formula;
 import io.gpusharing.budget.ShareRule.Reference;
-import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.Quantity;
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.VcudaGrammar;
 import io.gpusharing.testing.RandomSeeds;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,11 +27,11 @@ class RateRuleTest {
     private static final List<Formula> FORMULAS = List.of(Formula.values());
 
     /** 50 core units and 15 of the 60 blocks of a GPU. */
-    private static final BoundShare HALF = new BoundShare(new GpuShare(500_000, 250_000), true);
+    private static final GpuShare HALF = new GpuShare(500_000, 250_000);
 
     @Test
     void theLargerPartOfAWholeGpuCountsByDefault() {
-        assertThat(RateRule.DEFAULT.rate(HALF, Pods.NODE_FACTS)).isEqualTo(500_000);
+        assertThat(RateRule.DEFAULT.on(Pods.NODE_FACTS).rate(HALF)).isEqualTo(500_000);
     }
 
     @Test
@@ -35,8 +39,8 @@ class RateRuleTest {
         RateRule rule =
                 RateRule.of(new Share(Formula.Mean, Reference.Fixed, new Fixed(50, 15)), null);
 
-        assertThat(rule.rate(HALF, Pods.NODE_FACTS)).isEqualTo(1_000_000);
-        assertThat(rule.rate(new BoundShare(new GpuShare(250_000, 250_000), true), Pods.NODE_FACTS))
+        assertThat(rule.on(Pods.NODE_FACTS).rate(HALF)).isEqualTo(1_000_000);
+        assertThat(rule.on(Pods.NODE_FACTS).rate(new GpuShare(250_000, 250_000)))
                 .isEqualTo(750_000);
     }
 
@@ -44,9 +48,9 @@ class RateRuleTest {
     void aQuotaIsTheReferenceAndWithoutOneAWholeGpuIs() {
         Share fromQuota = new Share(Formula.Compute, Reference.FromQuota, null);
 
-        assertThat(RateRule.of(fromQuota, new Fixed(200, 120)).rate(HALF, Pods.NODE_FACTS))
+        assertThat(RateRule.of(fromQuota, new Fixed(200, 120)).on(Pods.NODE_FACTS).rate(HALF))
                 .isEqualTo(250_000);
-        assertThat(RateRule.of(fromQuota, null).rate(HALF, Pods.NODE_FACTS)).isEqualTo(500_000);
+        assertThat(RateRule.of(fromQuota, null).on(Pods.NODE_FACTS).rate(HALF)).isEqualTo(500_000);
     }
 
     @Test
@@ -54,7 +58,45 @@ class RateRuleTest {
         RateRule rule =
                 RateRule.of(new Share(Formula.Mean, Reference.Fixed, new Fixed(50, 15)), null);
 
-        assertThat(rule.rate(HALF, NodeFacts.UNKNOWN)).isEqualTo(1_000_000);
+        assertThat(rule.on(NodeFacts.UNKNOWN).rate(HALF)).isEqualTo(1_000_000);
+    }
+
+    /** 13 of 15 blocks, on whatever GPU. */
+    @Test
+    void aFixedReferenceIsNotRounded() {
+        RateRule rule =
+                RateRule.of(new Share(Formula.Memory, Reference.Fixed, new Fixed(50, 15)), null);
+        var node =
+                new NodeFacts(
+                        Map.of(
+                                VcudaGrammar.CORE, Quantity.of(100),
+                                VcudaGrammar.MEMORY, Quantity.of(97)),
+                        Map.of());
+
+        assertThat(rule.on(node).rate(held(Pods.waiting("team-a", 1, 13), node)))
+                .isEqualTo(866_666);
+    }
+
+    /** A third of a GPU that costs two and a half is 833 333.3 millionths. */
+    @Test
+    void shareTimesWeightIsRoundedDownOnceAndHasALimit() {
+        var node =
+                new NodeFacts(
+                        Map.of(
+                                VcudaGrammar.CORE, Quantity.of(100),
+                                VcudaGrammar.MEMORY, Quantity.of(9)),
+                        Map.of());
+        ShareRule whole = RateRule.DEFAULT.on(node);
+
+        assertThat(whole.rate(held(Pods.waiting("team-a", 1, 3), node), 2_500_000))
+                .isEqualTo(833_333);
+        assertThat(whole.rate(GpuShare.whole(100_000), 1_000_000_000)).isEqualTo(ShareRule.MOST);
+        assertThat(whole.rate(GpuShare.whole(1_000_000), 500_000)).isEqualTo(ShareRule.MOST / 2);
+    }
+
+    private static GpuShare held(Pods pod, NodeFacts node) {
+        var grammars = new RequestGrammars(List.of(new VcudaGrammar()));
+        return HeldShare.of(pod.facts().request(), node, grammars).orElseThrow().share();
     }
 
     /** Neither a larger share nor a heavier model nor a longer stay ever costs less. */
@@ -87,10 +129,8 @@ class RateRuleTest {
 
     private static long charge(
             RateRule rule, long compute, long memory, long weight, long seconds) {
-        long share =
-                rule.rate(new BoundShare(new GpuShare(compute, memory), true), Pods.NODE_FACTS);
         return GpuTime.accrued(
-                        new Weight("any", weight, true).of(share),
+                        rule.on(Pods.NODE_FACTS).rate(new GpuShare(compute, memory), weight),
                         Instant.EPOCH,
                         Instant.EPOCH.plusSeconds(seconds))
                 .microGpuSeconds();

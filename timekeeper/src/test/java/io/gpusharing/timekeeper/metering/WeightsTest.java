@@ -2,7 +2,6 @@ package io.gpusharing.timekeeper.metering;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.budget.ShareRule;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.timekeeper.metering.Weights.OfModel;
 import java.time.Instant;
@@ -58,12 +57,5 @@ class WeightsTest {
     void whereNothingIsWeighedEveryModelIsKnownToCostTheSame() {
         assertThat(Weights.EQUAL.at(MAY, node("Tesla-T4")))
                 .isEqualTo(new Weight("Tesla-T4", 1_000_000, true));
-    }
-
-    @Test
-    void shareTimesWeightIsRoundedDownOnceAndHasALimit() {
-        assertThat(new Weight("x", 333_333, true).of(500_000)).isEqualTo(166_666);
-        assertThat(new Weight("x", 1_000_000_000, true).of(ShareRule.MOST))
-                .isEqualTo(ShareRule.MOST);
     }
 }

@@ -17,6 +17,8 @@ import static io.gpusharing.timekeeper.recount.Audited.terminated;
 import static io.gpusharing.timekeeper.recount.Audited.written;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.timekeeper.recount.Bill.Held;
+import java.math.BigDecimal;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,6 +30,14 @@ class RecountTest {
     private static final Instant TEN = Instant.parse("2026-03-01T10:00:00Z");
     private static final String GONE =
             ", \"deletionTimestamp\": \"2026-03-01T10:00:05Z\", \"deletionGracePeriodSeconds\": 0";
+
+    private static long compute(Bill bill) {
+        return bill.amount("Compute", 1_000_000, bill.from(), bill.from().plusSeconds(1));
+    }
+
+    private static long memory(Bill bill) {
+        return bill.amount("Memory", 1_000_000, bill.from(), bill.from().plusSeconds(1));
+    }
 
     private static Bill bill(String... lines) {
         return bill(log(lines));
@@ -89,16 +99,16 @@ class RecountTest {
         String large = step(limits(200, 0));
 
         assertThat(bill(NODE, running(two)))
-                .extracting(Bill::compute, Bill::memory)
+                .extracting(RecountTest::compute, RecountTest::memory)
                 .containsExactly(500_000L, 200_000L);
         assertThat(bill(NODE, running(two + inits(beside))))
-                .extracting(Bill::compute, Bill::memory)
+                .extracting(RecountTest::compute, RecountTest::memory)
                 .containsExactly(600_000L, 250_000L);
         assertThat(bill(NODE, running(two + inits(step(limits(40, 30)), step(limits(45, 3))))))
-                .extracting(Bill::compute, Bill::memory)
+                .extracting(RecountTest::compute, RecountTest::memory)
                 .containsExactly(500_000L, 500_000L);
-        assertThat(bill(NODE, running(two + inits(beside, large))).compute()).isEqualTo(2_100_000);
-        assertThat(bill(NODE, running(two + inits(large, beside))).compute()).isEqualTo(2_000_000);
+        assertThat(compute(bill(NODE, running(two + inits(beside, large))))).isEqualTo(2_100_000);
+        assertThat(compute(bill(NODE, running(two + inits(large, beside))))).isEqualTo(2_000_000);
     }
 
     @Test
@@ -111,7 +121,7 @@ class RecountTest {
                         "\"name\": \"gpu-1\", \"labels\": {\"nvidia.com/gpu.replicas\": \"4\"}");
 
         assertThat(bill(NODE, pod("10:00:00", 1, metered, one, "")))
-                .extracting(Bill::compute, Bill::memory, Bill::unknown)
+                .extracting(RecountTest::compute, RecountTest::memory, Bill::unknown)
                 .containsExactly(1_000_000L, 1_000_000L, null);
         assertThat(bill(shared, pod("10:00:00", 1, metered, one, "")).unknown())
                 .contains("replicas");
@@ -174,7 +184,7 @@ class RecountTest {
                 "{\"items\": [%s]}"
                         .formatted(object(1, "", HALF, "").replace("\"kind\": \"Pod\", ", ""));
 
-        assertThat(bill(NODE, written("pods", "10:00:00", members)).compute()).isEqualTo(500_000);
+        assertThat(compute(bill(NODE, written("pods", "10:00:00", members)))).isEqualTo(500_000);
     }
 
     @Test
@@ -182,7 +192,7 @@ class RecountTest {
         AuditLog log = log(NODE, "{\"stage\": \"Resp", running(HALF));
 
         assertThat(log.defects()).containsExactly("line 2 is no audit event");
-        assertThat(bill(log).compute()).isEqualTo(500_000);
+        assertThat(compute(bill(log))).isEqualTo(500_000);
     }
 
     @ParameterizedTest
@@ -197,12 +207,26 @@ class RecountTest {
     })
     void aBillIsTheRateOfItsFormulaByTheWeightOfTheGpuForItsSeconds(
             String formula, long compute, long memory, long weight, long due) {
-        Bill bill = new Bill(UID, "team-a", "p", compute, memory, TEN, TEN.plusSeconds(30), null);
+        var held =
+                new Held(
+                        BigDecimal.valueOf(compute),
+                        BigDecimal.valueOf(memory),
+                        BigDecimal.valueOf(1_000_000));
+        var bill = new Bill(UID, "team-a", "p", held, TEN, TEN.plusSeconds(30), null);
 
         assertThat(bill.amount(formula, weight, TEN.plusSeconds(20), TEN.plusSeconds(60)))
                 .isEqualTo(due);
         assertThat(bill.amount(formula, weight, TEN.minusSeconds(9), TEN.plusSeconds(10)))
                 .isEqualTo(due);
         assertThat(bill.amount(formula, weight, TEN.plusSeconds(30), TEN.plusSeconds(60))).isZero();
+    }
+
+    /** Of 97 blocks 3, 3, 4 and 4 are 144 329.9 millionths. */
+    @Test
+    void aPodOfSeveralContainersIsRoundedOnce() {
+        String node = NODE.replace("\"120\"", "\"194\"");
+        String four = containers(limits(1, 3), limits(1, 3), limits(1, 4), limits(1, 4));
+
+        assertThat(memory(bill(node, running(four)))).isEqualTo(144_329);
     }
 }
