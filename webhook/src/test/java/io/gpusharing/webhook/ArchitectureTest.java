@@ -29,11 +29,11 @@ class ArchitectureTest {
 
     private static final DescribedPredicate<JavaClass> EDGE =
             DescribedPredicate.describe(
-                    "the edge (configuration, servlet, watches, health)",
+                    "the edge (configuration, servlet, connections, watches, health)",
                     each ->
                             each.getSimpleName()
                                             .matches(
-                                                    ".*(Configuration|Properties|Mode|Application|Servlet|Watch|Indicator|Analyzer)")
+                                                    ".*(Configuration|Properties|Mode|Application|Servlet|Watch|Indicator|Drain|Analyzer)")
                                     || each.getPackageName()
                                             .matches(".*\\.(tls|events|explain|testing)"));
 

@@ -1,6 +1,7 @@
 package io.gpusharing.webhook.readiness;
 
 import io.gpusharing.webhook.admission.Admission;
+import io.gpusharing.webhook.admission.AdmissionProperties;
 import io.gpusharing.webhook.standing.ClusterWatch;
 import io.gpusharing.webhook.tls.Certificates;
 import java.time.Clock;
@@ -17,5 +18,10 @@ class ReadinessConfiguration {
         // Here and not later, so that a training run for an AOT cache sees reviews too.
         admission.rehearse(WarmUp.REVIEW, WarmUp.REHEARSALS);
         return new AdmissionHealthIndicator(certificates, cluster, clock);
+    }
+
+    @Bean
+    ConnectionDrain connectionDrain(AdmissionProperties properties) {
+        return new ConnectionDrain(properties.drain());
     }
 }
