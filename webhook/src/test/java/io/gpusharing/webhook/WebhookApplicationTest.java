@@ -38,6 +38,8 @@ class WebhookApplicationTest {
 
     private static final String MUTATING =
             "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/gpusharing-webhook";
+    private static final String REPORTING_CA =
+            "/api/v1/namespaces/gpusharing-system/configmaps/gpusharing-reporting-ca";
     private static final String BUDGET = "/apis/gpusharing.io/v1alpha1/gpubudgets/a";
 
     private static FakeApiServer api;
@@ -54,6 +56,13 @@ class WebhookApplicationTest {
                 {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration",
                  "metadata": {"name": "gpusharing-webhook"},
                  "webhooks": [{"name": "pods.gpusharing.io", "clientConfig": {"url": "https://127.0.0.1:1"}}]}
+                """);
+        api.put(
+                REPORTING_CA,
+                """
+                {"apiVersion": "v1", "kind": "ConfigMap",
+                 "metadata": {"name": "gpusharing-reporting-ca", "namespace": "gpusharing-system"},
+                 "data": {"ca.crt": "-----BEGIN CERTIFICATE-----"}}
                 """);
         System.setProperty("kubernetes.master", api.url());
         System.setProperty("kubernetes.auth.tryKubeConfig", "false");
@@ -126,16 +135,22 @@ class WebhookApplicationTest {
     }
 
     @Test
-    void makesTheReportingAuthorityAndKeepsItsKeyInTheSecretAlone() {
-        JsonNode secret =
-                api.get("/api/v1/namespaces/gpusharing-system/secrets/gpusharing-reporting-ca");
-        JsonNode map =
-                api.get("/api/v1/namespaces/gpusharing-system/configmaps/gpusharing-reporting-ca");
+    void createsNoSecretButItsOwn() {
+        String secrets = "/api/v1/namespaces/gpusharing-system/secrets/";
 
-        assertThat(secret).isNotNull();
-        assertThat(Objects.requireNonNull(secret).path("data").has("tls.key")).isTrue();
-        assertThat(Objects.requireNonNull(map).path("data").propertyNames())
-                .containsExactly("ca.crt");
+        assertThat(api.get(secrets + "gpusharing-webhook-ca")).isNotNull();
+        assertThat(api.get(secrets + "gpusharing-reporting-ca")).isNull();
+    }
+
+    @Test
+    void injectsNothingUntilTheTimekeeperHasMadeTheReportingAuthority() {
+        String made = String.valueOf(api.get(REPORTING_CA));
+        api.delete(REPORTING_CA);
+        await().untilAsserted(() -> assertThat(patch()).doesNotContain("gpusharing-sidecar"));
+
+        api.put(REPORTING_CA, made);
+
+        await().untilAsserted(() -> assertThat(patch()).contains("gpusharing-sidecar"));
     }
 
     @Test

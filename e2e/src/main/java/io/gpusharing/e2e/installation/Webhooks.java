@@ -31,7 +31,20 @@ public final class Webhooks {
                 new Webhooks(
                         cluster, ports.subList(0, replicas), ports.subList(replicas, 2 * replicas));
         Installation.createManifests(cluster, webhooks.urls().getFirst());
+        publishReportingAuthority(cluster);
         return webhooks;
+    }
+
+    /** What the timekeeper would do; without it no pod gets a sidecar. Here none reports. */
+    private static void publishReportingAuthority(TestCluster cluster) {
+        cluster.kubectl()
+                .run(
+                        "create",
+                        "configmap",
+                        "gpusharing-reporting-ca",
+                        "--namespace=" + Installation.NAMESPACE,
+                        "--from-literal=ca.crt=-----BEGIN CERTIFICATE-----")
+                .orFail();
     }
 
     /**

@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * The reporting CA. Whoever of webhook and timekeeper starts first makes it; the others take what
- * is there. Its key is for the timekeeper alone, its certificate for everybody.
+ * The reporting CA. Whichever timekeeper starts first makes it; the others take what is there. Its
+ * key is for the timekeeper alone, its certificate for everybody.
  */
 @Component
 class ReportingAuthority {

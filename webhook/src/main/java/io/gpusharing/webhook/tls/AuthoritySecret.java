@@ -68,10 +68,9 @@ final class AuthoritySecret {
     private TrustedAuthority write(@Nullable Secret present, TrustedAuthority wanted) {
         try {
             if (present == null) {
-                secret(wanted, null).create();
+                created(wanted);
             } else {
-                // With its version, the API server refuses it if somebody was faster.
-                secret(wanted, present.getMetadata().getResourceVersion()).update();
+                filled(present, wanted);
             }
             log.atInfo()
                     .addKeyValue("secret", NAME)
@@ -95,18 +94,28 @@ final class AuthoritySecret {
         return client.secrets().inNamespace(namespace).withName(NAME);
     }
 
-    private Resource<Secret> secret(TrustedAuthority authority, @Nullable String resourceVersion) {
-        return client.resource(
-                new SecretBuilder()
-                        .withNewMetadata()
-                        .withName(NAME)
-                        .withNamespace(namespace)
-                        .withResourceVersion(resourceVersion)
-                        .addToLabels("app.kubernetes.io/part-of", "gpusharing")
-                        .endMetadata()
-                        .withType("Opaque")
-                        .withStringData(authority.data())
-                        .build());
+    private void created(TrustedAuthority authority) {
+        client.resource(
+                        new SecretBuilder()
+                                .withNewMetadata()
+                                .withName(NAME)
+                                .withNamespace(namespace)
+                                .addToLabels("app.kubernetes.io/part-of", "gpusharing")
+                                .endMetadata()
+                                .withType("Opaque")
+                                .withStringData(authority.data())
+                                .build())
+                .create();
+    }
+
+    /** With the version that was read: the API server refuses it if somebody was faster. */
+    private void filled(Secret present, TrustedAuthority authority) {
+        client.resource(
+                        new SecretBuilder(present)
+                                .withData(Map.of())
+                                .withStringData(authority.data())
+                                .build())
+                .update();
     }
 
     private static Map<String, String> decoded(Secret secret) {

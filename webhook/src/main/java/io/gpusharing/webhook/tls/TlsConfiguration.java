@@ -79,12 +79,6 @@ class TlsConfiguration {
     }
 
     @Bean
-    ReportingAuthority reportingAuthority(
-            KubernetesClient client, GpuSharingProperties installation, Clock clock) {
-        return new ReportingAuthority(client, installation.namespace(), clock);
-    }
-
-    @Bean
     MeterBinder certificateMetrics(Certificates certificates, Clock clock) {
         return registry ->
                 Gauge.builder(

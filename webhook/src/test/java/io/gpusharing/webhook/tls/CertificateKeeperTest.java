@@ -72,6 +72,26 @@ class CertificateKeeperTest {
     }
 
     @Test
+    void theEmptySecretOfTheChartIsFilledAndKeepsItsLabels() {
+        api.put(
+                SECRET,
+                """
+                {"apiVersion": "v1", "kind": "Secret", "type": "Opaque",
+                 "metadata": {"name": "gpusharing-webhook-ca", "namespace": "gpusharing-system",
+                  "labels": {"app.kubernetes.io/managed-by": "Helm"}}}
+                """);
+        Replica one = replica();
+        Replica two = replica();
+
+        one.look();
+        two.look();
+
+        assertThat(two.issuer()).isEqualTo(one.issuer());
+        assertThat(String.valueOf(api.get(SECRET)))
+                .contains("\"app.kubernetes.io/managed-by\":\"Helm\"", "\"tls.key\"");
+    }
+
+    @Test
     void aSuccessorIsTrustedByEverybodyBeforeItIsServed() {
         Replica one = replica();
         Replica two = replica();
