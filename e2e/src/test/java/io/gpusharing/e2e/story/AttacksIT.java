@@ -129,9 +129,12 @@ class AttacksIT {
                     Attack.merge(
                             "says that it is static",
                             "{metadata: {annotations: {kubernetes.io/config.mirror: '1'}}}"),
-                    Attack.merge(
-                            "holds itself by a finalizer",
-                            "{metadata: {finalizers: [example.com/mine]}}"),
+                    new Attack(
+                            "holds itself by a finalizer, and lets go",
+                            (api, pod) -> {
+                                api.merge(pod, "{metadata: {finalizers: [example.com/mine]}}");
+                                return api.merge(pod, "{metadata: {finalizers: null}}");
+                            }),
                     Attack.merge("forgets who wrote it", "{metadata: {managedFields: [{}]}}"),
                     Attack.merge(
                             "says that a kubelet wrote its status long ago",
