@@ -12,8 +12,14 @@ import org.jspecify.annotations.Nullable;
  * @param remaining what is left of it, never negative
  * @param from the first instant at which it may be used
  * @param until the first instant at which it may not be used any more; null if it never expires
+ * @param planned what {@code until} was while it was used; later than that if it was revoked
  */
-public record Lot(String source, GpuTime remaining, Instant from, @Nullable Instant until) {
+public record Lot(
+        String source,
+        GpuTime remaining,
+        Instant from,
+        @Nullable Instant until,
+        @Nullable Instant planned) {
 
     /** Source of the period's own allowance. */
     public static final String ALLOWANCE = "allowance";
@@ -21,9 +27,12 @@ public record Lot(String source, GpuTime remaining, Instant from, @Nullable Inst
     /** Source of what was left of the last period and may still be used in this one. */
     public static final String ROLLOVER = "rollover";
 
-    /** What expires first is used first. */
+    /**
+     * What is to expire first is used first; of those that expire together, what began first; of
+     * those the first by name. That one was revoked later changes nothing of the past.
+     */
     static final Comparator<Lot> BURN_ORDER =
-            Comparator.comparing(Lot::until, Comparator.nullsLast(Comparator.naturalOrder()))
+            Comparator.comparing(Lot::planned, Comparator.nullsLast(Comparator.naturalOrder()))
                     .thenComparing(Lot::from)
                     .thenComparing(Lot::source);
 
@@ -33,11 +42,16 @@ public record Lot(String source, GpuTime remaining, Instant from, @Nullable Inst
         }
     }
 
+    /** It ends as planned. */
+    public Lot(String source, GpuTime remaining, Instant from, @Nullable Instant until) {
+        this(source, remaining, from, until, until);
+    }
+
     boolean activeAt(Instant instant) {
         return !from.isAfter(instant) && (until == null || instant.isBefore(until));
     }
 
     Lot withRemaining(GpuTime left) {
-        return new Lot(source, left, from, until);
+        return new Lot(source, left, from, until, planned);
     }
 }

@@ -172,6 +172,7 @@ class ExplanationController {
             case Rollover -> "rolled over";
             case Grant -> "granted";
             case Expired -> "expired";
+            case Revoked -> "revoked";
             case WrittenOff -> "written off";
             case ToldLate -> "told late";
         };

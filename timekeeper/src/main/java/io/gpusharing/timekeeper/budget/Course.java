@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.budget;
 import io.gpusharing.budget.BudgetLine;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Lot;
+import io.gpusharing.budget.PeriodRule;
 import io.gpusharing.budget.Terms;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -31,6 +32,8 @@ public record Course(GpuTime opening, List<Credit> credits, GpuTime closing, Gpu
         Grant,
         /** What was left of an allowance, a rollover or a grant when it ended. */
         Expired,
+        /** What was left of a grant when it was deleted. */
+        Revoked,
         /** What a period overran above the cap on debt. */
         WrittenOff,
         /**
@@ -171,7 +174,11 @@ public record Course(GpuTime opening, List<Credit> credits, GpuTime closing, Gpu
             if (before != null) {
                 for (Lot lot : before.lots()) {
                     if (at.equals(lot.until()) && lot.remaining().isPositive()) {
-                        add(at, Kind.Expired, lot.source(), GpuTime.ZERO.minus(lot.remaining()));
+                        add(
+                                at,
+                                end(lot, before),
+                                lot.source(),
+                                GpuTime.ZERO.minus(lot.remaining()));
                     }
                 }
             }
@@ -199,6 +206,13 @@ public record Course(GpuTime opening, List<Credit> credits, GpuTime closing, Gpu
             if (rest.microGpuSeconds() != 0) {
                 add(at, Kind.ToldLate, "closed periods", rest);
             }
+        }
+
+        private Kind end(Lot lot, BudgetLine before) {
+            PeriodRule periods = before.terms().periods();
+            return grants.stream().anyMatch(it -> it.isSourceOf(lot) && it.isRevoked(periods))
+                    ? Kind.Revoked
+                    : Kind.Expired;
         }
 
         private void edge(

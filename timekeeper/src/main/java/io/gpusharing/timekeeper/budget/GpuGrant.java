@@ -55,8 +55,7 @@ public class GpuGrant extends CustomResource<GpuGrant.Spec, Void> {
                 storable(getSpec().reason()),
                 author == null ? null : storable(author),
                 notBefore == null || notBefore.isBefore(created) ? created : notBefore,
-                expires,
-                null);
+                expires);
     }
 
     /** No database text holds the character 0, and the API server lets it pass. */

@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param expires first instant at which it does not; null for the end of the period in which it
  *     began
  * @param ended when its object was deleted; null while it stands
+ * @param endedFirst whether an earlier version ended it, which then counted it as used before all
+ *     others
  */
 record Grant(
         String uid,
@@ -25,7 +27,8 @@ record Grant(
         @Nullable String author,
         Instant from,
         @Nullable Instant expires,
-        @Nullable Instant ended) {
+        @Nullable Instant ended,
+        boolean endedFirst) {
 
     /** RFC 3339 ends with the year 9999; a later instant, by its offset, could not be published. */
     private static final Instant END_OF_TIME = Instant.parse("9999-12-31T23:59:59Z");
@@ -35,14 +38,36 @@ record Grant(
         expires = expires == null ? null : whole(expires);
     }
 
+    /** One that stands. */
+    Grant(
+            String uid,
+            String name,
+            String budget,
+            GpuTime amount,
+            String reason,
+            @Nullable String author,
+            Instant from,
+            @Nullable Instant expires) {
+        this(uid, name, budget, amount, reason, author, from, expires, null, false);
+    }
+
     private static Instant whole(Instant instant) {
         return instant.isAfter(END_OF_TIME) ? END_OF_TIME : instant.truncatedTo(ChronoUnit.SECONDS);
     }
 
     /** Until when it counts; null for ever. */
     @Nullable Instant until(PeriodRule periods) {
-        Instant end = expires != null ? expires : periods.at(from).end();
-        return ended != null && (end == null || ended.isBefore(end)) ? ended : end;
+        return isRevoked(periods) ? ended : planned(periods);
+    }
+
+    /** Whether it was deleted before it would have ended. */
+    boolean isRevoked(PeriodRule periods) {
+        Instant end = planned(periods);
+        return ended != null && (end == null || ended.isBefore(end));
+    }
+
+    private @Nullable Instant planned(PeriodRule periods) {
+        return expires != null ? expires : periods.at(from).end();
     }
 
     /**
@@ -51,7 +76,8 @@ record Grant(
      * @param remaining what is left of it
      */
     Lot lot(GpuTime remaining, PeriodRule periods) {
-        return new Lot(source(), remaining, from, until(periods));
+        Instant until = until(periods);
+        return new Lot(source(), remaining, from, until, endedFirst ? until : planned(periods));
     }
 
     /** Whether a lot of a budget's line is what is left of this grant. */

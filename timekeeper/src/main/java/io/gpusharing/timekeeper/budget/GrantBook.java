@@ -91,7 +91,7 @@ public class GrantBook {
                             valid_from, expires)
                         values (:cluster, :uid, :name, :budget, :amount, :reason, :author,
                             :from::timestamptz, :expires::timestamptz)
-                        on conflict (cluster, uid) do update set ended = null, end_written_at = null
+                        on conflict (cluster, uid) do update set ended = null, end_written_at = null, ended_first = false
                         where budget_grant.ended is not null
                         """)
                 .param("cluster", cluster)
@@ -134,7 +134,7 @@ public class GrantBook {
                         """
                         select * from (
                             select uid, name, budget, amount, reason, author, valid_from, expires,
-                                   case when end_written_at <= :known::timestamptz then ended end as ended
+                                   case when end_written_at <= :known::timestamptz then ended end as ended, ended_first
                               from budget_grant
                              where cluster = :cluster and budget = :budget and written_at <= :known::timestamptz) known
                         where (expires is null or expires > :from::timestamptz)
@@ -155,7 +155,8 @@ public class GrantBook {
                                 row.getString("author"),
                                 Timestamps.instant(row, "valid_from"),
                                 Timestamps.instantOrNull(row, "expires"),
-                                Timestamps.instantOrNull(row, "ended")))
+                                Timestamps.instantOrNull(row, "ended"),
+                                row.getBoolean("ended_first")))
                 .list();
     }
 

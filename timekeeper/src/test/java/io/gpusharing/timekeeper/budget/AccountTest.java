@@ -68,15 +68,7 @@ class AccountTest {
 
     private static Grant grant(String minutes, Instant from, @Nullable Instant expires) {
         return new Grant(
-                "uid-g",
-                "g",
-                "a",
-                GpuTime.ofMinutes(minutes),
-                "deadline",
-                null,
-                from,
-                expires,
-                null);
+                "uid-g", "g", "a", GpuTime.ofMinutes(minutes), "deadline", null, from, expires);
     }
 
     private static GpuTime minutes(String minutes) {
@@ -126,8 +118,7 @@ class AccountTest {
                         "deadline",
                         null,
                         MONDAY,
-                        TUESDAY.plus(Duration.ofDays(3)),
-                        null);
+                        TUESDAY.plus(Duration.ofDays(3)));
         usage.use(MONDAY, "100");
 
         Opening tuesday = fold(monday, List.of(grant), usage, TUESDAY).getFirst();

@@ -49,8 +49,7 @@ class CourseTest {
                     "paper deadline",
                     null,
                     TUESDAY.plus(Duration.ofHours(4)),
-                    TUESDAY.plus(Duration.ofHours(5)),
-                    null);
+                    TUESDAY.plus(Duration.ofHours(5)));
 
     private static GpuTime minutes(long minutes) {
         return new GpuTime(minutes * 60_000_000);

@@ -48,8 +48,7 @@ class GrantBookTest {
                 "paper deadline",
                 "somebody",
                 from,
-                expires,
-                null);
+                expires);
     }
 
     private static Instant at(int minutes) {

@@ -110,8 +110,7 @@ public final class TestBudgets {
                     "paper deadline",
                     "kubernetes-admin",
                     from,
-                    expires,
-                    null);
+                    expires);
         }
     }
 

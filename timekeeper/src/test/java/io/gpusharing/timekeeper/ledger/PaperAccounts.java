@@ -97,20 +97,25 @@ final class PaperAccounts {
     private static final class Pot {
 
         private static final Comparator<Pot> ORDER =
-                Comparator.comparing((Pot it) -> it.until)
+                Comparator.comparing((Pot it) -> it.planned)
                         .thenComparing(it -> it.from)
                         .thenComparing(it -> it.name);
 
         private final String name;
         private final Instant from;
         private final Instant until;
+
+        /** When it was to end; what is taken back was used in its turn until then. */
+        private final Instant planned;
+
         private long left;
 
-        Pot(String name, long left, Instant from, Instant until) {
+        Pot(String name, long left, Instant from, Instant until, Instant planned) {
             this.name = name;
             this.left = left;
             this.from = from;
             this.until = until;
+            this.planned = planned;
         }
 
         boolean isOpen(Instant at) {
@@ -275,7 +280,13 @@ final class PaperAccounts {
                                             grant.given.name(),
                                             GpuTime.ofMinutes(grant.given.minutes())
                                                     .microGpuSeconds());
-                    pots.add(new Pot(grant.given.name(), left, grant.given.from(), until));
+                    pots.add(
+                            new Pot(
+                                    grant.given.name(),
+                                    left,
+                                    grant.given.from(),
+                                    until,
+                                    planned(grant)));
                 }
             }
             pots.sort(Pot.ORDER);
@@ -285,15 +296,19 @@ final class PaperAccounts {
         }
 
         private Instant until(Grant grant) {
-            Instant expires = grant.given.expires();
-            Instant end = expires == null ? dayAfter(grant.given.from()) : expires;
+            Instant end = planned(grant);
             return grant.ended == null ? end : sooner(end, grant.ended);
+        }
+
+        private Instant planned(Grant grant) {
+            Instant expires = grant.given.expires();
+            return expires == null ? dayAfter(grant.given.from()) : expires;
         }
 
         private void fill(long rolled) {
             Instant end = dayAfter(at);
-            pots.add(new Pot("allowance", allowance, at, end));
-            pots.add(new Pot("rollover", rolled, at, end));
+            pots.add(new Pot("allowance", allowance, at, end, end));
+            pots.add(new Pot("rollover", rolled, at, end, end));
             pots.sort(Pot.ORDER);
         }
 
