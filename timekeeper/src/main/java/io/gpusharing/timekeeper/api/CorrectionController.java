@@ -16,6 +16,7 @@ import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Size;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -48,6 +49,7 @@ class CorrectionController {
     private static final int PATIENCE_SECONDS = 10;
 
     private final Corrections corrections;
+    private final Callers callers;
     private final AnsweredRequests answered;
     private final Bookkeeper bookkeeper;
     private final Leadership leadership;
@@ -56,12 +58,14 @@ class CorrectionController {
 
     CorrectionController(
             Corrections corrections,
+            Callers callers,
             AnsweredRequests answered,
             Bookkeeper bookkeeper,
             Leadership leadership,
             PlatformTransactionManager transactions,
             JsonMapper json) {
         this.corrections = corrections;
+        this.callers = callers;
         this.answered = answered;
         this.bookkeeper = bookkeeper;
         this.leadership = leadership;
@@ -85,14 +89,23 @@ class CorrectionController {
             @NotNull Long rate,
             @NotBlank @Size(max = 1024) String reason) {}
 
-    /** A budget's corrections, latest first. */
+    /**
+     * A budget's corrections, latest first. Pods of namespaces where who asks may not get pods have
+     * no uid.
+     */
     @GetMapping
     ResponseEntity<List<Written>> all(
             @PathVariable String budget,
             @RequestParam(defaultValue = "1000") int limit,
-            @RequestParam(required = false) @Nullable UUID after) {
+            @RequestParam(required = false) @Nullable UUID after,
+            Authentication who) {
+        List<Written> page = corrections.of(budget, after, Page.size(limit));
+        Set<String> shown =
+                callers.podsShown(Caller.of(who), page.stream().map(Written::namespace).toList());
         return Page.of(
-                corrections.of(budget, after, Page.size(limit)),
+                page.stream()
+                        .map(it -> shown.contains(it.namespace()) ? it : it.withoutPod())
+                        .toList(),
                 limit,
                 correction -> correction.id().toString());
     }

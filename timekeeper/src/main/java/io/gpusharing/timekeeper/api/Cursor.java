@@ -29,12 +29,12 @@ final class Cursor {
     static Place place(String text) {
         String[] parts = text.split("_", -1);
         try {
-            if (parts.length == 4) {
+            if (parts.length == 4 && parts[1].matches("[0-9a-f]{32}")) {
                 // 32 bits are enough until 2106, and keep out what no database knows.
                 int hour = Integer.parseUnsignedInt(parts[0]);
                 return new Place(
                         Instant.ofEpochSecond(Integer.toUnsignedLong(hour)),
-                        UUID.fromString(parts[1]),
+                        parts[1],
                         Kind.valueOf(parts[2]),
                         UUID.fromString(parts[3]));
             }

@@ -67,7 +67,8 @@ class ExplanationController {
      * @param because the same as a sentence
      * @param before what the last period left or owed; absent if the budget is unlimited
      * @param namespaces used by namespace
-     * @param largest the pods that used most; without names where who asks may not get pods
+     * @param largest the pods that used most; without uids and names where who asks may not get
+     *     pods
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     record Explanation(
@@ -114,7 +115,7 @@ class ExplanationController {
                 course == null ? null : course.closing().microGpuSeconds(),
                 stretch.byNamespace(),
                 largest.stream()
-                        .map(pod -> shown.contains(pod.namespace()) ? pod : pod.withoutNames())
+                        .map(pod -> shown.contains(pod.namespace()) ? pod : pod.withoutPod())
                         .toList());
     }
 

@@ -150,7 +150,7 @@ class StatementController {
 
     /**
      * Where the time went, by pod and hour. Pods of namespaces where who asks may not get pods have
-     * no name.
+     * neither uid nor name.
      *
      * @param from a whole second; the begin of the present period if absent
      * @param to a whole second; now if absent or later
@@ -251,7 +251,7 @@ class StatementController {
     }
 
     private static StatementLine shownIn(Set<String> namespaces, StatementLine line) {
-        return namespaces.contains(line.namespace()) ? line : line.withName(null);
+        return namespaces.contains(line.namespace()) ? line : line.withoutPod();
     }
 
     private Span span(String budget, @Nullable Instant from, @Nullable Instant to) {

@@ -50,7 +50,7 @@ final class StatementCsv {
                 line.from(),
                 line.to(),
                 line.namespace(),
-                line.pod().toString(),
+                line.pod() == null ? "" : line.pod().toString(),
                 text(line.podName()),
                 -line.used(),
                 text(line.reason()),

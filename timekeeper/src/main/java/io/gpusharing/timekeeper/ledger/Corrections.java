@@ -36,6 +36,7 @@ public class Corrections {
     /**
      * A correction as it stands in the ledger.
      *
+     * @param pod null if it is not shown to who asks
      * @param rate difference in micro-GPUs, negative where it gives back
      * @param amount difference in micro-GPU-seconds
      * @param author who made it; {@code timekeeper} where an end was told late
@@ -43,7 +44,7 @@ public class Corrections {
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Written(
             UUID id,
-            UUID pod,
+            @Nullable UUID pod,
             String namespace,
             String budget,
             Instant from,
@@ -53,7 +54,25 @@ public class Corrections {
             String amountMinutes,
             String reason,
             String author,
-            Instant postedAt) {}
+            Instant postedAt) {
+
+        /** The same for who may not see which pod it is. */
+        public Written withoutPod() {
+            return new Written(
+                    id,
+                    null,
+                    namespace,
+                    budget,
+                    from,
+                    to,
+                    rate,
+                    amount,
+                    amountMinutes,
+                    reason,
+                    author,
+                    postedAt);
+        }
+    }
 
     /**
      * How many corrections a pod has. Each one raises it, so it tells whether somebody has seen the

@@ -32,7 +32,8 @@ public class StatementBook {
              order by charged_from offset :size limit 1
             """;
 
-    // An entry that a span's edge cuts counts by its part; no entry is longer than an hour, so none
+    // An entry that a span's edge cuts counts by its part; no entry is longer than an hour,
+    // so none
     // that began earlier reaches into the span. Edges are whole seconds: nothing is rounded.
     private static final String LINES =
             """
@@ -69,8 +70,10 @@ public class StatementBook {
                    and posted_until < :to::timestamptz and rate > 0
                    and greatest(posted_until, :from::timestamptz) < :until::timestamptz
             )
-            select * from line where (hour, pod_uid, kind, correction) > (:hour::timestamptz, :pod::uuid, :kind::text, :correction::uuid)
-            order by hour, pod_uid, kind, correction limit :size
+            select * from (
+                select *, left(encode(sha256(convert_to(pod_uid::text, 'UTF8')), 'hex'), 32) as place from line) placed
+             where (hour, place, kind, correction) > (:hour::timestamptz, :pod::text, :kind::text, :correction::uuid)
+             order by hour, place, kind, correction limit :size
             """;
 
     // Asked for by the page's pods; a join would read all pods that there ever were.
@@ -186,7 +189,7 @@ public class StatementBook {
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record PodUse(
-            UUID pod,
+            @Nullable UUID pod,
             String namespace,
             @Nullable String podName,
             @Nullable String ownerKind,
@@ -194,9 +197,9 @@ public class StatementBook {
             long used,
             String usedMinutes) {
 
-        /** The same for who may not see what the pod and its owner are called. */
-        public PodUse withoutNames() {
-            return new PodUse(pod, namespace, null, ownerKind, null, used, usedMinutes);
+        /** The same for who may not see which pod it is, and whose. */
+        public PodUse withoutPod() {
+            return new PodUse(null, namespace, null, ownerKind, null, used, usedMinutes);
         }
     }
 
@@ -222,9 +225,11 @@ public class StatementBook {
 
     private static StatementLine line(ResultSet row) throws SQLException {
         Kind kind = Kind.valueOf(row.getString("kind"));
+        Instant hour = Timestamps.instant(row, "hour");
+        UUID correction = row.getObject("correction", UUID.class);
         return new StatementLine(
                 kind,
-                Timestamps.instant(row, "hour"),
+                hour,
                 Timestamps.instant(row, "line_from"),
                 Timestamps.instant(row, "line_to"),
                 row.getString("namespace"),
@@ -233,6 +238,7 @@ public class StatementBook {
                 row.getLong("used"),
                 row.getString("reason"),
                 row.getString("author"),
-                kind == Kind.Correction ? row.getObject("correction", UUID.class) : null);
+                kind == Kind.Correction ? correction : null,
+                new Place(hour, row.getString("place"), kind, correction));
     }
 }

@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.ledger;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
 import java.time.Instant;
@@ -12,7 +13,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param from begin of its first second
  * @param to end of its last second
+ * @param pod null if it is not shown to who asks
  * @param podName null if the pod is no longer known by name, or is not shown to who asks
+ * @param place its place in the statement; lines come in the order of their places
  * @param used negative where a correction gave back
  * @param reason of a correction; null for what was simply used
  */
@@ -23,12 +26,13 @@ public record StatementLine(
         Instant from,
         Instant to,
         String namespace,
-        UUID pod,
+        @Nullable UUID pod,
         @Nullable String podName,
         long used,
         @Nullable String reason,
         @Nullable String author,
-        @Nullable UUID correction) {
+        @Nullable UUID correction,
+        @JsonIgnore Place place) {
 
     /** What a line is. */
     public enum Kind {
@@ -40,15 +44,30 @@ public record StatementLine(
         Running
     }
 
-    /** The same with another name of the pod, or none. */
-    public StatementLine withName(@Nullable String name) {
-        return new StatementLine(
-                kind, hour, from, to, namespace, pod, name, used, reason, author, correction);
+    /** The same with the pod's name. */
+    StatementLine withName(@Nullable String name) {
+        return of(pod, name);
     }
 
-    /** Its place in the statement; lines come in the order of their places. */
-    public Place place() {
-        return new Place(hour, pod, kind, correction == null ? new UUID(0, 0) : correction);
+    /** The same for who may not see which pod it is. */
+    public StatementLine withoutPod() {
+        return of(null, null);
+    }
+
+    private StatementLine of(@Nullable UUID uid, @Nullable String name) {
+        return new StatementLine(
+                kind,
+                hour,
+                from,
+                to,
+                namespace,
+                uid,
+                name,
+                used,
+                reason,
+                author,
+                correction,
+                place);
     }
 
     /** {@link #used} in minutes, for people. */
@@ -56,11 +75,15 @@ public record StatementLine(
         return new GpuTime(used).minutes();
     }
 
-    /** Where a line stands. */
-    public record Place(Instant hour, UUID pod, Kind kind, UUID correction) {
+    /**
+     * Where a line stands.
+     *
+     * @param pod a digest of its uid: addresses of pages are made of places, and tell nothing of
+     *     pods
+     */
+    public record Place(Instant hour, String pod, Kind kind, UUID correction) {
 
         /** Before every line. */
-        public static final Place START =
-                new Place(Instant.EPOCH, new UUID(0, 0), Kind.Charge, new UUID(0, 0));
+        public static final Place START = new Place(Instant.EPOCH, "", Kind.Charge, new UUID(0, 0));
     }
 }

@@ -83,15 +83,15 @@ public class EvictionBook {
             @JsonIgnore String cursor) {
 
         /**
-         * The same for who may see the pods of these namespaces: whoever else was considered has no
-         * name. Victim and waiter know each other by the Events on them.
+         * The same for who may see the pods of these namespaces: whoever else was considered has
+         * neither uid nor name. Victim and waiter know each other by the Events on them.
          */
         public Receipt shownIn(Predicate<String> namespaces) {
             JsonNode all = JSON.readTree(considered);
             for (JsonNode one : all) {
                 if (one.path("pod") instanceof ObjectNode pod
                         && !namespaces.test(pod.path("namespace").asString())) {
-                    pod.remove("name");
+                    pod.remove(List.of("name", "uid"));
                 }
             }
             return new Receipt(

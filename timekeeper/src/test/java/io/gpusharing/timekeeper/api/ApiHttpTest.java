@@ -821,18 +821,22 @@ class ApiHttpTest {
     }
 
     @Test
-    void whoMayNotGetPodsSeesWhatWasUsedAndNoNameOfAPod() throws Exception {
+    void whoMayNotGetPodsSeesWhatWasUsedAndNeitherUidNorNameOfAPod() throws Exception {
         String statement = "/api/v1/budgets/c/statement";
-        String name = "pod-" + CORRECTED.uid();
+        String uid = CORRECTED.uid().toString();
+        String name = "pod-" + uid;
 
         String used = "\"used\":" + json("admin", statement).path("used").asLong();
-        assertThat(get("reader", statement).body()).contains(used).doesNotContain(name);
+        assertThat(get("reader", statement).body()).contains(used).doesNotContain(uid);
         assertThat(get("reader", statement, "Accept", "text/csv").body())
-                .contains(CORRECTED.uid().toString())
-                .doesNotContain(name);
+                .contains("Charge")
+                .doesNotContain(uid);
         assertThat(get("reader", "/api/v1/budgets/c/explain").body())
-                .contains(CORRECTED.uid().toString())
-                .doesNotContain(name);
+                .contains("team-c")
+                .doesNotContain(uid);
+        assertThat(get("reader", statement + "?limit=1").headers().firstValue("Link"))
+                .as("nor in the address of the next page")
+                .hasValueSatisfying(link -> assertThat(link).doesNotContain(uid));
         for (String path : List.of(statement, "/api/v1/budgets/c/explain")) {
             assertThat(get("admin", path).body()).contains(name);
             assertThat(get("reader", path.replace("/c/", "/a/")).body())
@@ -870,8 +874,8 @@ class ApiHttpTest {
 
         String path = "/api/v1/evictions?namespace=team-a";
         assertThat(get("reader", path).body())
-                .contains("waiter", "victim", "ours", "\"uid\":\"2\"")
-                .doesNotContain("theirs");
+                .contains("waiter", "victim", "ours", "\"uid\":\"1\"")
+                .doesNotContain("theirs", "\"uid\":\"2\"");
         assertThat(get("admin", path).body()).contains("ours", "theirs");
     }
 
