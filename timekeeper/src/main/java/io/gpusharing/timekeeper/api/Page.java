@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.api;
 
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
@@ -48,7 +49,17 @@ final class Page {
 
     /** Value of the header: the present request with another cursor. */
     static String next(String cursor) {
+        return next(cursor, Map.of());
+    }
+
+    /**
+     * The same, where the list must not move from page to page.
+     *
+     * @param fixed parameters as they were understood
+     */
+    static String next(String cursor, Map<String, ?> fixed) {
         var present = ServletUriComponentsBuilder.fromCurrentRequest();
+        fixed.forEach(present::replaceQueryParam);
         var address = present.replaceQueryParam("after", "{after}").encode().buildAndExpand(cursor);
         String query = address.getQuery() == null ? "" : "?" + address.getQuery();
         // Relative, because whoever asks by port-forward knows us by another name.

@@ -23,6 +23,7 @@ import java.io.UncheckedIOException;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Semaphore;
@@ -153,7 +154,7 @@ class StatementController {
      * neither uid nor name.
      *
      * @param from a whole second; the begin of the present period if absent
-     * @param to a whole second; now if absent or later
+     * @param to a whole second; now if absent or later: {@code Link} keeps what that was
      * @param limit how many lines at most; a page with fewer is the last only without {@code Link}
      * @param after where the page before ended, from its header {@code Link}
      */
@@ -174,7 +175,11 @@ class StatementController {
             List<StatementLine> lines = page.lines();
             var answer = ResponseEntity.ok();
             if (!page.last()) {
-                answer.header(HttpHeaders.LINK, Page.next(Cursor.of(lines.getLast().place())));
+                answer.header(
+                        HttpHeaders.LINK,
+                        Page.next(
+                                Cursor.of(lines.getLast().place()),
+                                Map.of("from", span.from(), "to", span.to())));
             }
             Set<String> shown =
                     callers.podsShown(

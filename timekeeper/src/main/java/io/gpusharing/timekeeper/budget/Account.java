@@ -12,6 +12,7 @@ import io.gpusharing.timekeeper.ledger.Entry;
 import io.gpusharing.timekeeper.ledger.PodStay;
 import java.math.BigInteger;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +35,13 @@ final class Account {
     private Instant base;
     private @Nullable BudgetLine line;
     private GpuTime postedSinceBase = GpuTime.ZERO;
+
+    /** What was told late of earlier spans and counts at {@code base}. */
+    private GpuTime lateAtBase = GpuTime.ZERO;
+
+    /** Since when what was told since the last state differs from what was known then. */
+    private Instant retoldSince = Instant.MAX;
+
     private @Nullable Instant foretold;
     private @Nullable Instant exhaustedSince;
     private Instant latest = Instant.EPOCH;
@@ -119,7 +127,8 @@ final class Account {
         line = fold.line();
         GpuTime late = Fold.sum(fold.late());
         boolean unmoved = base.equals(opening.countedFrom());
-        postedSinceBase = Fold.sum(usage.posted(base, null)).plus(unmoved ? late : GpuTime.ZERO);
+        lateAtBase = unmoved ? late : GpuTime.ZERO;
+        postedSinceBase = Fold.sum(usage.posted(base, null)).plus(lateAtBase);
         uses.values().forEach(use -> use.posted = GpuTime.ZERO);
         usage.posted(fold.counted(), null).forEach((name, used) -> use(name).posted = used);
         if (fold.counted().equals(opening.countedFrom())) {
@@ -179,6 +188,11 @@ final class Account {
         return true;
     }
 
+    /** From an instant on it was used otherwise than was known. */
+    void retold(Instant since) {
+        retoldSince = since.isBefore(retoldSince) ? since : retoldSince;
+    }
+
     /** Last instant at which something changed by itself. */
     Instant base() {
         return base;
@@ -213,8 +227,12 @@ final class Account {
         return better ? candidate : known;
     }
 
-    /** The account as of an instant. */
-    BudgetState state(Instant now) {
+    /**
+     * The account as of an instant.
+     *
+     * @param used what the ledger has of it, also what is not posted yet
+     */
+    BudgetState state(Instant now, Course.Used used) {
         Instant asOf = asOf(now);
         List<NamespaceUse> namespaces = new ArrayList<>();
         GpuTime running = GpuTime.ZERO;
@@ -234,7 +252,7 @@ final class Account {
                 line == null
                         ? null
                         : line.after(postedSinceBase.plus(running), asOf).withRate(rate);
-        noteExhaustion(present, asOf);
+        noteExhaustion(present, asOf, used);
         return new BudgetState(
                 budget.name(),
                 budget.uid(),
@@ -263,14 +281,44 @@ final class Account {
         return asOf.isBefore(base) ? base : asOf;
     }
 
-    private void noteExhaustion(@Nullable BudgetLine now, Instant asOf) {
+    private void noteExhaustion(@Nullable BudgetLine now, Instant asOf, Course.Used used) {
         if (now == null || now.remaining().isPositive()) {
             exhaustedSince = null;
             foretold = now == null ? null : now.exhaustedAt();
-        } else if (exhaustedSince == null) {
-            exhaustedSince =
-                    foretold != null && !foretold.isAfter(asOf) ? foretold : published(asOf);
+        } else {
+            Instant known = exhaustedSince != null ? exhaustedSince : foretold;
+            boolean stands = known != null && !known.isAfter(asOf) && !retoldSince.isBefore(known);
+            exhaustedSince = stands ? known : exhaustion(asOf, used);
         }
+        retoldSince = Instant.MAX;
+    }
+
+    /** Looks up in the ledger when the last of it was used, as {@link BudgetLine#exhaustedAt}. */
+    private Instant exhaustion(Instant asOf, Course.Used used) {
+        long seconds = base.until(asOf, ChronoUnit.SECONDS);
+        GpuTime left = line == null ? GpuTime.ZERO : line.remaining().minus(lateAtBase);
+        if (!left.isPositive() || used.in(base, base.plusSeconds(seconds)).compareTo(left) < 0) {
+            // It was used up before the last step.
+            return exhaustedSince != null ? exhaustedSince : published(asOf);
+        }
+        long before = 0;
+        long after = seconds;
+        while (after - before > 1) {
+            long middle = (before + after) / 2;
+            boolean enough = used.in(base, base.plusSeconds(middle)).compareTo(left) < 0;
+            before = enough ? middle : before;
+            after = enough ? after : middle;
+        }
+        Instant second = base.plusSeconds(before);
+        GpuTime rest = left.minus(used.in(base, second));
+        long rate = used.in(second, base.plusSeconds(after)).microGpuSeconds();
+        // Ten thousand absurd pods leave a long here, too.
+        BigInteger micros =
+                BigInteger.valueOf(rest.microGpuSeconds())
+                        .multiply(BigInteger.valueOf(1_000_000))
+                        .add(BigInteger.valueOf(rate - 1))
+                        .divide(BigInteger.valueOf(rate));
+        return second.plus(micros.longValueExact(), ChronoUnit.MICROS);
     }
 
     /** After a restart only what was published knows when it ended. */

@@ -188,6 +188,14 @@ public class Budgets implements Tariffs {
     public void posted(Posting posting) {
         for (Move move : posting.moves()) {
             PodStay before = move.before();
+            PodStay after = move.after();
+            Instant since = changedSince(before, after);
+            if (since != null) {
+                touch(after.budget(), account -> account.retold(since));
+                if (before != null) {
+                    touch(before.budget(), account -> account.retold(since));
+                }
+            }
             if (before != null && before.open()) {
                 touch(before.budget(), account -> account.closed(before));
             }
@@ -196,6 +204,21 @@ public class Budgets implements Tariffs {
             }
         }
         posting.entries().forEach(this::posted);
+        posting.corrections().stream()
+                .map(Posting.Correction::entry)
+                .forEach(it -> touch(it.budget(), account -> account.retold(it.from())));
+    }
+
+    /** Since when a stay costs otherwise than was known; null if it was only posted. */
+    private static @Nullable Instant changedSince(@Nullable PodStay before, PodStay after) {
+        if (before == null) {
+            return after.from();
+        }
+        if (before.open() != after.open()) {
+            return after.until() != null ? after.until() : before.until();
+        }
+        boolean same = before.rate() == after.rate() && before.budget().equals(after.budget());
+        return same ? null : after.postedUntil();
     }
 
     private void posted(Entry entry) {
@@ -421,7 +444,9 @@ public class Budgets implements Tariffs {
         for (String name : changed) {
             Account account = accounts.get(name);
             if (account != null) {
-                next.put(name, account.state(second));
+                next.put(
+                        name,
+                        account.state(second, (from, to) -> Fold.sum(usage.used(name, from, to))));
             }
         }
         changed.clear();

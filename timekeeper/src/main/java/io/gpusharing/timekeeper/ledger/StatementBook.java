@@ -32,7 +32,8 @@ public class StatementBook {
              order by charged_from offset :size limit 1
             """;
 
-    // An entry that a span's edge cuts counts by its part; no entry is longer than an hour,
+    // What runs is told by the hour, too: posted while somebody reads page after page, it keeps its
+    // place. An entry that a span's edge cuts counts by its part; no entry is longer than an hour,
     // so none
     // that began earlier reaches into the span. Edges are whole seconds: nothing is rounded.
     private static final String LINES =
@@ -61,14 +62,15 @@ public class StatementBook {
                    and charged_from >= greatest(:from::timestamptz - interval '1 hour', :hour::timestamptz)
                    and charged_from < :until::timestamptz and charged_to > :from::timestamptz
                 union all
-                select 'Running', date_trunc('hour', greatest(posted_until, :from::timestamptz), 'UTC'), pod_uid, namespace,
-                       greatest(posted_until, :from::timestamptz), :to::timestamptz,
-                       (rate * extract(epoch from :to::timestamptz
-                           - greatest(posted_until, :from::timestamptz)))::bigint, null, null, :nobody::uuid
-                  from pod_stay
+                select 'Running', hour, pod_uid, namespace,
+                       greatest(posted_until, :from::timestamptz, hour), least(:to::timestamptz, hour + interval '1 hour'),
+                       (rate * extract(epoch from least(:to::timestamptz, hour + interval '1 hour')
+                           - greatest(posted_until, :from::timestamptz, hour)))::bigint, null, null, :nobody::uuid
+                  from pod_stay cross join lateral generate_series(
+                           greatest(date_trunc('hour', greatest(posted_until, :from::timestamptz), 'UTC'), :hour::timestamptz),
+                           least(:to::timestamptz, :until::timestamptz) - interval '1 second', interval '1 hour') as hour
                  where cluster = :cluster and budget = :budget and held_until is null
                    and posted_until < :to::timestamptz and rate > 0
-                   and greatest(posted_until, :from::timestamptz) < :until::timestamptz
             )
             select * from (
                 select *, left(encode(sha256(convert_to(pod_uid::text, 'UTF8')), 'hex'), 32) as place from line) placed

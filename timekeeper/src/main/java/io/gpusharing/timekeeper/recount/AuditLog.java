@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -24,15 +25,30 @@ public final class AuditLog {
 
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
+    /** Seconds, of a pod that does not say. */
+    private static final int DEFAULT_GRACE = 30;
+
     private final Map<String, JsonNode> pods = new LinkedHashMap<>();
     private final Map<String, Instant> begins = new HashMap<>();
     private final Map<String, JsonNode> nodes = new HashMap<>();
     private final Map<String, List<JsonNode>> shares = new HashMap<>();
+    private final Map<String, String> names = new HashMap<>();
+    private final Map<String, Removal> removals = new HashMap<>();
     private final Payers payers = new Payers();
     private final List<Gap> gaps = new ArrayList<>();
     private final List<String> defects = new ArrayList<>();
     private @Nullable Instant first;
     private @Nullable Instant last;
+
+    /** A removal that happened after it was asked for, and before that was answered. */
+    record Removal(Instant asked, Instant answered) {
+
+        /** The second in which it happened; null if that can be either of two. */
+        @Nullable Instant second() {
+            Instant second = answered.truncatedTo(ChronoUnit.SECONDS);
+            return asked.isBefore(second) ? null : second;
+        }
+    }
 
     /** A stretch of time of which the log tells nothing. */
     public record Gap(Instant from, Instant to) {
@@ -78,6 +94,11 @@ public final class AuditLog {
     /** When a pod began to hold what it asked for; null if it never did. */
     @Nullable Instant begin(String uid) {
         return begins.get(uid);
+    }
+
+    /** When an eviction without grace removed a pod; null if none did. */
+    @Nullable Removal removal(String uid) {
+        return removals.get(uid);
     }
 
     /** The last state of a node; null if the log does not show it. */
@@ -131,6 +152,9 @@ public final class AuditLog {
         if (isDone(event)) {
             String resource = event.at("/objectRef/resource").asString("");
             JsonNode answer = event.path("responseObject");
+            if (event.at("/objectRef/subresource").asString("").equals("eviction")) {
+                noteEviction(event);
+            }
             if (resource.equals("gpubudgets")) {
                 noteBudgets(event, answer);
             }
@@ -165,7 +189,8 @@ public final class AuditLog {
                 && code >= 200
                 && code < 300
                 && !event.path("requestURI").asString("").contains("dryRun=")
-                && !event.at("/requestObject/dryRun").isArray();
+                && !event.at("/requestObject/dryRun").isArray()
+                && !event.at("/requestObject/deleteOptions/dryRun").isArray();
     }
 
     /** A deletion is answered with a status, and that of many with all that are gone. */
@@ -177,16 +202,44 @@ public final class AuditLog {
         Instant at = Instant.parse(stamp);
         String verb = event.path("verb").asString("");
         if (verb.equals("delete") && answer.path("kind").asString("").equals("Status")) {
-            payers.deleted(event.at("/objectRef/name").asString(""), at);
+            payers.deleted(
+                    event.at("/objectRef/name").asString(""),
+                    answer.at("/details/uid").asString(""),
+                    at);
         } else if (answer.has("items")) {
             for (JsonNode item : answer.path("items")) {
                 payers.note(item, at);
                 if (verb.equals("deletecollection")) {
-                    payers.deleted(item.at("/metadata/name").asString(""), at);
+                    payers.deleted(
+                            item.at("/metadata/name").asString(""),
+                            item.at("/metadata/uid").asString(""),
+                            at);
                 }
             }
         } else {
             payers.note(answer, at);
+        }
+    }
+
+    /**
+     * Without grace it removes the pod, and nothing else tells of that: it answers with a status.
+     */
+    private void noteEviction(JsonNode event) {
+        String stamp = event.path("stageTimestamp").asString("");
+        String uid =
+                names.get(
+                        event.at("/objectRef/namespace").asString("")
+                                + "/"
+                                + event.at("/objectRef/name").asString(""));
+        JsonNode pod = uid == null ? null : pods.get(uid);
+        if (pod == null || stamp.isEmpty()) {
+            return;
+        }
+        int own = pod.at("/spec/terminationGracePeriodSeconds").asInt(DEFAULT_GRACE);
+        int grace = event.at("/requestObject/deleteOptions/gracePeriodSeconds").asInt(own);
+        if (grace == 0) {
+            String asked = event.path("requestReceivedTimestamp").asString(stamp);
+            removals.put(uid, new Removal(Instant.parse(asked), Instant.parse(stamp)));
         }
     }
 
@@ -202,6 +255,7 @@ public final class AuditLog {
             case "pods" -> {
                 if (kind.isEmpty() || kind.equals("Pod")) {
                     pods.merge(uid, object, AuditLog::later);
+                    names.put(object.at("/metadata/namespace").asString("") + "/" + name, uid);
                     Instant begin = begin(object);
                     if (begin != null) {
                         begins.merge(uid, begin, AuditLog::earlier);

@@ -112,10 +112,14 @@ final class Payers {
         all.add(new Named(name, uid, generation, created, first ? created : at, namespaces));
     }
 
-    /** A budget of that name is gone from an instant on. */
-    void deleted(String name, Instant at) {
+    /**
+     * A budget is gone from an instant on.
+     *
+     * @param uid empty if the log does not tell it; then it is the last of that name
+     */
+    void deleted(String name, String uid, Instant at) {
         all.stream()
-                .filter(it -> it.budget().equals(name))
+                .filter(it -> uid.isEmpty() ? it.budget().equals(name) : it.uid().equals(uid))
                 .reduce((one, next) -> next)
                 .ifPresent(it ->
                         all.add(
@@ -185,7 +189,8 @@ final class Payers {
             if (since.isBefore(change.since())) {
                 turns.merge(payer, Turn.of(since, change.since()), Turn::and);
             }
-            present.put(change.budget(), change);
+            // One that was made anew is another: its predecessor may seem to go after it came.
+            present.put(change.uid(), change);
             since = change.since();
             payer =
                     present.values().stream()

@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.recount;
 
+import io.gpusharing.timekeeper.recount.AuditLog.Removal;
 import io.gpusharing.timekeeper.recount.Bill.Held;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
@@ -51,12 +52,19 @@ public final class Recount {
         if (from == null || (!vcuda && !metered)) {
             return null;
         }
+        Removal removal = log.removal(pod.at("/metadata/uid").asString(""));
+        Instant end = end(pod, removal);
         JsonNode node = log.node(spec.path("nodeName").asString(""));
         if (node == null) {
-            return bill(pod, from, Held.NOTHING, "its node is not in the log");
+            return bill(pod, from, end, Held.NOTHING, "its node is not in the log");
         }
         if (!vcuda && !asks(spec, WHOLE)) {
-            return bill(pod, from, Held.NOTHING, "it asks for GPUs in a way that is not recounted");
+            return bill(
+                    pod,
+                    from,
+                    end,
+                    Held.NOTHING,
+                    "it asks for GPUs in a way that is not recounted");
         }
         if (!vcuda
                 && !node.at("/metadata/labels")
@@ -66,26 +74,36 @@ public final class Recount {
             return bill(
                     pod,
                     from,
+                    end,
                     Held.NOTHING,
                     "its node shares GPUs by replicas, which are not recounted");
         }
         JsonNode capacity = node.at("/status/capacity");
         if (vcuda && gpus(capacity).signum() == 0) {
-            return bill(pod, from, Held.NOTHING, "its node shows no GPUs in the log");
+            return bill(pod, from, end, Held.NOTHING, "its node shows no GPUs in the log");
         }
         var held =
                 new Held(held(spec, capacity, false), held(spec, capacity, true), oneGpu(capacity));
-        return bill(pod, from, held, undated(pod));
+        return end == null && removal != null && removal.second() == null
+                ? bill(
+                        pod,
+                        from,
+                        null,
+                        held,
+                        "it was evicted between %s and %s"
+                                .formatted(removal.asked(), removal.answered()))
+                : bill(pod, from, end, held, undated(pod));
     }
 
-    private static Bill bill(JsonNode pod, Instant from, Held held, @Nullable String unknown) {
+    private static Bill bill(
+            JsonNode pod, Instant from, @Nullable Instant to, Held held, @Nullable String unknown) {
         return new Bill(
                 pod.at("/metadata/uid").asString(""),
                 pod.at("/metadata/namespace").asString(""),
                 pod.at("/metadata/name").asString(""),
                 held,
                 from,
-                end(pod),
+                to,
                 unknown);
     }
 
@@ -156,7 +174,7 @@ public final class Recount {
         return own;
     }
 
-    private static @Nullable Instant end(JsonNode pod) {
+    private static @Nullable Instant end(JsonNode pod, @Nullable Removal removal) {
         Instant finished = finished(pod);
         if (terminal(pod)) {
             return finished;
@@ -164,10 +182,16 @@ public final class Recount {
         // With no grace left, the deletion is the removal itself.
         String deletion = pod.at("/metadata/deletionTimestamp").asString("");
         if (deletion.isEmpty() || pod.at("/metadata/deletionGracePeriodSeconds").asInt(-1) != 0) {
-            return null;
+            return removal == null ? null : later(finished, removal.second());
         }
-        Instant removed = Instant.parse(deletion);
-        return finished == null || finished.isBefore(removed) ? removed : finished;
+        return later(finished, Instant.parse(deletion));
+    }
+
+    /** The removal, unless a container finished after it; null if the removal's second is. */
+    private static @Nullable Instant later(@Nullable Instant finished, @Nullable Instant removed) {
+        return removed == null || finished == null || finished.isBefore(removed)
+                ? removed
+                : finished;
     }
 
     /**

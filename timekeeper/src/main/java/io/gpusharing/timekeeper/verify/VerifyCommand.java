@@ -196,6 +196,12 @@ public final class VerifyCommand {
                 out.println("The audit log " + file + " has no event");
                 return USAGE;
             }
+            if (from != null && !from.isBefore(to)) {
+                out.printf(
+                        "--from %s is not before %s%s%n",
+                        from, asked == null ? "the log's last event, " : "--to ", to);
+                return USAGE;
+            }
             return tell(bills.against(log, from == null ? Instant.EPOCH : from, to));
         } catch (DateTimeException e) {
             out.println(

@@ -442,6 +442,30 @@ class ApiHttpTest {
                                 .asLong());
     }
 
+    /** What is used while somebody reads would else be in the lines and not in the sum. */
+    @Test
+    void theFirstPageOfAStatementWithoutAnEndFixesIt() throws Exception {
+        HttpResponse<String> first = get("reader", "/api/v1/budgets/a/statement?limit=1");
+        JsonNode whole = JSON.readTree(first.body());
+        long lines = 0;
+
+        CLOCK.pass(Duration.ofSeconds(7));
+        String page = "/api/v1/budgets/a/statement?limit=1";
+        HttpResponse<String> answer = first;
+        while (page != null) {
+            JsonNode told = JSON.readTree(answer.body());
+            assertThat(told.path("to")).isEqualTo(whole.path("to"));
+            assertThat(told.path("from")).isEqualTo(whole.path("from"));
+            for (JsonNode line : told.path("lines")) {
+                lines += line.path("used").asLong();
+            }
+            page = answer.headers().firstValue("Link").isPresent() ? next(answer) : null;
+            answer = page == null ? answer : get("reader", page);
+        }
+
+        assertThat(lines).isEqualTo(whole.path("used").asLong());
+    }
+
     @Test
     void aStatementForASpreadsheetAddsUpToItsLastRow() throws Exception {
         HttpResponse<String> answer =

@@ -21,12 +21,17 @@ class PayersTest {
     }
 
     private static String deleted(String at, String name) {
+        return deleted(at, name, name + "-2026-03-01T09:00:00Z");
+    }
+
+    private static String deleted(String at, String name, String uid) {
         return """
-        {"stage": "ResponseComplete", "stageTimestamp": "2026-03-01T%sZ", "requestURI": "/", "verb": "delete",
-         "objectRef": {"resource": "gpubudgets", "name": "%s"}, "responseStatus": {"code": 200},
-         "responseObject": {"kind": "Status", "status": "Success"}}\
+        {"stage": "ResponseComplete", "stageTimestamp": "2026-03-01T%1$sZ", "requestURI": "/", "verb": "delete",
+         "objectRef": {"resource": "gpubudgets", "name": "%2$s"}, "responseStatus": {"code": 200},
+         "responseObject": {"kind": "Status", "status": "Success",
+          "details": {"name": "%2$s", "group": "gpusharing.io", "kind": "gpubudgets", "uid": "%3$s"}}}\
         """
-                .formatted(at, name);
+                .formatted(at, name, uid);
     }
 
     private static Answer judge(List<String> lines, Paid... spans) {
@@ -93,6 +98,30 @@ class PayersTest {
                 .isEqualTo(new Answer.Right());
         assertThat(judge(log, paid("a", "10:00:00", "11:00:00")))
                 .isInstanceOf(Answer.Otherwhen.class);
+    }
+
+    /** Its creation is told in whole seconds, and its predecessor's deletion is not. */
+    @Test
+    void aBudgetThatIsDeletedAndMadeAnewWithinASecondPaysOn() {
+        List<String> log =
+                List.of(
+                        naming("09:00:00", "a", "09:00:00", 1, "team-a"),
+                        deleted("10:30:00.400000", "a", "a-2026-03-01T09:00:00Z"),
+                        naming("10:30:00.600000", "a", "10:30:00", 1, "team-a"));
+
+        assertThat(judge(log, paid("a", "10:00:00", "11:00:00"))).isEqualTo(new Answer.Right());
+        assertThat(judge(log, paid("", "10:30:00", "11:00:00"))).isNotEqualTo(new Answer.Right());
+    }
+
+    @Test
+    void theDeletionOfItsPredecessorMayBeLoggedAfterTheNewOne() {
+        List<String> log =
+                List.of(
+                        naming("09:00:00", "a", "09:00:00", 1, "team-a"),
+                        naming("10:30:00.600000", "a", "10:30:00", 1, "team-a"),
+                        deleted("10:30:00.700000", "a", "a-2026-03-01T09:00:00Z"));
+
+        assertThat(judge(log, paid("a", "10:00:00", "11:00:00"))).isEqualTo(new Answer.Right());
     }
 
     @Test

@@ -85,6 +85,52 @@ class RecountTest {
                 .isEqualTo(TEN.plusSeconds(6));
     }
 
+    /** The answer to an eviction shows no pod, and nothing is told of it afterwards. */
+    @Test
+    void aPodThatIsEvictedWithoutGraceIsBilledUntilThat() {
+        String evicted = evicted("10:00:05.100000", "10:00:05.200000", 0, "");
+
+        assertThat(bill(NODE, running(HALF), evicted).to()).isEqualTo(TEN.plusSeconds(5));
+        assertThat(bill(NODE, running(HALF), evicted).unknown()).isNull();
+    }
+
+    @Test
+    void anEvictionThatIsNoRemovalIsNoEnd() {
+        assertThat(bill(NODE, running(HALF), evicted("10:00:05", "10:00:05", 30, "")).to())
+                .as("it has grace")
+                .isNull();
+        assertThat(
+                        bill(
+                                        NODE,
+                                        running(HALF),
+                                        evicted(
+                                                "10:00:05",
+                                                "10:00:05",
+                                                0,
+                                                ", \"dryRun\": [\"All\"]"))
+                                .to())
+                .as("it was a trial")
+                .isNull();
+    }
+
+    @Test
+    void anEvictionOfWhichTheSecondIsNotToldIsNotGuessed() {
+        String evicted = evicted("10:00:05.900000", "10:00:06.100000", 0, "");
+
+        assertThat(bill(NODE, running(HALF), evicted).unknown()).contains("evicted between");
+    }
+
+    private static String evicted(String asked, String answered, int grace, String options) {
+        return """
+        {"stage": "ResponseComplete", "requestReceivedTimestamp": "2026-03-01T%sZ",
+         "stageTimestamp": "2026-03-01T%sZ", "requestURI": "/", "verb": "create",
+         "objectRef": {"resource": "pods", "subresource": "eviction", "namespace": "team-a", "name": "p"},
+         "requestObject": {"kind": "Eviction", "deleteOptions": {"gracePeriodSeconds": %d%s}},
+         "responseStatus": {"code": 201}, "responseObject": {"kind": "Status", "status": "Success"}}\
+        """
+                .formatted(asked, answered, grace, options);
+    }
+
     @Test
     void aDeletionThatIsPendingIsNoEnd() {
         String pending = GONE.replace(": 0", ": 30");

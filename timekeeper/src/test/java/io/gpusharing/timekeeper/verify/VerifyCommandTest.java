@@ -187,6 +187,20 @@ class VerifyCommandTest {
     }
 
     @Test
+    void aSpanThatEndsBeforeItBeginsIsNoSpan() throws Exception {
+        String log = log(NODE, bound(), ended("10:20:00"));
+
+        assertThat(
+                        verify(
+                                "--audit-log=" + log,
+                                "--from=2026-03-01T10:07:00Z",
+                                "--to=2026-03-01T10:03:00Z"))
+                .isEqualTo(VerifyCommand.USAGE);
+        assertThat(said())
+                .contains("--from 2026-03-01T10:07:00Z is not before --to 2026-03-01T10:03:00Z");
+    }
+
+    @Test
     void aBillThatDiffersIsShownWithBothNumbers() throws Exception {
         String log = log(NODE, bound(), ended("10:19:59"), lease("10:20:00"));
 
