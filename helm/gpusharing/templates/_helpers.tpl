@@ -14,6 +14,9 @@ app.kubernetes.io/component: {{ .component }}
 
 {{/* registry/repository:tag or @digest; call with (dict "root" $ "image" .Values.webhook.image). */}}
 {{- define "gpusharing.image" -}}
+{{- with .root.Values.image.registry }}{{ if contains "://" . }}
+{{- fail (printf "image.registry is %s: write the registry as it stands in an image's name, without %s://" . (splitList "://" . | first)) }}
+{{- end }}{{ end -}}
 {{- with .root.Values.image.registry }}{{ trimSuffix "/" . }}/{{ end }}{{ .image.repository }}
 {{- if .image.digest }}@{{ .image.digest }}{{ else }}:{{ .image.tag | default .root.Chart.AppVersion }}{{ end }}
 {{- end }}

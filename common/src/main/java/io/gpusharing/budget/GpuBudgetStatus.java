@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * {@code status} of a {@code GpuBudget}, as it stands in the cluster: the {@link BudgetLine} and
- * what people read. The integers decide; strings in minutes are for people. Amounts are
+ * what people read. The integers decide; strings in minutes and GPUs are for people. Amounts are
  * micro-GPU-seconds, rates micro-GPUs, instants RFC 3339 in UTC.
  *
  * @param remaining what is left at {@code asOf}, negative by what was overrun; null if unlimited
@@ -28,6 +28,7 @@ public record GpuBudgetStatus(
         @Nullable String grantedMinutes,
         @Nullable String usedMinutes,
         @Nullable String remainingMinutes,
+        @Nullable String rateGpus,
         @Nullable List<NamespaceUse> namespaces,
         @Nullable List<Condition> conditions) {
 

@@ -68,6 +68,7 @@ class MisreadTest {
                         null,
                         null,
                         null,
+                        null,
                         List.of(condition));
         var published =
                 new PublishedBudget(

@@ -93,6 +93,7 @@ class PublishedBudgetTest {
                 null,
                 null,
                 null,
+                null,
                 null);
     }
 }

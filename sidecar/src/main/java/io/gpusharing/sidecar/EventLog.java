@@ -21,7 +21,7 @@ final class EventLog {
      * Writes a line.
      *
      * @param message constant words, for people and for searching
-     * @param context key, value, key, value…
+     * @param context key, value, key, value…; an empty value is left out with its key
      */
     void event(String message, @Nullable Object... context) {
         StringBuilder line = new StringBuilder(160);
@@ -29,6 +29,9 @@ final class EventLog {
         line.append(' ').append(message);
         for (int i = 0; i + 1 < context.length; i += 2) {
             String value = String.valueOf(context[i + 1]).replace('\n', ' ');
+            if (value.isEmpty()) {
+                continue;
+            }
             line.append(' ').append(context[i]).append('=');
             line.append(value.indexOf(' ') < 0 ? value : '"' + value.replace('"', '\'') + '"');
         }

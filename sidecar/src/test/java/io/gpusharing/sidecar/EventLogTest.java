@@ -33,4 +33,15 @@ class EventLogTest {
         assertThat(words[1])
                 .isEqualToIgnoringNewLines("basis changed gpu=GPU-1 reason=\"two lines\"");
     }
+
+    @Test
+    void leavesOutWhatIsEmptyAsTheUidOfANodeAgent() {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+
+        new EventLog(new PrintStream(out, true, StandardCharsets.UTF_8))
+                .event("meter starts", "kind", "agent", "uid", "", "node", "n");
+
+        assertThat(out.toString(StandardCharsets.UTF_8).strip())
+                .endsWith("Z meter starts kind=agent node=n");
+    }
 }

@@ -196,6 +196,8 @@ public final class Installation implements InstalledServices {
           kubectl create -n team-a -f examples/deployment.yaml   # over budget, and there is room
         Ask the timekeeper, as a service account that may see all pods here:
           %s
+        Recompute the ledger from its entries:
+          GPUSHARING_DATABASE_DIRECTORY=%s $(tools/jdk)/bin/java -jar %s verify
         webhook      %s/metrics
         timekeeper   %s  (health and metrics: %s/metrics)
         logs         %s
@@ -205,6 +207,8 @@ public final class Installation implements InstalledServices {
                         cluster.kubeconfig(),
                         Repository.tool("kubectl").getParent(),
                         api().curl("/api/v1/budgets/team-a/explain"),
+                        environment.get("GPUSHARING_DATABASE_DIRECTORY"),
+                        Repository.jar("timekeeper"),
                         webhook.health(),
                         timekeeperUrl,
                         timekeeper.health(),

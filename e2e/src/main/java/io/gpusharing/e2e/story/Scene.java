@@ -72,6 +72,7 @@ record Scene(TestCluster cluster, Narrator narrator) {
                         "get",
                         "events",
                         "-A",
+                        "--sort-by=.lastTimestamp",
                         "--field-selector=involvedObject.kind="
                                 + kind
                                 + ",involvedObject.name="

@@ -39,12 +39,15 @@ final class Cursor {
                         UUID.fromString(parts[3]));
             }
         } catch (IllegalArgumentException e) {
-            throw new ResponseStatusException(HttpStatus.BAD_REQUEST, unreadable(text), e);
+            throw unreadable(text);
         }
-        throw new ResponseStatusException(HttpStatus.BAD_REQUEST, unreadable(text));
+        throw unreadable(text);
     }
 
-    private static String unreadable(String text) {
-        return "after is taken from the header Link of the page before, not " + text;
+    /** 400: a place that we never told. */
+    static ResponseStatusException unreadable(String text) {
+        return new ResponseStatusException(
+                HttpStatus.BAD_REQUEST,
+                "after is taken from the header Link of the page before, not " + text);
     }
 }

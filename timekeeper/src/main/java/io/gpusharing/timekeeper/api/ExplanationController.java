@@ -134,6 +134,9 @@ class ExplanationController {
             @RequestParam(defaultValue = "100") int limit,
             @RequestParam(required = false) @Nullable String after,
             Authentication who) {
+        if (after != null && !EvictionBook.isCursor(after)) {
+            throw Cursor.unreadable(after);
+        }
         Caller caller = Caller.of(who);
         return Page.of(
                 evictions.receipts(namespace, pod, after, Page.size(limit)).stream()

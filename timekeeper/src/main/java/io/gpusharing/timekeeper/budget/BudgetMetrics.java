@@ -54,7 +54,9 @@ class BudgetMetrics {
         this.namespaceUsed =
                 gauge("namespace.used", "gpu_seconds", "Used by a namespace in this period");
         this.namespaceRate = gauge("namespace.rate", "gpus", "GPUs that a namespace holds now");
-        Gauge.builder("gpusharing.budgets", budgets, it -> it.states().size()).register(registry);
+        Gauge.builder("gpusharing.budgets", budgets, it -> it.states().size())
+                .description("Budgets that there are")
+                .register(registry);
         Gauge.builder("gpusharing.budgets.not.understood", budgets, BudgetMetrics::misread)
                 .description(
                         "Budgets whose spec makes no sense and that are counted without a limit")

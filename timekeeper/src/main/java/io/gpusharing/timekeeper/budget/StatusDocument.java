@@ -13,6 +13,7 @@ import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.budget.ShareRule.Reference;
 import io.gpusharing.budget.Standing.OverBudget;
 import io.gpusharing.timekeeper.budget.Assignment.Conflict;
+import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -68,6 +69,7 @@ final class StatusDocument {
                 granted.map(GpuTime::minutes).orElse(null),
                 used.minutes(),
                 remaining.map(GpuTime::minutes).orElse(null),
+                BigDecimal.valueOf(at.rate(), 6).stripTrailingZeros().toPlainString(),
                 at.namespaces().stream().map(StatusDocument::namespace).toList(),
                 conditions(at, alerts, strays, before));
     }
@@ -126,15 +128,17 @@ final class StatusDocument {
 
     private static Condition endsSoon(
             BudgetState state, boolean soon, @Nullable GpuBudgetStatus before) {
+        String otherwise =
+                state.standing(state.asOf()) instanceof OverBudget
+                        ? "It is used up"
+                        : "It lasts for more than 15 minutes at the present rate";
         return condition(
                 state,
                 before,
                 ENDS_SOON,
                 soon,
                 soon ? "LastsMinutes" : "NotSoon",
-                soon
-                        ? "At the present rate nothing is left at " + state.exhaustedAt()
-                        : "It is used up, or lasts for more than 15 minutes at the present rate");
+                soon ? "At the present rate nothing is left at " + state.exhaustedAt() : otherwise);
     }
 
     private static Condition found(

@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
@@ -37,6 +38,11 @@ public class EvictionBook {
                          split_part(:after, '_', 3)::integer, split_part(:after, '_', 4)::uuid))
              order by decided_at desc, waiter_uid desc, attempt desc, victim_uid desc limit :size
             """;
+
+    private static final Pattern CURSOR =
+            Pattern.compile(
+                    "\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{6}Z_UUID_\\d{1,9}_UUID"
+                            .replace("UUID", "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"));
 
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
@@ -111,6 +117,11 @@ public class EvictionBook {
                     outcome,
                     cursor);
         }
+    }
+
+    /** Whether a text could be the cursor of a receipt; the database would take no other. */
+    public static boolean isCursor(String text) {
+        return CURSOR.matcher(text).matches();
     }
 
     /**

@@ -86,7 +86,7 @@ class VerifyConfiguration {
             List<String> lines = Files.exists(file) ? Files.readAllLines(file) : List.of();
             if (lines.size() < 4) {
                 throw new IllegalStateException(
-                        "No database: set SPRING_DATASOURCE_URL, _USERNAME and _PASSWORD, or start the timekeeper, whose embedded one is not running ("
+                        "No database: set SPRING_DATASOURCE_URL, _USERNAME and _PASSWORD, or start the timekeeper, whose embedded one is not running; GPUSHARING_DATABASE_DIRECTORY says where it is ("
                                 + file
                                 + ")");
             }

@@ -319,6 +319,7 @@ class ApiHttpTest {
         isProblem(get("reader", "/api/v1/pods/not-a-uid"), 400, "uid is a uid such as");
         isProblem(get("reader", "/api/v1/budgets/a/statement?limit=0"), 400, "limit");
         isProblem(get("reader", "/api/v1/budgets/a/statement?after=x"), 400, "Link");
+        isProblem(get("admin", "/api/v1/evictions?after=abc"), 400, "Link");
         isProblem(
                 get(
                         "reader",

@@ -89,6 +89,7 @@ class StatusDocumentTest {
                         null);
 
         assertThat(status.rate()).isEqualTo(1_750_000);
+        assertThat(status.rateGpus()).isEqualTo("1.75");
         assertThat(status.namespaces())
                 .containsExactly(
                         new GpuBudgetStatus.NamespaceUse("team-a", 60_000_000, "1.000", 1_500_000),

@@ -82,11 +82,15 @@ class ToldTest {
         assertThat(told(state, 79, StatusDocument.THRESHOLD)).startsWith("False BelowThresholds");
         assertThat(told(state, 80, StatusDocument.THRESHOLD))
                 .isEqualTo("True Used80: 80 % of 100.000 GPU-minutes are used");
-        assertThat(told(state, 84, StatusDocument.ENDS_SOON)).startsWith("False");
+        assertThat(told(state, 84, StatusDocument.ENDS_SOON))
+                .startsWith("False")
+                .contains("It lasts for more than 15 minutes");
         assertThat(told(state, 85, StatusDocument.ENDS_SOON))
                 .startsWith("True")
                 .endsWith("left at 2026-03-02T11:40:00Z");
-        assertThat(told(state, 100, StatusDocument.ENDS_SOON)).startsWith("False");
+        assertThat(told(state, 100, StatusDocument.ENDS_SOON))
+                .startsWith("False")
+                .contains("It is used up");
         assertThat(told(state, 100, StatusDocument.THRESHOLD)).startsWith("True Used95");
     }
 

@@ -210,5 +210,12 @@ class ReceiptsTest {
 
         assertThat(all).hasSize(12).last().asString().startsWith("2026").contains("_12_");
         assertThat(paged).isEqualTo(all);
+        assertThat(all).allMatch(EvictionBook::isCursor);
+    }
+
+    @Test
+    void aCursorThatIsNoneIsNotLeftToTheDatabase() {
+        assertThat(EvictionBook.isCursor("abc")).isFalse();
+        assertThat(EvictionBook.isCursor("2026-01-01T00:00:00.000000Z_1_2_3")).isFalse();
     }
 }

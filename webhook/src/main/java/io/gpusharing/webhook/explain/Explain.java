@@ -18,6 +18,7 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import org.springframework.aot.AotDetector;
+import org.springframework.beans.BeansException;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -49,6 +50,12 @@ public final class Explain {
             out.println("usage: explain -f FILE|- [--property=value ...]");
             return USAGE;
         }
+        for (String option : List.of(arguments).subList(3, arguments.length)) {
+            if (!option.startsWith("--gpusharing.")) {
+                out.printf("%s is no option: options are --gpusharing.property=value%n", option);
+                return USAGE;
+            }
+        }
         List<Object> manifests;
         try {
             manifests = ExplainCommand.manifests(read(arguments[2]));
@@ -73,6 +80,9 @@ public final class Explain {
                         .logStartupInfo(false)
                         .run(properties(arguments))) {
             return context.getBean(ExplainCommand.class).explain(manifests) ? 0 : 1;
+        } catch (BeansException e) {
+            // Which option makes no sense, and what would, has been told where Spring tells it.
+            return USAGE;
         }
     }
 

@@ -8,14 +8,25 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.logging.LogLevel;
+import org.springframework.boot.logging.LoggingSystem;
 
 class ExplainTest {
 
     private final ByteArrayOutputStream said = new ByteArrayOutputStream();
 
     @TempDir Path folder;
+
+    /** It is a command of its own, and makes the whole process quiet. */
+    @AfterEach
+    void letOtherTestsLog() {
+        LoggingSystem.get(getClass().getClassLoader())
+                .setLogLevel(LoggingSystem.ROOT_LOGGER_NAME, LogLevel.INFO);
+    }
 
     @Test
     void aFileThatIsNotThereIsToldInOneLine() {
@@ -32,8 +43,27 @@ class ExplainTest {
         assertThat(said.toString(UTF_8)).contains("is not YAML: line 2: ").hasLineCount(1);
     }
 
-    private int explain(String file) {
-        String[] arguments = {"explain", "-f", file};
+    @Test
+    void anOptionThatIsNoneIsNotARefusedManifest() throws IOException {
+        Path file = Files.writeString(folder.resolve("pod.yaml"), "kind: Pod\n");
+
+        assertThat(explain(file.toString(), "--grammars=vcuda")).isEqualTo(2);
+        assertThat(said.toString(UTF_8).strip())
+                .isEqualTo(
+                        "--grammars=vcuda is no option: options are --gpusharing.property=value");
+    }
+
+    @Test
+    void anOptionThatMakesNoSenseIsNotARefusedManifest() throws IOException {
+        Path file = Files.writeString(folder.resolve("pod.yaml"), "kind: Pod\n");
+
+        assertThat(explain(file.toString(), "--gpusharing.policy.node-name=Never")).isEqualTo(2);
+    }
+
+    private int explain(String file, String... options) {
+        String[] arguments =
+                Stream.concat(Stream.of("explain", "-f", file), Stream.of(options))
+                        .toArray(String[]::new);
         return Explain.run(arguments, new PrintStream(said, true, UTF_8));
     }
 }
