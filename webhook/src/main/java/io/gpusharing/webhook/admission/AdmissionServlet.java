@@ -8,8 +8,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.Optional;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import org.apache.coyote.CloseNowException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,8 +25,11 @@ final class AdmissionServlet extends HttpServlet {
     private static final long serialVersionUID = 1;
     private static final Logger log = LoggerFactory.getLogger(AdmissionServlet.class);
 
-    /** Bodies in memory at the same time, as a multiple of the longest. */
-    private static final int LARGEST_AT_ONCE = 4;
+    /** Long bodies in memory at the same time, as a multiple of the longest. */
+    private static final int LARGEST_AT_ONCE = 3;
+
+    /** Of so many processors one works at long reviews. */
+    private static final int PROCESSORS_FOR_A_LONG_ONE = 4;
 
     /** What a tree of a workload's JSON takes beside its bytes, at the worst of what is real. */
     private static final int TREE_WEIGHT = 20;
@@ -36,8 +37,12 @@ final class AdmissionServlet extends HttpServlet {
     private final transient Admission admission;
     private final transient AdmissionMetrics metrics;
     private final transient AdmissionProperties properties;
-    private final transient Semaphore slots;
-    private final transient Intake intake;
+    private final transient ReviewSlots slots;
+
+    /** Memory of their own, so that a usual review never waits for what long ones hold. */
+    private final transient Intake usual;
+
+    private final transient Intake any;
     private final int maxBody;
 
     AdmissionServlet(
@@ -45,9 +50,15 @@ final class AdmissionServlet extends HttpServlet {
         this.admission = admission;
         this.metrics = metrics;
         this.properties = properties;
-        this.slots = new Semaphore(properties.maxConcurrent());
+        this.slots =
+                new ReviewSlots(
+                        properties.maxConcurrent(),
+                        Math.ceilDiv(
+                                Runtime.getRuntime().availableProcessors(),
+                                PROCESSORS_FOR_A_LONG_ONE));
         this.maxBody = Math.toIntExact(properties.maxBody().toBytes());
-        this.intake = new Intake(maxBody, LARGEST_AT_ONCE * maxBody);
+        this.usual = new Intake(ReviewSlots.LONG, maxBody);
+        this.any = new Intake(maxBody, LARGEST_AT_ONCE * maxBody);
     }
 
     @Override
@@ -78,9 +89,11 @@ final class AdmissionServlet extends HttpServlet {
             HttpServletResponse response,
             long deadline)
             throws IOException {
+        int announced = request.getContentLength();
+        Intake intake = 0 <= announced && announced < ReviewSlots.LONG ? usual : any;
         switch (intake.read(
                 request.getInputStream(),
-                request.getContentLength(),
+                announced,
                 question == Question.Validate ? TREE_WEIGHT : 1,
                 deadline)) {
             case Intake.Read.TooLong _ -> tooLong(response);
@@ -92,11 +105,11 @@ final class AdmissionServlet extends HttpServlet {
             }
             case Intake.Read.Body body -> {
                 try {
-                    if (acquired(slots, deadline)) {
+                    if (slots.acquire(body.bytes().length, deadline)) {
                         try {
                             answer(question, body.bytes(), response);
                         } finally {
-                            slots.release();
+                            slots.release(body.bytes().length);
                         }
                     } else {
                         shed(response);
@@ -158,15 +171,6 @@ final class AdmissionServlet extends HttpServlet {
         response.setContentType("text/plain;charset=utf-8");
         response.setContentLength(line.length);
         response.getOutputStream().write(line);
-    }
-
-    private static boolean acquired(Semaphore permits, long deadline) {
-        try {
-            return permits.tryAcquire(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        }
     }
 
     private static Optional<Question> question(String path) {
