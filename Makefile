@@ -7,7 +7,7 @@ MVN := mvn --batch-mode
 .PHONY: help demo no-demo demo-stop node node-stop node-prerequisites e2e-node record real-nodes images load deployment test bench soak format clean prerequisites
 
 help: ## This list
-	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z0-9-]*\):[^#]*## /\1\t/p' Makefile | expand -t 20
 
 demo: prerequisites no-demo kubernetes .run/built ## The whole story on a real control plane, in a minute; KEEP=1 leaves it running, KUBERNETES=1.30.14 tells it on that version
 	@colours=false; [ -t 1 ] && [ -z "$$NO_COLOR" ] && colours=true; \
