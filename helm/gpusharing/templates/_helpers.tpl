@@ -81,6 +81,16 @@ app.kubernetes.io/component: {{ .component }}
 {{- join " || " $tests }}
 {{- end }}
 
+{{/* CEL: does one of these users ask, or a member of one of these groups? Takes both as lists. */}}
+{{- define "gpusharing.cel.isOneOf" -}}
+request.userInfo.?username.orValue('') in {{ .users | toJson | replace "\"" "'" }} || request.userInfo.?groups.orValue([]).exists(g, g in {{ .groups | toJson | replace "\"" "'" }})
+{{- end }}
+
+{{/* CEL: does somebody ask who may update budgets? */}}
+{{- define "gpusharing.cel.isAdministrator" -}}
+authorizer.group('gpusharing.io').resource('gpubudgets').check('update').allowed()
+{{- end }}
+
 {{/* Own namespace and the excluded ones, by the label that the control plane itself keeps. */}}
 {{- define "gpusharing.namespaceSelector" -}}
 matchExpressions:
