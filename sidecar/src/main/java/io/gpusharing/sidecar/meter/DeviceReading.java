@@ -101,8 +101,7 @@ final class DeviceReading {
 
     /** Reads the list if it is due; at once again after a single odd answer. */
     void readList(Nvml nvml, long handle, long now) {
-        boolean odd = oddLists > 0 && oddLists < ODD_ANSWERS_BEFORE_FALL;
-        if (odd || now - listedAt >= LIST_EVERY_MICROS) {
+        if (isFew(oddLists) || now - listedAt >= LIST_EVERY_MICROS) {
             refreshList(nvml, handle, now);
         }
     }
@@ -139,7 +138,10 @@ final class DeviceReading {
 
     /** Whether list or rows gave one odd answer or two, so that this tick is left to the ring. */
     boolean isBridged() {
-        int odd = Math.max(oddLists, oddRows);
+        return isFew(Math.max(oddLists, oddRows));
+    }
+
+    private static boolean isFew(int odd) {
         return odd > 0 && odd < ODD_ANSWERS_BEFORE_FALL;
     }
 
@@ -282,10 +284,11 @@ final class DeviceReading {
      * is open. The ring's newest entry is half a period old on average.
      */
     long doubtfulWindow(int row) {
+        if (rowWindow.isKnown()) {
+            return 0;
+        }
         long end = Math.max(rowsEnd - HALF_A_PERIOD_MICROS, newestStamp());
-        return rowWindow.isKnown()
-                ? 0
-                : Math.max(0, Math.min(end - rowsFrom, RING_MICROS) - stampedWindow(row));
+        return Math.max(0, Math.min(end - rowsFrom, RING_MICROS) - stampedWindow(row));
     }
 
     /**
@@ -339,13 +342,11 @@ final class DeviceReading {
      * what else the answer holds may be rubbish that pretends to be newer than the window.
      */
     private long newest() {
-        long all = rowsFrom;
         long own = rowsFrom;
         for (int i = 0; i < rows.count; i++) {
-            all = Math.max(all, rows.timestamp[i]);
             own = owners[i] == null ? own : Math.max(own, rows.timestamp[i]);
         }
-        return view.countsUnattributed() || own == rowsFrom ? all : own;
+        return view.countsUnattributed() || own == rowsFrom ? newestStamp() : own;
     }
 
     /** Reads the device's own history. */

@@ -51,7 +51,8 @@ final class Jury {
         var eligible = new ArrayList<Gang>();
         gangs().forEach((key, pods) -> {
             Payer budget = scene.budgetOf(pods.getFirst().pod());
-            if (budget != null && pods.stream().allMatch(it -> spared(it, since(pods)) == null)) {
+            Instant since = since(pods);
+            if (budget != null && pods.stream().allMatch(it -> spared(it, since) == null)) {
                 eligible.add(new Gang(key, budget, pods));
             }
         });

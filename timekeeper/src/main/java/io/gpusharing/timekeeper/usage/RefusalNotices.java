@@ -1,5 +1,7 @@
 package io.gpusharing.timekeeper.usage;
 
+import static java.util.stream.Collectors.toSet;
+
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.timekeeper.events.Events;
 import io.gpusharing.timekeeper.events.Events.Text;
@@ -57,9 +59,13 @@ final class RefusalNotices {
     }
 
     private void note(Reporter reporter, Refused outcome, Instant now) {
-        told.values().removeIf(at -> at.plus(AGAIN_AFTER).isBefore(now));
-        refused.retainAll(told.keySet().stream().map(Notice::pod).toList());
         Notice notice = new Notice(reporter.pod(), outcome.refusal());
+        Instant lately = told.get(notice);
+        if (lately != null && !isOver(lately, now)) {
+            return;
+        }
+        told.values().removeIf(at -> isOver(at, now));
+        refused.retainAll(told.keySet().stream().map(Notice::pod).collect(toSet()));
         if (told.putIfAbsent(notice, now) == null) {
             refused.add(reporter.pod());
             log.atWarn()
@@ -70,6 +76,10 @@ final class RefusalNotices {
                     .log("usage reports are refused");
             background.execute(() -> tell(reporter, outcome, now));
         }
+    }
+
+    private static boolean isOver(Instant at, Instant now) {
+        return at.plus(AGAIN_AFTER).isBefore(now);
     }
 
     private void tell(Reporter reporter, Refused outcome, Instant now) {
