@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.gpusharing.tls.TrustAnchors;
 import io.gpusharing.webhook.testing.FakeApiServer;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -19,9 +18,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.Objects;
-import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -73,7 +70,7 @@ class WebhookApplicationTest {
                                 "--management.server.port=0",
                                 "--gpusharing.tls.subject-alternative-names=127.0.0.1");
         await().atMost(Duration.ofSeconds(60)).until(() -> status("/readyz") == 200);
-        https = HttpClient.newBuilder().sslContext(trustingTheCaBundle()).build();
+        https = HttpClient.newBuilder().sslContext(api.trusting(MUTATING)).build();
     }
 
     @AfterAll
@@ -86,7 +83,7 @@ class WebhookApplicationTest {
 
     @Test
     void answersWhoTrustsTheCaBundleThatItHasWritten() throws Exception {
-        HttpResponse<String> answer = post("/mutate?timeout=3s", review());
+        HttpResponse<String> answer = post("/mutate?timeout=3s", FakeApiServer.review());
 
         assertThat(answer.statusCode()).isEqualTo(200);
         assertThat(JsonMapper.shared().readTree(answer.body()).at("/response/allowed").asBoolean())
@@ -162,18 +159,20 @@ class WebhookApplicationTest {
                  "spec": {"namespaces": ["team-a"], "gpuMinutes": "0"}}
                 """);
         await().untilAsserted(() ->
-                assertThat(post("/mutate", review()).body()).contains("budget a is used up"));
+                assertThat(post("/mutate", FakeApiServer.review()).body())
+                        .contains("budget a is used up"));
 
         api.delete(BUDGET);
         await().untilAsserted(() ->
-                assertThat(post("/mutate", review()).body()).doesNotContain("used up"));
+                assertThat(post("/mutate", FakeApiServer.review()).body())
+                        .doesNotContain("used up"));
     }
 
     @Test
     void staysUpWhileTheApiServerIsAwayAndResumes() throws Exception {
         api.goAway();
 
-        assertThat(post("/mutate", review()).statusCode()).isEqualTo(200);
+        assertThat(post("/mutate", FakeApiServer.review()).statusCode()).isEqualTo(200);
         assertThat(status("/readyz")).isEqualTo(200);
         assertThat(status("/livez")).isEqualTo(200);
 
@@ -186,11 +185,12 @@ class WebhookApplicationTest {
                 """);
         await().atMost(Duration.ofSeconds(60))
                 .untilAsserted(() ->
-                        assertThat(post("/mutate", review()).body())
+                        assertThat(post("/mutate", FakeApiServer.review()).body())
                                 .contains("budget a is used up"));
         api.delete(BUDGET);
         await().untilAsserted(() ->
-                assertThat(post("/mutate", review()).body()).doesNotContain("used up"));
+                assertThat(post("/mutate", FakeApiServer.review()).body())
+                        .doesNotContain("used up"));
     }
 
     @ParameterizedTest
@@ -223,8 +223,8 @@ class WebhookApplicationTest {
         HttpRequest get = HttpRequest.newBuilder(admission("/mutate")).GET().build();
 
         assertThat(https.send(get, BodyHandlers.ofString()).statusCode()).isEqualTo(405);
-        assertThat(post("/other", review()).statusCode()).isEqualTo(404);
-        assertThat(post("/validate", review()).statusCode()).isEqualTo(200);
+        assertThat(post("/other", FakeApiServer.review()).statusCode()).isEqualTo(404);
+        assertThat(post("/validate", FakeApiServer.review()).statusCode()).isEqualTo(200);
     }
 
     @Test
@@ -235,7 +235,7 @@ class WebhookApplicationTest {
             one.getOutputStream().write(22);
             two.getOutputStream().flush();
 
-            assertThat(post("/mutate", review()).statusCode()).isEqualTo(200);
+            assertThat(post("/mutate", FakeApiServer.review()).statusCode()).isEqualTo(200);
         }
     }
 
@@ -266,7 +266,7 @@ class WebhookApplicationTest {
                 send(socket, "POST /mutate HTTP/1.1\r\nHost: a\r\n" + length + "\r\n\r\n1\r\n{");
             }
 
-            HttpResponse<String> answer = post("/mutate?timeout=2s", review());
+            HttpResponse<String> answer = post("/mutate?timeout=2s", FakeApiServer.review());
 
             assertThat(answer.statusCode()).isEqualTo(200);
         } finally {
@@ -278,7 +278,7 @@ class WebhookApplicationTest {
 
     @Test
     void metricsTellVerdictsAndExpiry() throws Exception {
-        post("/mutate", review());
+        post("/mutate", FakeApiServer.review());
 
         String metrics = HTTP.send(management("/metrics"), BodyHandlers.ofString()).body();
 
@@ -289,7 +289,7 @@ class WebhookApplicationTest {
     }
 
     private static Socket connected() throws Exception {
-        return trustingTheCaBundle()
+        return api.trusting(MUTATING)
                 .getSocketFactory()
                 .createSocket(InetAddress.getLoopbackAddress(), admission("/").getPort());
     }
@@ -335,7 +335,8 @@ class WebhookApplicationTest {
     }
 
     private static String patch() throws IOException, InterruptedException {
-        JsonNode answer = JsonMapper.shared().readTree(post("/mutate", review()).body());
+        JsonNode answer =
+                JsonMapper.shared().readTree(post("/mutate", FakeApiServer.review()).body());
         return new String(answer.at("/response/patch").binaryValue(), UTF_8);
     }
 
@@ -351,23 +352,5 @@ class WebhookApplicationTest {
     private static HttpRequest management(String path) {
         String port = context.getEnvironment().getRequiredProperty("local.management.port");
         return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path)).build();
-    }
-
-    private static SSLContext trustingTheCaBundle() throws Exception {
-        String bundle =
-                Objects.requireNonNull(api.get(MUTATING))
-                        .at("/webhooks/0/clientConfig/caBundle")
-                        .asString();
-        return TrustAnchors.trusting(new String(Base64.getDecoder().decode(bundle), UTF_8));
-    }
-
-    private static byte[] review() {
-        return """
-        {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "u",
-         "kind": {"group": "", "version": "v1", "kind": "Pod"}, "namespace": "team-a", "operation": "CREATE",
-         "object": {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "cuda", "resources": {
-          "limits": {"tencent.com/vcuda-core": "50", "tencent.com/vcuda-memory": "15"}}}]}}}}
-        """
-                .getBytes(UTF_8);
     }
 }

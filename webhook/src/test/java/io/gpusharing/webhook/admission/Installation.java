@@ -16,6 +16,7 @@ import io.gpusharing.webhook.standing.Budgets;
 import io.gpusharing.webhook.standing.ContainerLimits;
 import io.gpusharing.webhook.standing.PriorityClasses;
 import io.gpusharing.webhook.standing.Quota;
+import io.gpusharing.webhook.standing.Quotas;
 import io.gpusharing.webhook.standing.Surroundings;
 import java.time.Instant;
 import java.util.List;
@@ -45,8 +46,15 @@ final class Installation {
                             1000),
                     null);
 
-    private Surroundings surroundings =
-            new Surroundings(Budgets.NONE, CLASSES, List.of(), Map.of(), "the reporting CA", NOW);
+    private Budgets budgets = Budgets.NONE;
+    private PriorityClasses known = CLASSES;
+    private List<NodeFacts> nodes = List.of();
+    private Map<String, ContainerLimits> limits = Map.of();
+    private Quotas quotas = Quotas.NONE;
+    private @Nullable String reportingCa = "the reporting CA";
+    private @Nullable String unpullable;
+    private boolean budgetsAway;
+    private Instant now = NOW;
     private PolicyProperties policy =
             new PolicyProperties(
                     Reaction.Refuse,
@@ -111,111 +119,46 @@ final class Installation {
     }
 
     Installation classes(PriorityClasses found) {
-        surroundings =
-                new Surroundings(
-                        surroundings.budgets(),
-                        found,
-                        surroundings.nodes(),
-                        surroundings.limits(),
-                        surroundings.reportingCa(),
-                        surroundings.now());
+        known = found;
         return this;
     }
 
     Installation nodes(NodeFacts... nodes) {
-        surroundings =
-                new Surroundings(
-                        surroundings.budgets(),
-                        surroundings.classes(),
-                        List.of(nodes),
-                        surroundings.limits(),
-                        surroundings.reportingCa(),
-                        surroundings.now());
+        this.nodes = List.of(nodes);
         return this;
     }
 
     /** What LimitRanges of namespace {@code team-a} demand. */
     Installation limits(ContainerLimits limits) {
-        surroundings =
-                new Surroundings(
-                        surroundings.budgets(),
-                        surroundings.classes(),
-                        surroundings.nodes(),
-                        Map.of("team-a", limits),
-                        surroundings.reportingCa(),
-                        surroundings.now());
+        this.limits = Map.of("team-a", limits);
         return this;
     }
 
     /** What ResourceQuotas of namespace {@code team-a} leave. */
     Installation quotas(Quota... quotas) {
-        surroundings =
-                new Surroundings(
-                        surroundings.budgets(),
-                        surroundings.classes(),
-                        surroundings.nodes(),
-                        surroundings.limits(),
-                        namespace -> namespace.equals("team-a") ? List.of(quotas) : List.of(),
-                        surroundings.reportingCa(),
-                        surroundings.unpullable(),
-                        false,
-                        surroundings.now());
+        this.quotas = namespace -> namespace.equals("team-a") ? List.of(quotas) : List.of();
         return this;
     }
 
     /** The watch of budgets is broken. */
     Installation budgetsAway() {
-        surroundings =
-                new Surroundings(
-                        surroundings.budgets(),
-                        surroundings.classes(),
-                        surroundings.nodes(),
-                        surroundings.limits(),
-                        surroundings.quotas(),
-                        surroundings.reportingCa(),
-                        surroundings.unpullable(),
-                        true,
-                        surroundings.now());
+        budgetsAway = true;
         return this;
     }
 
     Installation reportingCa(@Nullable String pem) {
-        surroundings =
-                new Surroundings(
-                        surroundings.budgets(),
-                        surroundings.classes(),
-                        surroundings.nodes(),
-                        surroundings.limits(),
-                        pem,
-                        surroundings.now());
+        reportingCa = pem;
         return this;
     }
 
     /** Nobody can pull this image. */
     Installation unpullable(String image) {
-        surroundings =
-                new Surroundings(
-                        surroundings.budgets(),
-                        surroundings.classes(),
-                        surroundings.nodes(),
-                        surroundings.limits(),
-                        surroundings.quotas(),
-                        surroundings.reportingCa(),
-                        image,
-                        false,
-                        surroundings.now());
+        unpullable = image;
         return this;
     }
 
     Installation at(Instant now) {
-        surroundings =
-                new Surroundings(
-                        surroundings.budgets(),
-                        surroundings.classes(),
-                        surroundings.nodes(),
-                        surroundings.limits(),
-                        surroundings.reportingCa(),
-                        now);
+        this.now = now;
         return this;
     }
 
@@ -248,18 +191,10 @@ final class Installation {
     }
 
     private Installation budget(GpuBudgetSpec spec, @Nullable GpuBudgetStatus status) {
-        surroundings =
-                new Surroundings(
-                        new Budgets(
-                                List.of(
-                                        new PublishedBudget(
-                                                "a", NOW.minusSeconds(60), spec, status)),
-                                Optional.empty()),
-                        surroundings.classes(),
-                        surroundings.nodes(),
-                        surroundings.limits(),
-                        surroundings.reportingCa(),
-                        surroundings.now());
+        budgets =
+                new Budgets(
+                        List.of(new PublishedBudget("a", NOW.minusSeconds(60), spec, status)),
+                        Optional.empty());
         return this;
     }
 
@@ -314,7 +249,17 @@ final class Installation {
                 new ReviewReader(grammars::reads),
                 new PodAdmission(grammars, policy, classes, new Sidecar(sidecar)),
                 new TemplateAdmission(grammars, policy, classes, templates),
-                () -> surroundings,
+                () ->
+                        new Surroundings(
+                                budgets,
+                                known,
+                                nodes,
+                                limits,
+                                quotas,
+                                reportingCa,
+                                unpullable,
+                                budgetsAway,
+                                now),
                 (question, review, decision) -> {});
     }
 

@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.gpusharing.tls.TrustAnchors;
 import io.gpusharing.webhook.testing.FakeApiServer;
 import java.io.IOException;
 import java.io.InputStream;
@@ -18,16 +17,13 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
-import java.util.Base64;
 import java.util.Collection;
 import java.util.List;
-import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -97,7 +93,7 @@ class RolloutTest {
     void aReplicaThatIsTerminatedAnswersOnAKeptConnectionAndThenEnds() throws Exception {
         try (var replica = ReplicaProcess.ready(directory, api.url());
                 var connection =
-                        trustingTheCaBundle()
+                        api.trusting(MUTATING)
                                 .getSocketFactory()
                                 .createSocket(InetAddress.getLoopbackAddress(), replica.port())) {
             assertThat(answerOn(connection)).startsWith("HTTP/1.1 200").doesNotContain(CLOSE);
@@ -121,9 +117,9 @@ class RolloutTest {
                 .getOutputStream()
                 .write(
                         "POST /mutate HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
-                                .formatted(review().length)
+                                .formatted(FakeApiServer.review().length)
                                 .getBytes(UTF_8));
-        connection.getOutputStream().write(review());
+        connection.getOutputStream().write(FakeApiServer.review());
         var answer = new StringBuilder();
         InputStream in = connection.getInputStream();
         while (answer.indexOf("\r\n\r\n") < 0) {
@@ -149,7 +145,7 @@ class RolloutTest {
         private volatile boolean over;
 
         Load(int port) {
-            client = HttpClient.newBuilder().sslContext(trustingTheCaBundle()).build();
+            client = HttpClient.newBuilder().sslContext(api.trusting(MUTATING)).build();
             target = URI.create("https://127.0.0.1:" + port + "/mutate?timeout=3s");
             thread = Thread.ofPlatform().start(this::run);
         }
@@ -168,7 +164,9 @@ class RolloutTest {
                             client.send(
                                     HttpRequest.newBuilder(target)
                                             .version(HttpClient.Version.HTTP_1_1)
-                                            .POST(BodyPublishers.ofByteArray(review()))
+                                            .POST(
+                                                    BodyPublishers.ofByteArray(
+                                                            FakeApiServer.review()))
                                             .build(),
                                     BodyHandlers.ofString());
                     if (answer.statusCode() == 200) {
@@ -184,23 +182,5 @@ class RolloutTest {
                 }
             }
         }
-    }
-
-    private SSLContext trustingTheCaBundle() {
-        String bundle =
-                Objects.requireNonNull(api.get(MUTATING))
-                        .at("/webhooks/0/clientConfig/caBundle")
-                        .asString();
-        return TrustAnchors.trusting(new String(Base64.getDecoder().decode(bundle), UTF_8));
-    }
-
-    private static byte[] review() {
-        return """
-        {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "u",
-         "kind": {"group": "", "version": "v1", "kind": "Pod"}, "namespace": "team-a", "operation": "CREATE",
-         "object": {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "cuda", "resources": {
-          "limits": {"tencent.com/vcuda-core": "50", "tencent.com/vcuda-memory": "15"}}}]}}}}
-        """
-                .getBytes(UTF_8);
     }
 }

@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.zjsonpatch.JsonPatch;
+import io.gpusharing.tls.TrustAnchors;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -17,9 +18,11 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -89,6 +92,30 @@ public final class FakeApiServer implements AutoCloseable {
     /** The object at a path, or null. */
     public synchronized @Nullable JsonNode get(String path) {
         return objects.get(path);
+    }
+
+    /**
+     * Trusts whom a mutating webhook configuration names, as an API server does that asks it.
+     *
+     * @param path of the configuration
+     */
+    public SSLContext trusting(String path) {
+        String bundle =
+                Objects.requireNonNull(get(path))
+                        .at("/webhooks/0/clientConfig/caBundle")
+                        .asString();
+        return TrustAnchors.trusting(new String(Base64.getDecoder().decode(bundle), UTF_8));
+    }
+
+    /** The review of a new pod in {@code team-a} that asks for half a GPU. */
+    public static byte[] review() {
+        return """
+        {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "u",
+         "kind": {"group": "", "version": "v1", "kind": "Pod"}, "namespace": "team-a", "operation": "CREATE",
+         "object": {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "cuda", "resources": {
+          "limits": {"tencent.com/vcuda-core": "50", "tencent.com/vcuda-memory": "15"}}}]}}}}
+        """
+                .getBytes(UTF_8);
     }
 
     /** Puts an object at a path, new or changed. */
