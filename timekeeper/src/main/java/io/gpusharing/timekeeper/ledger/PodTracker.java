@@ -105,6 +105,7 @@ final class PodTracker {
         remember(batch);
         Draft draft = stays.draft();
         var gone = new ArrayList<UUID>();
+        var found = new ArrayList<UUID>();
         String position = null;
         Instant at = null;
         Instant swept = null;
@@ -123,7 +124,10 @@ final class PodTracker {
                 }
                 case Swept all -> {
                     for (PodFacts pod : all.pods()) {
-                        hold(draft, pod, Stay.of(pod, seconds(all.at())), false);
+                        if (!isTheWatchs(draft.stay(pod.uid()))) {
+                            hold(draft, pod, Stay.of(pod, seconds(all.at())), false);
+                            found.add(pod.uid());
+                        }
                         draft = stays.relieved(draft);
                     }
                     missing(draft, all, swept == null ? stays.swept() : swept);
@@ -161,7 +165,9 @@ final class PodTracker {
         stays.commit(draft, new Heard(position, seen, swept));
         follow(batch, position, at);
         stays.release(gone);
-        awaited.keySet().removeAll(gone);
+        gone.forEach(awaited::remove);
+        // They are there, and the watch will never tell their ends.
+        found.forEach(awaited::remove);
     }
 
     private void follow(List<News> batch, @Nullable String position, @Nullable Instant at) {
@@ -198,6 +204,17 @@ final class PodTracker {
             case Passed passed -> Stream.empty();
             case Task task -> Stream.empty();
         };
+    }
+
+    /**
+     * Whether a sweep has nothing to say of a stay, since its list may be older than what the watch
+     * told. Of a pod that the watch has lost it has: that is awaited, or was taken for gone.
+     */
+    private boolean isTheWatchs(@Nullable PodStay stay) {
+        return stay != null
+                && stay.metering().watched()
+                && stay.endBound() == null
+                && !awaited.containsKey(stay.uid());
     }
 
     private void observe(Draft draft, PodFacts pod, Instant at) {

@@ -165,4 +165,76 @@ class SweptPodsTest {
         books.removed(pod.removedAt(TEN.plusSeconds(120)));
         assertThat(books.charged(pod)).isEqualTo(new GpuTime(60 * 500_000));
     }
+
+    @Test
+    void aListThatIsOlderThanTheLabelDoesNotTakeThePodFromTheWatch() {
+        books.told(pod);
+        books.swept(pod);
+        books.pass(A_QUARTER);
+
+        books.swept();
+
+        assertThat(books.stay(pod).open()).isTrue();
+        books.removed(pod.removedAt(TEN.plusSeconds(1800)));
+        assertThat(books.charged(pod)).isEqualTo(GpuTime.ofMinutes("14.5"));
+        assertThat(books.differences()).isEmpty();
+    }
+
+    @Test
+    void aListThatIsOlderThanTheRemovalBringsNoWatchedPodBack() {
+        books.told(pod);
+        books.removed(pod.removedAt(TEN.plusSeconds(120)));
+
+        books.swept(pod);
+
+        assertThat(books.stay(pod).until()).isEqualTo(TEN.plusSeconds(120));
+        assertThat(books.stay(pod).estimated()).isFalse();
+    }
+
+    @Test
+    void theEndOfAWatchedPodIsToldByTheWatch() {
+        Pods finished = pod.finishedAt(TEN.plusSeconds(120));
+        books.told(pod);
+
+        books.swept(finished);
+
+        assertThat(books.stay(pod).open()).isTrue();
+        books.told(finished);
+        assertThat(books.stay(pod).until()).isEqualTo(TEN.plusSeconds(120));
+    }
+
+    @Test
+    void aPodThatIsAwaitedAndThenSweptIsThere() {
+        books.told(pod);
+        books.vanished(pod);
+        books.takeOver();
+        books.listedBeforeTheWatchIsOpen();
+
+        books.swept(pod);
+        books.pass(A_QUARTER);
+
+        assertThat(books.stay(pod).open()).isTrue();
+        books.swept();
+        assertThat(books.stay(pod).open()).isFalse();
+    }
+
+    @Test
+    void aPodThatIsAwaitedAndThenSweptIsTheSweepsAlsoIfTheDatabaseFails() {
+        books.told(pod);
+        books.vanished(pod);
+        books.takeOver();
+        books.listedBeforeTheWatchIsOpen();
+        books.database
+                .jdbc()
+                .sql("alter table pod_stay add constraint away check (watched)")
+                .update();
+        assertThatThrownBy(() -> books.swept(pod)).isInstanceOf(DataAccessException.class);
+        books.database.jdbc().sql("alter table pod_stay drop constraint away").update();
+
+        books.pass(A_QUARTER);
+        assertThat(books.stay(pod).open()).isTrue();
+        books.swept();
+
+        assertThat(books.stay(pod).open()).isFalse();
+    }
 }
