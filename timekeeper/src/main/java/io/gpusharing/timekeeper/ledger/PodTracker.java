@@ -148,6 +148,7 @@ final class PodTracker {
                 case Unlabelled unlabelled -> {
                     PodFacts pod = unlabelled.pod();
                     hold(draft, pod, Stay.of(pod, seconds(unlabelled.at())), false);
+                    found.add(pod.uid());
                     position = unlabelled.position();
                     at = unlabelled.at();
                 }

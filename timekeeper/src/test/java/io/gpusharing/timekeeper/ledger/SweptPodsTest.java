@@ -237,4 +237,19 @@ class SweptPodsTest {
 
         assertThat(books.stay(pod).open()).isFalse();
     }
+
+    @Test
+    void aPodThatIsAwaitedAndThenLosesItsLabelIsThere() {
+        books.told(pod);
+        books.vanished(pod);
+        books.takeOver();
+        books.listedBeforeTheWatchIsOpen();
+
+        books.unlabelled(pod);
+        books.pass(A_QUARTER);
+
+        assertThat(books.stay(pod).open()).isTrue();
+        books.swept(pod.finishedAt(TEN.plusSeconds(60 + 1200)));
+        assertThat(books.stay(pod).until()).isEqualTo(TEN.plusSeconds(60 + 1200));
+    }
 }
