@@ -281,13 +281,18 @@ final class DeviceReading {
 
     /**
      * By how much the row's window is longer if percents are over the whole of it, as long as that
-     * is open. The ring's newest entry is half a period old on average.
+     * is open. It ends at the ring's newest entry: if it was of a process that no row tells of, it
+     * is half a period old on average.
      */
     long doubtfulWindow(int row) {
         if (rowWindow.isKnown()) {
             return 0;
         }
-        long end = Math.max(rowsEnd - HALF_A_PERIOD_MICROS, newestStamp());
+        long newest = newestStamp();
+        long end =
+                rowsEnd - newest < LONGEST_USUAL_PERIOD_MICROS
+                        ? newest
+                        : rowsEnd - HALF_A_PERIOD_MICROS;
         return Math.max(0, Math.min(end - rowsFrom, RING_MICROS) - stampedWindow(row));
     }
 

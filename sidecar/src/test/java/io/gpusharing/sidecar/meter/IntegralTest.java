@@ -186,6 +186,49 @@ class IntegralTest {
         assertThat(bench.use().gpuMicroseconds()).isCloseTo(bench.truth(0), withinPercentage(5));
     }
 
+    @ParameterizedTest(name = "poll every {0} ms, {1} alone for ten minutes")
+    @CsvSource({
+        "300,busy=100%",
+        "500,busy=100%",
+        "1000,busy=100%",
+        "300,busy=10%",
+        "300,busy=100% on=0.3s off=0.9s"
+    })
+    void whatIsCreditedOnceItIsKnownIsWhatWasUsed(int millis, String load) {
+        Bench bench = beforeAndAfter(Duration.ofMinutes(10), load);
+
+        bench.play(Duration.ofMinutes(12), Duration.ofMillis(millis));
+
+        assertThat(bench.use().basisReason()).contains("as the driver's answers show");
+        assertThat(bench.use().gpuMicroseconds())
+                .isCloseTo(bench.truth(0) + bench.truth(1), withinPercentage(1));
+    }
+
+    @Test
+    void whatIsCreditedOnceItIsKnownWasMeasured() {
+        Bench bench = beforeAndAfter(Duration.ofHours(1), "busy=100%");
+        bench.play(Duration.ofHours(1));
+
+        for (int second = 0; second < 60; second++) {
+            bench.play(Duration.ofSeconds(1));
+            assertThat(bench.use().gpuMicroseconds())
+                    .isLessThanOrEqualTo(bench.use().coveredMicroseconds());
+        }
+
+        assertThat(bench.use().basisReason()).contains("as the driver's answers show");
+    }
+
+    /** Only what comes after a process was alone shows over what its percents were. */
+    private static Bench beforeAndAfter(Duration alone, String load) {
+        long then = alone.toSeconds();
+        return Bench.node(
+                DEVICE,
+                "stamp own_over_all",
+                "process host=100 %s to=%ds uid=%s".formatted(load, then, Bench.POD),
+                "process host=101 busy=10%% from=%ds uid=%s".formatted(then, Bench.POD),
+                "process host=200 busy=60%% from=%ds uid=%s".formatted(then, NodeViewTest.OTHER));
+    }
+
     @Test
     @DisplayName("rounding: percents are whole numbers and at least 1")
     void theBoundOfRoundingIsOnePercentOfTheTimeForEachProcess() {
