@@ -187,9 +187,6 @@ final class DeviceMeter {
         }
         long device = samplesRead ? reading.takeSamples(wall) : -1;
         selfTests.compare(processes, device, ticks % CHECK_EVERY_TICKS == 0, now, wall);
-        if (reading.rowWindow.takeNews()) {
-            tallies.settleDoubt(reading.rowWindow.isWhole());
-        }
         switch (basis) {
             case PROCESS -> {
                 if (reading.ambiguous) {
@@ -206,6 +203,9 @@ final class DeviceMeter {
                 takeDevice(sole, device, now);
             }
             case ALLOCATION -> tallies.uncovered(now);
+        }
+        if (reading.rowWindow.takeNews()) {
+            tallies.settleDoubt(reading.rowWindow.isWhole());
         }
     }
 

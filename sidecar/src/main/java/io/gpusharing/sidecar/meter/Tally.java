@@ -85,11 +85,12 @@ final class Tally {
         containers.add(container);
     }
 
-    /** What was doubtful so far is credited, or forgotten. */
+    /** What was doubtful so far is credited, up to all that was measured, or forgotten. */
     void settleDoubt(boolean credited) {
         for (int i = 0; i < containers.size(); i++) {
             ContainerBusy container = containers.get(i);
-            long doubtful = credited ? container.doubtful : 0;
+            long idle = Math.max(0, coveredMicros * 100 - busyHundredths);
+            long doubtful = credited ? Math.min(container.doubtful, idle) : 0;
             container.hundredths += doubtful;
             busyHundredths += doubtful;
             container.doubtful = 0;
