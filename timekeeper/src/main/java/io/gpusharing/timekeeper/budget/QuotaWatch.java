@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.budget.GpuBudgetSpec.Fixed;
 import io.gpusharing.request.VcudaGrammar;
 import io.gpusharing.timekeeper.ledger.Bookkeeper;
+import java.math.BigDecimal;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Map;
@@ -24,6 +25,12 @@ import org.springframework.stereotype.Component;
 class QuotaWatch extends ObjectWatch<ResourceQuota, QuotaWatch.Reference> {
 
     private static final String REQUESTS = "requests.";
+
+    /**
+     * A quota of 5E is a way to say that there is none. What a pod holds is compared with it as an
+     * exact fraction, whose terms must stay a {@code long} on a node of thousands of GPUs.
+     */
+    private static final BigDecimal MOST = BigDecimal.valueOf(1_000_000_000_000L);
 
     private final Budgets budgets;
 
@@ -56,7 +63,9 @@ class QuotaWatch extends ObjectWatch<ResourceQuota, QuotaWatch.Reference> {
     }
 
     private static long amount(@Nullable Quantity quantity) {
-        return quantity == null ? 0 : quantity.getNumericalAmount().longValue();
+        return quantity == null
+                ? 0
+                : quantity.getNumericalAmount().min(MOST).max(BigDecimal.ZERO).longValue();
     }
 
     @Override

@@ -57,16 +57,7 @@ class QuotaWatchTest {
                 {"apiVersion": "gpusharing.io/v1alpha1", "kind": "GpuGrantList",
                  "metadata": {"resourceVersion": "1"}, "items": []}
                 """);
-        api.answer(
-                "/resourcequotas",
-                """
-                {"apiVersion": "v1", "kind": "ResourceQuotaList",
-                 "metadata": {"resourceVersion": "1"}, "items": [
-                  {"apiVersion": "v1", "kind": "ResourceQuota",
-                   "metadata": {"name": "gpus", "namespace": "team-a", "uid": "uid-q"},
-                   "spec": {"hard": {"requests.tencent.com/vcuda-core": "50",
-                                     "requests.tencent.com/vcuda-memory": "30"}}}]}
-                """);
+        quota("50", "30");
     }
 
     @AfterEach
@@ -100,5 +91,36 @@ class QuotaWatchTest {
                 .singleElement()
                 .matches(stay -> stay.rate() == 500_000, "half of what the quota allows")
                 .matches(stay -> stay.postedUntil().equals(START), "charged so from its begin");
+    }
+
+    @Test
+    void aQuotaThatMeansNoLimitStopsNobodysCharge() {
+        quota("5E", "5E");
+        ledger.open(START);
+        bookkeeper.start();
+        quotas.start();
+        grants.start();
+        watch.start();
+        var pod = Pods.waiting("team-a", 25, 15).boundAt(START);
+        var bystander = Pods.waiting("team-b", 25, 15).boundAt(START);
+        clock.pass(Duration.ofMinutes(1));
+
+        bookkeeper.listed(List.of(pod.facts(), bystander.facts()), "1", false);
+
+        await().atMost(Duration.ofSeconds(20)).until(() -> ledger.openStays().size() == 2);
+    }
+
+    private void quota(String compute, String memory) {
+        api.answer(
+                "/resourcequotas",
+                """
+                {"apiVersion": "v1", "kind": "ResourceQuotaList",
+                 "metadata": {"resourceVersion": "1"}, "items": [
+                  {"apiVersion": "v1", "kind": "ResourceQuota",
+                   "metadata": {"name": "gpus", "namespace": "team-a", "uid": "uid-q"},
+                   "spec": {"hard": {"requests.tencent.com/vcuda-core": "%s",
+                                     "requests.tencent.com/vcuda-memory": "%s"}}}]}
+                """
+                        .formatted(compute, memory));
     }
 }
