@@ -9,6 +9,7 @@ import io.gpusharing.timekeeper.database.Timestamps;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Predicate;
@@ -121,7 +122,15 @@ public class EvictionBook {
 
     /** Whether a text could be the cursor of a receipt; the database would take no other. */
     public static boolean isCursor(String text) {
-        return CURSOR.matcher(text).matches();
+        if (!CURSOR.matcher(text).matches()) {
+            return false;
+        }
+        try {
+            Instant.parse(text.substring(0, text.indexOf('_')));
+            return true;
+        } catch (DateTimeParseException e) {
+            return false;
+        }
     }
 
     /**

@@ -217,5 +217,8 @@ class ReceiptsTest {
     void aCursorThatIsNoneIsNotLeftToTheDatabase() {
         assertThat(EvictionBook.isCursor("abc")).isFalse();
         assertThat(EvictionBook.isCursor("2026-01-01T00:00:00.000000Z_1_2_3")).isFalse();
+        String pods = "Z_%s_1_%1$s".formatted(new UUID(0, 0));
+        assertThat(EvictionBook.isCursor("2026-01-01T00:00:00.000000" + pods)).isTrue();
+        assertThat(EvictionBook.isCursor("2026-99-99T00:00:00.000000" + pods)).isFalse();
     }
 }
