@@ -312,6 +312,10 @@ final class Account {
         Instant second = base.plusSeconds(before);
         GpuTime rest = left.minus(used.in(base, second));
         long rate = used.in(second, base.plusSeconds(after)).microGpuSeconds();
+        if (rate <= 0) {
+            // Between two of these questions somebody else corrected the ledger.
+            return second;
+        }
         // Ten thousand absurd pods leave a long here, too.
         BigInteger micros =
                 BigInteger.valueOf(rest.microGpuSeconds())

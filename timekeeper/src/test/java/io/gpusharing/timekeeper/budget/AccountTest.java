@@ -12,8 +12,10 @@ import io.gpusharing.timekeeper.ledger.PodStay;
 import io.gpusharing.timekeeper.testing.OpenStay;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
@@ -206,6 +208,21 @@ class AccountTest {
 
         assertThat(state(account, MONDAY).remaining(MONDAY)).contains(minutes("-20"));
         assertThat(state(account, MONDAY).standing(MONDAY).word()).isEqualTo("OverBudget");
+    }
+
+    @Test
+    void whatIsTakenBackWhileAReaderLooksForTheExhaustionBreaksNothing() {
+        fold(monday, List.of(), usage, MONDAY);
+        account.opened(running(200_000_000, 0));
+        var posted = new ArrayDeque<>(List.of(minutes("200")));
+        Instant now = MONDAY.plusSeconds(60);
+
+        BudgetState state =
+                account.state(
+                        now, (from, to) -> Objects.requireNonNullElse(posted.poll(), GpuTime.ZERO));
+
+        assertThat(state.standing(now).word()).isEqualTo("OverBudget");
+        assertThat(state.exhaustedAt()).isBetween(MONDAY, now);
     }
 
     /** What the webhook computes from the published status is what we compute ourselves. */
