@@ -109,6 +109,24 @@ public final class RequestGrammars {
         return List.copyOf(BY_NAME.keySet());
     }
 
+    /** One of each kind; two of them may read the same resource. */
+    static List<RequestGrammar> known() {
+        return BY_NAME.values().stream().map(Supplier::get).toList();
+    }
+
+    /**
+     * Names of the grammars that read the resource and could be named beside these; none if only a
+     * custom resource can give it a worth.
+     */
+    public List<String> couldBeReadBy(String resource) {
+        List<String> named = grammars.stream().map(RequestGrammar::name).toList();
+        return GpuNames.readers(resource).stream()
+                .filter(name -> !named.contains(name))
+                .filter(name -> !(name.equals("nvidia") && named.contains("hami")))
+                .filter(name -> !(name.equals("hami") && named.contains("nvidia")))
+                .toList();
+    }
+
     /** Whether any grammar gives the resource a meaning. */
     public boolean reads(String resource) {
         return ownerOf(resource) >= 0;
