@@ -4,6 +4,8 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.request.CustomResource;
 import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.timekeeper.leadership.Leadership;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -26,6 +28,18 @@ class ClusterConfiguration {
                 properties.customResources().entrySet().stream()
                         .map(entry -> CustomResource.of(entry.getKey(), entry.getValue()))
                         .toList());
+    }
+
+    @Bean
+    UncountedWatch uncountedWatch(
+            ClusterWatch cluster,
+            RequestGrammars grammars,
+            RequestProperties properties,
+            MeterRegistry registry,
+            Leadership leadership,
+            Clock clock) {
+        return new UncountedWatch(
+                cluster::offered, grammars, properties, registry, leadership, clock);
     }
 
     @Bean

@@ -3,10 +3,12 @@ package io.gpusharing.timekeeper.cluster;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.Quantity;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.timekeeper.leadership.Leadership;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
@@ -56,6 +58,11 @@ public class ClusterWatch implements SmartLifecycle {
         nodes = new NodeWatch(client, grammars, view);
         nodes.start();
         watch();
+    }
+
+    /** See {@link NodeWatch#offered}; empty while there is no watch, too. */
+    synchronized Optional<List<Map<String, Quantity>>> offered() {
+        return nodes == null ? Optional.empty() : nodes.offered();
     }
 
     private synchronized void watch() {

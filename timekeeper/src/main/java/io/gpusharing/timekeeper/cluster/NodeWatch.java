@@ -5,13 +5,17 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.gpusharing.request.GpuNames;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Quantity;
 import io.gpusharing.request.RequestGrammars;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,6 +47,16 @@ final class NodeWatch implements AutoCloseable, ResourceEventHandler<Node> {
     /** Returns when all nodes are known, so that shares are frozen by real capacities. */
     void awaitSynced() {
         synced.join();
+    }
+
+    /** The GPUs of each node, whoever reads them, by resource name; empty until all are known. */
+    Optional<List<Map<String, Quantity>>> offered() {
+        return informer.hasSynced()
+                ? Optional.of(
+                        informer.getStore().list().stream()
+                                .map(node -> capacity(node, GpuNames::isGpu))
+                                .toList())
+                : Optional.empty();
     }
 
     /** Asks for a node that a pod was bound to before we heard of it. */
@@ -84,19 +98,23 @@ final class NodeWatch implements AutoCloseable, ResourceEventHandler<Node> {
     }
 
     private NodeFacts facts(Node node) {
+        return new NodeFacts(
+                capacity(node, grammars::reads),
+                Objects.requireNonNullElse(node.getMetadata().getLabels(), Map.of()),
+                Objects.requireNonNullElse(node.getMetadata().getAnnotations(), Map.of()));
+    }
+
+    private static Map<String, Quantity> capacity(Node node, Predicate<String> wanted) {
         var capacity = new HashMap<String, Quantity>();
         if (node.getStatus() != null && node.getStatus().getCapacity() != null) {
             node.getStatus()
                     .getCapacity()
                     .forEach((name, amount) -> {
-                        if (grammars.reads(name)) {
+                        if (wanted.test(name)) {
                             capacity.put(name, Quantity.parse(amount.toString()));
                         }
                     });
         }
-        return new NodeFacts(
-                capacity,
-                Objects.requireNonNullElse(node.getMetadata().getLabels(), Map.of()),
-                Objects.requireNonNullElse(node.getMetadata().getAnnotations(), Map.of()));
+        return capacity;
     }
 }

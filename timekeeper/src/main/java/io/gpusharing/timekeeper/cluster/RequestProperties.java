@@ -9,11 +9,25 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * How pods ask for GPUs here. The same as the webhook's, or what one admits the other does not
  * charge: the chart renders both from one place.
  *
+ * @param resources names that ask for a GPU here, a prefix where one ends in {@code *}: the webhook
+ *     sees no others. Empty for all that is read
  * @param grammars ways of asking that are understood, in order of precedence
  * @param customResources extended resources of the site's own, each with the micro-GPUs that one
  *     unit is worth
  */
 @ConfigurationProperties("gpusharing")
 public record RequestProperties(
+        @DefaultValue List<String> resources,
         @DefaultValue("vcuda") List<String> grammars,
-        @DefaultValue Map<String, Long> customResources) {}
+        @DefaultValue Map<String, Long> customResources) {
+
+    /** Whether the webhook sees pods that ask for it. */
+    boolean lists(String resource) {
+        return resources.isEmpty()
+                || resources.stream()
+                        .anyMatch(it ->
+                                it.endsWith("*")
+                                        ? resource.startsWith(it.substring(0, it.length() - 1))
+                                        : resource.equals(it));
+    }
+}
