@@ -10,12 +10,32 @@ import org.jspecify.annotations.Nullable;
  *
  * @param state from which it was computed
  * @param alerts that it tells
+ * @param uncounted what it says of GPUs that nobody is charged for; empty if nothing
  * @param at when it was written
  */
-record Publication(BudgetState state, Alerts alerts, Instant at) {
+record Publication(BudgetState state, Alerts alerts, String uncounted, Instant at) {
 
     static Publication of(BudgetState state, Instant now) {
-        return new Publication(state, Alerts.at(state, now), now);
+        return new Publication(state, Alerts.at(state, now), "", now);
+    }
+
+    /** The same, with something to say of GPUs that nobody is charged for. */
+    Publication saying(String ofUncounted) {
+        return new Publication(state, alerts, ofUncounted, at);
+    }
+
+    /**
+     * When the next one has to be written, as below.
+     *
+     * @param ofUncounted what is to be said of GPUs that nobody is charged for. It is the same for
+     *     all budgets and changes with the number of nodes, so no budget is written more often for
+     *     it than one that is used
+     */
+    @Nullable Instant successorDue(
+            BudgetState present, String ofUncounted, Instant now, BudgetProperties properties) {
+        Instant due = successorDue(present, now, properties);
+        boolean told = present.misread() != null || uncounted.equals(ofUncounted);
+        return told ? due : Alarm.sooner(due, at.plus(properties.statusRefresh()));
     }
 
     /**

@@ -13,6 +13,7 @@ import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.budget.ShareRule.Reference;
 import io.gpusharing.budget.Standing.OverBudget;
 import io.gpusharing.timekeeper.budget.Assignment.Conflict;
+import io.gpusharing.timekeeper.cluster.Uncounted;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -31,6 +32,7 @@ final class StatusDocument {
     static final String FOUND = "NamespacesFound";
     static final String UNTRUSTED = "ChargeBasisUntrusted";
     static final String QUOTA = "QuotaFound";
+    static final String UNCOUNTED = "GpusUncounted";
 
     private StatusDocument() {}
 
@@ -39,6 +41,7 @@ final class StatusDocument {
      *
      * @param alerts that its conditions tell
      * @param strays names in its list that bring it nothing; empty while that is not known
+     * @param uncounted GPUs that nobody is charged for; empty while that is not known
      * @param before the status that stands there; its conditions keep their transition times
      */
     static GpuBudgetStatus of(
@@ -46,6 +49,7 @@ final class StatusDocument {
             Instant now,
             Alerts alerts,
             Optional<Strays> strays,
+            Optional<Uncounted> uncounted,
             @Nullable GpuBudgetStatus before) {
         BudgetState at = state.at(now);
         Instant asOf = at.asOf();
@@ -71,7 +75,7 @@ final class StatusDocument {
                 remaining.map(GpuTime::minutes).orElse(null),
                 BigDecimal.valueOf(at.rate(), 6).stripTrailingZeros().toPlainString(),
                 at.namespaces().stream().map(StatusDocument::namespace).toList(),
-                conditions(at, alerts, strays, before));
+                conditions(at, alerts, strays, uncounted, before));
     }
 
     private static LotEntry lot(Lot lot) {
@@ -91,6 +95,7 @@ final class StatusDocument {
             BudgetState state,
             Alerts alerts,
             Optional<Strays> strays,
+            Optional<Uncounted> uncounted,
             @Nullable GpuBudgetStatus before) {
         boolean over = state.standing(state.asOf()) instanceof OverBudget;
         List<Conflict> conflicts = state.conflicts();
@@ -108,6 +113,9 @@ final class StatusDocument {
         }
         if (state.spec().share().reference() == Reference.FromQuota) {
             conditions.add(quota(state, before));
+        }
+        if (state.misread() == null) {
+            uncounted(state, uncounted, before).ifPresent(conditions::add);
         }
         return List.copyOf(conditions);
     }
@@ -191,6 +199,29 @@ final class StatusDocument {
                                 + String.join(", ", state.withoutQuota())
                                 + ": no ResourceQuota without scopes limits requests.tencent.com/vcuda-core"
                                 + " and requests.tencent.com/vcuda-memory there");
+    }
+
+    /** Stands only while there are any: a site that counts all its GPUs need not read of it. */
+    private static Optional<Condition> uncounted(
+            BudgetState state, Optional<Uncounted> uncounted, @Nullable GpuBudgetStatus before) {
+        return uncounted.isEmpty()
+                // After a restart what was said last stands until the nodes are looked at again.
+                ? known(before, UNCOUNTED)
+                : uncounted
+                        .filter(it -> !it.none())
+                        .map(it ->
+                                condition(
+                                        state,
+                                        before,
+                                        UNCOUNTED,
+                                        true,
+                                        "ResourceNotRead",
+                                        it.message()));
+    }
+
+    /** What a status says of GPUs that nobody is charged for; empty if nothing. */
+    static String uncounted(GpuBudgetStatus status) {
+        return known(status, UNCOUNTED).map(Condition::message).orElse("");
     }
 
     private static List<Condition> always(

@@ -8,6 +8,8 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.gpusharing.budget.GpuBudgetStatus;
 import io.gpusharing.timekeeper.alarm.Alarm;
+import io.gpusharing.timekeeper.cluster.Uncounted;
+import io.gpusharing.timekeeper.cluster.UncountedWatch;
 import io.gpusharing.timekeeper.leadership.Leadership;
 import java.time.Clock;
 import java.time.Duration;
@@ -42,6 +44,7 @@ class StatusPublisher extends Alarm {
     private final Budgets budgets;
     private final BudgetWatch watch;
     private final NamespaceWatch namespaces;
+    private final UncountedWatch uncounted;
     private final BudgetProperties properties;
     private final Map<String, Publication> published = new HashMap<>();
 
@@ -56,6 +59,7 @@ class StatusPublisher extends Alarm {
             Budgets budgets,
             BudgetWatch watch,
             NamespaceWatch namespaces,
+            UncountedWatch uncounted,
             BudgetProperties properties,
             Leadership leadership,
             Clock clock) {
@@ -64,9 +68,11 @@ class StatusPublisher extends Alarm {
         this.budgets = budgets;
         this.watch = watch;
         this.namespaces = namespaces;
+        this.uncounted = uncounted;
         this.properties = properties;
         budgets.listen(states -> ring());
         namespaces.listen(this::ring);
+        uncounted.listen(this::ring);
     }
 
     @Override
@@ -95,9 +101,11 @@ class StatusPublisher extends Alarm {
 
     private @Nullable Instant due(BudgetState state, Instant now) {
         Publication last = published.get(state.name());
-        return last == null || !strays(state).equals(told.get(state.name()))
-                ? now
-                : last.successorDue(state, now, properties);
+        if (last == null || !strays(state).equals(told.get(state.name()))) {
+            return now;
+        }
+        String of = uncounted.present().map(Uncounted::message).orElse(last.uncounted());
+        return last.successorDue(state, of, now, properties);
     }
 
     /**
@@ -122,10 +130,13 @@ class StatusPublisher extends Alarm {
                         asOf(state, now),
                         Alerts.at(state, now),
                         strays,
+                        uncounted.present(),
                         present.published());
         try {
             apply(state.name(), status);
-            published.put(state.name(), Publication.of(state, now));
+            published.put(
+                    state.name(),
+                    Publication.of(state, now).saying(StatusDocument.uncounted(status)));
             told.put(state.name(), strays);
             failing.remove(state.name());
             return true;

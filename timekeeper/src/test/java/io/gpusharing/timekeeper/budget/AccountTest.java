@@ -248,7 +248,12 @@ class AccountTest {
                         budget.created(),
                         budget.spec(),
                         StatusDocument.of(
-                                state, written, Alerts.at(state, written), Optional.empty(), null));
+                                state,
+                                written,
+                                Alerts.at(state, written),
+                                Optional.empty(),
+                                Optional.empty(),
+                                null));
 
         Instant later = written.plusMillis(random.nextLong(Duration.ofDays(3).toMillis()));
         assertThat(published.standingAt(later)).isEqualTo(state.standing(later));

@@ -85,6 +85,7 @@ class HerdTest {
                                         published.at(),
                                         published.alerts(),
                                         Optional.empty(),
+                                        Optional.empty(),
                                         null))
                         .standingAt(now)
                 instanceof InBudget;

@@ -126,4 +126,19 @@ class PublicationTest {
         assertThat(Publication.of(state, START).successorDue(state, END, PROPERTIES))
                 .isEqualTo(END);
     }
+
+    @Test
+    void uncountedGpusAreToldNoOftenerThanUseAlsoWhereNothingIsUsed() {
+        Publication silent = Publication.of(holding(0), START);
+        Publication told = silent.saying("nvidia.com/gpu on 1 node");
+
+        assertThat(silent.successorDue(holding(0), "", START, PROPERTIES)).isNull();
+        assertThat(silent.successorDue(holding(0), "nvidia.com/gpu on 1 node", START, PROPERTIES))
+                .isEqualTo(START.plusSeconds(30));
+        assertThat(told.successorDue(holding(0), "nvidia.com/gpu on 1 node", START, PROPERTIES))
+                .isNull();
+        assertThat(told.successorDue(holding(0), "", START, PROPERTIES))
+                .as("over")
+                .isEqualTo(START.plusSeconds(30));
+    }
 }

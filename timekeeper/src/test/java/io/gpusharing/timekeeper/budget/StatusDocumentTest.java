@@ -6,6 +6,9 @@ import io.gpusharing.budget.BudgetLine;
 import io.gpusharing.budget.GpuBudgetStatus;
 import io.gpusharing.budget.GpuBudgetStatus.Condition;
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.Misread;
+import io.gpusharing.timekeeper.cluster.Offered;
+import io.gpusharing.timekeeper.cluster.Uncounted;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
@@ -40,23 +43,30 @@ class StatusDocumentTest {
             Optional<Strays> strays,
             Instant at,
             @Nullable GpuBudgetStatus before) {
+        BudgetState state = state(namespaces, unmeasured, null, at);
+        return StatusDocument.of(state, at, Alerts.at(state, at), strays, Optional.empty(), before);
+    }
+
+    private static BudgetState state(
+            List<NamespaceUse> namespaces,
+            @Nullable Integer unmeasured,
+            @Nullable Misread misread,
+            Instant at) {
         BudgetLine line = BudgetLine.unused(START, BUDGET.spec().terms().orElseThrow());
-        BudgetState state =
-                new BudgetState(
-                        "a",
-                        BUDGET.uid(),
-                        1,
-                        BUDGET.spec(),
-                        at,
-                        BUDGET.periods().at(START),
-                        Optional.of(line),
-                        null,
-                        namespaces,
-                        List.of(),
-                        unmeasured,
-                        null,
-                        List.of());
-        return StatusDocument.of(state, at, Alerts.at(state, at), strays, before);
+        return new BudgetState(
+                "a",
+                BUDGET.uid(),
+                1,
+                BUDGET.spec(),
+                at,
+                BUDGET.periods().at(START),
+                Optional.of(line),
+                null,
+                namespaces,
+                List.of(),
+                unmeasured,
+                misread,
+                List.of());
     }
 
     private static Condition measured(GpuBudgetStatus status) {
@@ -148,5 +158,63 @@ class StatusDocumentTest {
         assertThat(condition(status(0, START, null), StatusDocument.FOUND)).isEmpty();
         assertThat(condition(status(0, START.plusSeconds(60), before), StatusDocument.FOUND))
                 .isEqualTo(condition(before, StatusDocument.FOUND));
+    }
+
+    private static GpuBudgetStatus offering(
+            Optional<Uncounted> uncounted,
+            @Nullable Misread misread,
+            Instant at,
+            @Nullable GpuBudgetStatus before) {
+        BudgetState state = state(List.of(), 0, misread, at);
+        return StatusDocument.of(
+                state, at, Alerts.at(state, at), Optional.empty(), uncounted, before);
+    }
+
+    @Test
+    void gpusThatNobodyIsChargedForAreToldWhileThereAreAny() {
+        var some = Optional.of(Offered.uncounted(List.of(Offered.node("nvidia.com/gpu", 8))));
+
+        assertThat(condition(offering(some, null, START, null), StatusDocument.UNCOUNTED))
+                .get()
+                .extracting(Condition::status, Condition::reason, Condition::message)
+                .containsExactly(
+                        "True",
+                        "ResourceNotRead",
+                        "Pods that ask for these get GPUs and are charged nothing: nvidia.com/gpu on 1 node");
+        assertThat(
+                        condition(
+                                offering(
+                                        Optional.of(Offered.uncounted(List.of())),
+                                        null,
+                                        START,
+                                        null),
+                                StatusDocument.UNCOUNTED))
+                .isEmpty();
+    }
+
+    @Test
+    void whatWasSaidOfUncountedGpusStandsUntilTheNodesAreKnown() {
+        var some = Optional.of(Offered.uncounted(List.of(Offered.node("nvidia.com/gpu", 8))));
+        GpuBudgetStatus before = offering(some, null, START, null);
+
+        GpuBudgetStatus after = offering(Optional.empty(), null, START.plusSeconds(60), before);
+
+        assertThat(condition(after, StatusDocument.UNCOUNTED))
+                .isEqualTo(condition(before, StatusDocument.UNCOUNTED));
+        assertThat(StatusDocument.uncounted(after)).contains("nvidia.com/gpu on 1 node");
+    }
+
+    @Test
+    void aBudgetThatIsNotUnderstoodSaysNothingOfUncountedGpus() {
+        var some = Optional.of(Offered.uncounted(List.of(Offered.node("nvidia.com/gpu", 8))));
+
+        assertThat(
+                        StatusDocument.uncounted(
+                                offering(
+                                        some,
+                                        new Misread("spec.gpuMinutes", "x", "1200"),
+                                        START,
+                                        null)))
+                .isEmpty();
     }
 }

@@ -55,7 +55,13 @@ class ToldTest {
 
     private static Condition condition(BudgetState state, String type) {
         GpuBudgetStatus status =
-                StatusDocument.of(state, START, Alerts.at(state, START), Optional.empty(), null);
+                StatusDocument.of(
+                        state,
+                        START,
+                        Alerts.at(state, START),
+                        Optional.empty(),
+                        Optional.empty(),
+                        null);
         return Objects.requireNonNull(status.conditions()).stream()
                 .filter(it -> it.type().equals(type))
                 .findFirst()
@@ -117,7 +123,8 @@ class ToldTest {
     private static String told(BudgetState state, int minute, String type) {
         Instant at = START.plus(Duration.ofMinutes(minute));
         GpuBudgetStatus status =
-                StatusDocument.of(state, at, Alerts.at(state, at), Optional.empty(), null);
+                StatusDocument.of(
+                        state, at, Alerts.at(state, at), Optional.empty(), Optional.empty(), null);
         return Objects.requireNonNull(status.conditions()).stream()
                 .filter(it -> it.type().equals(type))
                 .map(it -> it.status() + " " + it.reason() + ": " + it.message())
@@ -140,6 +147,7 @@ class ToldTest {
                                         martian,
                                         START,
                                         Alerts.at(martian, START),
+                                        Optional.empty(),
                                         Optional.empty(),
                                         null)
                                 .standing())
