@@ -12,6 +12,8 @@ public final class GpuNames {
 
     private static final List<RequestGrammar> KNOWN = RequestGrammars.known();
 
+    private static final RequestGrammar NVIDIAS = new NvidiaGrammar();
+
     private GpuNames() {}
 
     /** Whether a pod that asks for the resource gets a GPU, or a part of one. */
@@ -23,6 +25,14 @@ public final class GpuNames {
         // Gpushare describes its nodes by it and hands out nothing for it.
         return !resource.equals(AliyunGrammar.COUNT)
                 && (OTHERS.contains(resource) || !readers(resource).isEmpty());
+    }
+
+    /**
+     * Whether it is one of NVIDIA's own device plugin, which needs nothing of ours: pods that ask
+     * for no other GPU must not depend on us.
+     */
+    public static boolean isOfNvidiasPlugin(String resource) {
+        return NVIDIAS.reads(resource);
     }
 
     /** Names of all grammars that read it, of which a site may have named none. */

@@ -17,7 +17,7 @@ import java.util.Set;
  * gpu-feature-discovery tells it by labels ({@code .product}, {@code .replicas}, {@code .memory});
  * without them a unit counts as undivided. A MIG instance is worth its compute slices and its
  * memory slices, a replica its equal part of either; replicas take turns, so more of them hold more
- * but need not run faster.
+ * but need not run faster. On a node of HAMi's, {@code nvidia.com/gpu} alone is a whole GPU.
  */
 public final class NvidiaGrammar extends CountingGrammar {
 
@@ -107,6 +107,10 @@ public final class NvidiaGrammar extends CountingGrammar {
     }
 
     private static BoundShare worth(String resource, long units, NodeFacts node) {
+        if (resource.equals(GPU) && node.annotations().containsKey(HamiGrammar.NODE_ANNOTATION)) {
+            // HAMi counts every part of a GPU that it may hand out, but gives whole ones for it.
+            return BoundShare.exact(GpuShare.whole(units));
+        }
         boolean renamed = resource.endsWith(SHARED);
         String base =
                 renamed ? resource.substring(0, resource.length() - SHARED.length()) : resource;

@@ -12,7 +12,11 @@ import java.util.Optional;
 import java.util.TreeSet;
 import java.util.function.Supplier;
 
-/** The grammars a site has switched on, asked as one. */
+/**
+ * The grammars a site has switched on, asked as one. A pod speaks the first of them that reads all
+ * that it asks for: {@code nvidia.com/gpu} alone is NVIDIA's word, and HAMi's beside {@code
+ * nvidia.com/gpumem}. What it is worth then says the node, which knows whose device plugin it runs.
+ */
 public final class RequestGrammars {
 
     private static final Map<String, Supplier<RequestGrammar>> BY_NAME = new LinkedHashMap<>();
@@ -28,7 +32,7 @@ public final class RequestGrammars {
     private final List<RequestGrammar> grammars;
 
     /**
-     * @param grammars in order of precedence: a resource belongs to the first that reads it
+     * @param grammars in order of precedence
      * @throws IllegalArgumentException if there are more than 64
      */
     public RequestGrammars(List<RequestGrammar> grammars) {
@@ -43,8 +47,8 @@ public final class RequestGrammars {
      *
      * @param names of {@link #names()}, each at most once
      * @param custom extended resources of the site's own
-     * @throws IllegalArgumentException with advice, if a name is unknown or given twice, if two
-     *     grammars read the same resource, or if there is no grammar at all
+     * @throws IllegalArgumentException with advice, if a name is unknown or given twice, if a
+     *     grammar reads a custom resource, or if there is no grammar at all
      */
     public static RequestGrammars of(List<String> names, List<CustomResource> custom) {
         return of(names, custom, 0, 1);
@@ -74,11 +78,6 @@ public final class RequestGrammars {
                 throw new IllegalArgumentException(
                         "The grammar \"%s\" is named twice; name it once".formatted(name));
             }
-        }
-        if (chosen.containsKey("nvidia") && chosen.containsKey("hami")) {
-            throw new IllegalArgumentException(
-                    "The grammars nvidia and hami both read nvidia.com/gpu; name only the one whose"
-                            + " device plugin runs in the cluster");
         }
         for (CustomResource resource : custom) {
             chosen.forEach((name, grammar) -> {
@@ -120,76 +119,82 @@ public final class RequestGrammars {
      */
     public List<String> couldBeReadBy(String resource) {
         List<String> named = grammars.stream().map(RequestGrammar::name).toList();
-        return GpuNames.readers(resource).stream()
-                .filter(name -> !named.contains(name))
-                .filter(name -> !(name.equals("nvidia") && named.contains("hami")))
-                .filter(name -> !(name.equals("hami") && named.contains("nvidia")))
-                .toList();
+        return GpuNames.readers(resource).stream().filter(name -> !named.contains(name)).toList();
     }
 
     /** Whether any grammar gives the resource a meaning. */
     public boolean reads(String resource) {
-        return ownerOf(resource) >= 0;
+        return readersOf(resource) != 0;
     }
 
     /** The verdict of the one grammar that the pod speaks; speaking two is a violation. */
     public Verdict judge(PodRequest pod) {
-        long spoken = spoken(pod);
-        if (spoken == 0) {
+        Spoken spoken = Spoken.in(pod, this);
+        if (spoken.some() == 0) {
             return new NotOurs();
         }
-        int first = Long.numberOfTrailingZeros(spoken);
-        return Long.bitCount(spoken) == 1
-                ? grammars.get(first).judge(pod)
-                : new Illegal(mixed(pod, first));
+        return spoken.all() == 0
+                ? new Illegal(mixed(pod, spoken.first()))
+                : grammars.get(spoken.first()).judge(pod);
     }
 
     /** The grammar that a pod speaks; empty if it asks for no GPU. */
     public Optional<RequestGrammar> grammarOf(PodRequest pod) {
-        long spoken = spoken(pod);
-        return spoken == 0
-                ? Optional.empty()
-                : Optional.of(grammars.get(Long.numberOfTrailingZeros(spoken)));
+        Spoken spoken = Spoken.in(pod, this);
+        return spoken.some() == 0 ? Optional.empty() : Optional.of(grammars.get(spoken.first()));
     }
 
     /** The request with the amounts that the site gives; see {@link RequestGrammar#completed}. */
     public PodRequest completed(PodRequest pod) {
-        long spoken = spoken(pod);
-        return spoken == 0 ? pod : grammars.get(Long.numberOfTrailingZeros(spoken)).completed(pod);
+        Spoken spoken = Spoken.in(pod, this);
+        return spoken.some() == 0 ? pod : grammars.get(spoken.first()).completed(pod);
     }
 
-    /** One bit for each grammar that owns a resource the pod asks for. */
-    private long spoken(PodRequest pod) {
-        long spoken = 0;
-        for (ContainerRequest container : pod.containers()) {
-            spoken |= spoken(container.limits()) | spoken(container.requests());
-        }
-        return spoken;
-    }
+    /**
+     * Which grammars read what a pod asks for, one bit each.
+     *
+     * @param some those that read any of it
+     * @param all those that read all of it
+     */
+    private record Spoken(long some, long all) {
 
-    private long spoken(Map<String, Quantity> amounts) {
-        long spoken = 0;
-        for (Map.Entry<String, Quantity> amount : amounts.entrySet()) {
-            int owner = ownerOf(amount.getKey());
-            if (owner >= 0 && !amount.getValue().isZero()) {
-                spoken |= 1L << owner;
+        static Spoken in(PodRequest pod, RequestGrammars grammars) {
+            long some = 0;
+            long all = -1;
+            for (ContainerRequest container : pod.containers()) {
+                for (Map<String, Quantity> amounts :
+                        List.of(container.limits(), container.requests())) {
+                    for (Map.Entry<String, Quantity> amount : amounts.entrySet()) {
+                        long readers = grammars.readersOf(amount.getKey());
+                        if (readers != 0 && !amount.getValue().isZero()) {
+                            some |= readers;
+                            all &= readers;
+                        }
+                    }
+                }
             }
+            return new Spoken(some, all);
         }
-        return spoken;
+
+        /** The one that the pod speaks; of two at once the first. */
+        int first() {
+            return Long.numberOfTrailingZeros(all == 0 ? some : all);
+        }
     }
 
-    /** Index of the first grammar that reads the resource, -1 if none does. */
-    private int ownerOf(String resource) {
+    /** One bit for each grammar that reads the resource. */
+    private long readersOf(String resource) {
         // Extended resources have a domain; cpu, memory and their like do not.
         if (resource.indexOf('/') < 0) {
-            return -1;
+            return 0;
         }
+        long readers = 0;
         for (int i = 0; i < grammars.size(); i++) {
             if (grammars.get(i).reads(resource)) {
-                return i;
+                readers |= 1L << i;
             }
         }
-        return -1;
+        return readers;
     }
 
     private List<Violation> mixed(PodRequest pod, int first) {
@@ -198,12 +203,13 @@ public final class RequestGrammars {
             var names = new TreeSet<>(container.limits().keySet());
             names.addAll(container.requests().keySet());
             for (String name : names) {
-                int owner = ownerOf(name);
+                long readers = readersOf(name);
                 Quantity limit = container.limits().get(name);
                 Quantity request = container.requests().get(name);
                 boolean limited = limit != null && !limit.isZero();
                 Quantity asked = limited ? limit : request;
-                if (owner >= 0 && owner != first && asked != null && !asked.isZero()) {
+                boolean foreign = readers != 0 && (readers & 1L << first) == 0;
+                if (foreign && asked != null && !asked.isZero()) {
                     violations.add(
                             new Violation(
                                     container.name(),

@@ -51,8 +51,14 @@ class GpuNamesTest {
         assertThat(vcuda.couldBeReadBy("nvidia.com/gpu")).containsExactly("nvidia", "hami");
         assertThat(vcuda.couldBeReadBy("cnvrg.io/metagpu")).containsExactly("metagpu");
         assertThat(vcuda.couldBeReadBy("amd.com/gpu")).isEmpty();
-        assertThat(hami.couldBeReadBy("nvidia.com/mig-1g.10gb"))
-                .as("nvidia is refused beside hami")
-                .isEmpty();
+        assertThat(hami.couldBeReadBy("nvidia.com/mig-1g.10gb")).containsExactly("nvidia");
+    }
+
+    @Test
+    void nvidiasPluginHandsOutWholeGpusReplicasAndSlices() {
+        assertThat(List.of("nvidia.com/gpu", "nvidia.com/gpu.shared", "nvidia.com/mig-1g.10gb"))
+                .allMatch(GpuNames::isOfNvidiasPlugin);
+        assertThat(List.of("nvidia.com/gpumem", "nvidia.com/gpucores", "tencent.com/vcuda-core"))
+                .noneMatch(GpuNames::isOfNvidiasPlugin);
     }
 }

@@ -45,13 +45,32 @@ class RequestGrammarsTest {
     }
 
     @Test
-    void whichPluginReadsNvidiaGpuIsTheSitesChoice() {
+    void aSiteMaySayWhichPluginGivesNvidiaGpu() {
         PodRequest pod = pod("nvidia.com/gpu", 1);
 
         assertThat(RequestGrammars.of(List.of("nvidia"), List.of()).judge(pod))
                 .isInstanceOf(LegalUntilBound.class);
         assertThat(RequestGrammars.of(List.of("hami"), List.of()).judge(pod))
                 .isEqualTo(new Verdict.Legal(GpuShare.whole(1)));
+    }
+
+    @Test
+    void withoutSuchAWordThePodAndItsNodeTell() {
+        RequestGrammars all = RequestGrammars.of(RequestGrammars.names(), List.of());
+        PodRequest gpu = pod("nvidia.com/gpu", 1);
+        RequestGrammar nvidia = all.grammarOf(gpu).orElseThrow();
+        var divided = Map.of("nvidia.com/gpu.replicas", "4");
+        var hamis = Map.of(HamiGrammar.NODE_ANNOTATION, "GPU-0,10,16384,100,A16,0,true:");
+
+        assertThat(nvidia.name()).isEqualTo("nvidia");
+        assertThat(nvidia.shareOn(gpu, new NodeFacts(Map.of(), divided)).share())
+                .isEqualTo(new GpuShare(250_000, 250_000));
+        assertThat(nvidia.shareOn(gpu, new NodeFacts(Map.of(), divided, hamis)))
+                .isEqualTo(BoundShare.exact(GpuShare.whole(1)));
+        assertThat(all.judge(pod("nvidia.com/gpumem", 4096)))
+                .isEqualTo(
+                        RequestGrammars.of(List.of("hami"), List.of())
+                                .judge(pod("nvidia.com/gpumem", 4096)));
     }
 
     @Test
@@ -64,10 +83,7 @@ class RequestGrammarsTest {
     }
 
     @Test
-    void twoReadersOfOneResourceAreRefused() {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> RequestGrammars.of(List.of("hami", "nvidia"), List.of()))
-                .withMessageContaining("both read nvidia.com/gpu; name only the one whose device");
+    void aCustomResourceHasNoOtherReader() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() ->
                         RequestGrammars.of(

@@ -18,7 +18,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 @ConfigurationProperties("gpusharing")
 public record RequestProperties(
         @DefaultValue List<String> resources,
-        @DefaultValue("vcuda") List<String> grammars,
+        @DefaultValue({"vcuda", "aliyun", "metagpu", "nvidia", "hami"}) List<String> grammars,
         @DefaultValue Map<String, Long> customResources) {
 
     /** Whether the webhook sees pods that ask for it. */

@@ -2,7 +2,6 @@ package io.gpusharing.timekeeper.reclaim;
 
 import java.math.BigDecimal;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -40,13 +39,6 @@ record Amounts(Map<String, BigDecimal> byResource) {
         var overridden = new TreeMap<>(byResource);
         overridden.putAll(other.byResource);
         return new Amounts(overridden);
-    }
-
-    /** These amounts but for some resources. */
-    Amounts without(Set<String> resources) {
-        var left = new TreeMap<>(byResource);
-        left.keySet().removeAll(resources);
-        return new Amounts(left);
     }
 
     BigDecimal of(String resource) {

@@ -8,12 +8,12 @@ import static io.gpusharing.request.HamiGrammar.NODE_ANNOTATION;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import io.fabric8.kubernetes.api.model.Container;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
@@ -27,8 +27,11 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class HamiPlacement {
 
-    /** Parts of GPUs that no node tells and that the scheduler leaves to HAMi. */
-    static final Set<String> PARTS = Set.of(MEMORY, MEMORY_PERCENTAGE, CORES);
+    private static final BigDecimal ENDLESS = BigDecimal.TEN.pow(18);
+
+    /** Parts of GPUs, which the scheduler leaves to HAMi to count: it never runs out of them. */
+    static final Amounts PARTS =
+            new Amounts(Map.of(MEMORY, ENDLESS, MEMORY_PERCENTAGE, ENDLESS, CORES, ENDLESS));
 
     private static final String ALLOCATED = "hami.io/vgpu-devices-allocated";
     private static final String CORDONED = "hami.io/device-cordon";

@@ -5,7 +5,6 @@ import io.gpusharing.request.HamiGrammar;
 import io.gpusharing.request.RequestGrammars;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -21,9 +20,11 @@ final class Placement {
         this.hami = grammars.reads(HamiGrammar.MEMORY);
     }
 
-    /** Resources that no node offers although pods ask for them. */
-    Set<String> offeredByNoNode() {
-        return hami ? HamiPlacement.PARTS : Set.of();
+    /** What a node offers, with what it does not tell because its provider counts it elsewhere. */
+    Amounts offered(Amounts allocatable, Map<String, String> annotations) {
+        return hami && annotations.containsKey(HamiGrammar.NODE_ANNOTATION)
+                ? allocatable.plus(HamiPlacement.PARTS)
+                : allocatable;
     }
 
     /** All GPUs of a node; null if nothing tells. */

@@ -74,7 +74,7 @@ final class PodTranslation {
                 !spec.getSchedulingGates().isEmpty(),
                 priority(spec),
                 !"Never".equals(spec.getPreemptionPolicy()),
-                amounts(spec),
+                PodAmounts.of(spec),
                 placement.asks(spec.getContainers()),
                 controller(pod).map(OwnerReference::getUid).orElse(pod.getMetadata().getUid()),
                 wishes(spec),
@@ -110,7 +110,7 @@ final class PodTranslation {
                 Objects.requireNonNull(place(pod)),
                 since(pod),
                 priority(spec),
-                amounts(spec),
+                PodAmounts.of(spec),
                 share,
                 // A pod that is only nominated holds no GPU yet, just room.
                 spec.getNodeName() == null
@@ -142,6 +142,8 @@ final class PodTranslation {
     /** What is known of a node. */
     NodeView node(Node node) {
         var spec = node.getSpec();
+        Map<String, String> annotations =
+                Objects.requireNonNullElse(node.getMetadata().getAnnotations(), Map.of());
         Amounts allocatable =
                 node.getStatus() == null
                         ? Amounts.NONE
@@ -151,28 +153,19 @@ final class PodTranslation {
                 Objects.requireNonNullElse(node.getMetadata().getLabels(), Map.of()),
                 spec == null ? List.of() : spec.getTaints(),
                 spec != null && Boolean.TRUE.equals(spec.getUnschedulable()),
-                allocatable,
-                placement.layout(
-                        allocatable,
-                        Objects.requireNonNullElse(node.getMetadata().getAnnotations(), Map.of())));
-    }
-
-    private Amounts amounts(PodSpec spec) {
-        return PodAmounts.of(spec).without(placement.offeredByNoNode());
+                placement.offered(allocatable, annotations),
+                placement.layout(allocatable, annotations));
     }
 
     private static @Nullable String exemption(Pod pod, Map<String, String> namespaceAnnotations) {
-        Map<String, String> labels =
-                Objects.requireNonNullElse(pod.getMetadata().getLabels(), Map.of());
         if ("true".equals(annotations(pod).get(Names.DO_NOT_RECLAIM_ANNOTATION))) {
             return "it is annotated " + Names.DO_NOT_RECLAIM_ANNOTATION;
         }
         if ("true".equals(namespaceAnnotations.get(Names.DO_NOT_RECLAIM_ANNOTATION))) {
             return "its namespace is annotated " + Names.DO_NOT_RECLAIM_ANNOTATION;
         }
-        if (!"true".equals(labels.get(Names.METERED_LABEL))) {
-            return "it is not metered";
-        }
+        // A pod without our label is no exception: the sweep charges it, and who could slip a whole
+        // GPU past the webhook would keep it for ever.
         if (pod.getSpec().getNodeName() == null) {
             return "it does not run yet";
         }

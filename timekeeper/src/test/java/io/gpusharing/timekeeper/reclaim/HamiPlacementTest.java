@@ -200,6 +200,30 @@ class HamiPlacementTest {
                                         .containsExactly("goes"));
     }
 
+    @Test
+    void nobodyGoesForAPartThatNoNodeHandsOut() {
+        var translation =
+                new PodTranslation(RequestGrammars.of(List.of("nvidia", "hami"), List.of()), "");
+        Node node =
+                Serialization.unmarshal(
+                        """
+                        apiVersion: v1
+                        kind: Node
+                        metadata: {name: n1}
+                        status: {allocatable: {nvidia.com/gpu: "1", pods: "110"}}
+                        """,
+                        Node.class);
+        Cluster cluster =
+                new Cluster()
+                        .replaceNode(translation.node(node))
+                        .within("team-b")
+                        .over("team-a", 5)
+                        .waits(translation.waiter(pod("team-b", "w", "12000", "")))
+                        .runs(holder(translation, pod("team-a", "stays", "10000", "GPU-0")));
+
+        assertThat(cluster.decide()).isNotInstanceOf(Evict.class);
+    }
+
     private static Holder holder(PodTranslation translation, Pod pod) {
         return translation.holder(
                 pod, namespace -> Map.of(), Set.of(), NodeFacts.UNKNOWN, Instant.EPOCH);

@@ -226,13 +226,17 @@ class PodTranslationTest {
             assertThat(holder.exemption()).contains("namespace");
         }
 
-        @ParameterizedTest
-        @CsvSource({
-            "priority: 0, priority: 2000000000, class",
-            "metered: \"true\", metered: \"false\", metered"
-        })
-        void whatNobodyMayEvict(String usual, String special, String why) {
-            assertThat(holder(RUNNING.replace(usual, special)).exemption()).contains(why);
+        @Test
+        void whatBelongsToTheCluster() {
+            Holder holder = holder(RUNNING.replace("priority: 0", "priority: 2000000000"));
+
+            assertThat(holder.exemption()).contains("class");
+        }
+
+        @Test
+        void butNobodyWhoSlippedPastTheWebhook() {
+            assertThat(holder(RUNNING.replace("metered: \"true\"", "app: mine")).exemption())
+                    .isNull();
         }
     }
 
