@@ -38,12 +38,9 @@ app.kubernetes.io/component: {{ .component }}
 {{- $all := concat .Values.gpuResources (keys .Values.customResources | sortAlpha) | uniq }}
 {{- if not $all }}{{ fail "nothing would ask for a GPU: name a resource under gpuResources or customResources" }}{{ end }}
 {{- $said := printf "grammars: [%s]" (join ", " .Values.grammars) }}
-{{- if and (has "nvidia" .Values.grammars) (has "hami" .Values.grammars) }}
-{{- fail (printf "%s both read nvidia.com/gpu: name only the one whose device plugin runs in the cluster" $said) }}
-{{- end }}
 {{- range $name := .Values.gpuResources }}
 {{- $owner := include "gpusharing.grammarOf" $name }}
-{{- if not (or (has $owner $.Values.grammars) (hasKey $.Values.customResources $name) (hasSuffix "*" $name)
+{{- if not (or (has $owner $.Values.grammars) (hasKey $.Values.customResources $name) (and (hasSuffix "*" $name) (empty $owner))
       (and (eq $name "nvidia.com/gpu") (has "hami" $.Values.grammars))) }}
 {{- fail (printf "gpuResources names %s, which is not read by %s: add its grammar%s, take it out, or give its worth under customResources (docs/requests.md has values for each provider)" $name $said (empty $owner | ternary "" (printf " (%s)" $owner))) }}
 {{- end }}
@@ -60,7 +57,7 @@ app.kubernetes.io/component: {{ .component }}
 {{- toJson $all }}
 {{- end }}
 
-{{/* The grammar that reads a resource, of nvidia.com/gpu the first of two; empty if none does. */}}
+{{/* The grammar that reads a resource, of nvidia.com/gpu the first of two; empty if none does. A prefix is NVIDIA's or nobody's. */}}
 {{- define "gpusharing.grammarOf" -}}
 {{- if has . (list "tencent.com/vcuda-core" "tencent.com/vcuda-memory") }}vcuda
 {{- else if has . (list "aliyun.com/gpu-mem" "aliyun.com/gpu-count") }}aliyun
@@ -72,13 +69,35 @@ app.kubernetes.io/component: {{ .component }}
 
 {{/* CEL: is the resource named by the variable `name` one that asks for a GPU? */}}
 {{- define "gpusharing.cel.isGpu" -}}
+{{- include "gpusharing.cel.isOneOfNames" (include "gpusharing.gpuResources" . | fromJsonArray) }}
+{{- end }}
+
+{{/* CEL: the same for a list of names. */}}
+{{- define "gpusharing.cel.isOneOfNames" -}}
 {{- $exact := list }}{{ $tests := list }}
-{{- range include "gpusharing.gpuResources" . | fromJsonArray }}
+{{- range . }}
 {{- if hasSuffix "*" . }}{{ $tests = append $tests (printf "name.startsWith('%s')" (trimSuffix "*" .)) }}
 {{- else }}{{ $exact = append $exact (printf "'%s'" .) }}{{ end }}
 {{- end }}
 {{- if $exact }}{{ $tests = prepend $tests (printf "name in [%s]" (join ", " $exact)) }}{{ end }}
 {{- join " || " $tests }}
+{{- end }}
+
+{{/* Of the resources that ask for a GPU those of NVIDIA's own device plugin (true) or all others (false), as JSON. What the plugin hands
+out needs nothing of ours, so its pods must not depend on us. */}}
+{{- define "gpusharing.nvidiasResources" -}}
+{{- $names := list }}
+{{- range $name := include "gpusharing.gpuResources" .root | fromJsonArray }}
+{{- if eq $.nvidias (eq "nvidia" (include "gpusharing.grammarOf" $name)) }}{{ $names = append $names $name }}{{ end }}
+{{- end }}
+{{- toJson $names }}
+{{- end }}
+
+{{/* CEL: does a container of the pod ask for one of these? Takes the names as JSON. */}}
+{{- define "gpusharing.cel.asksFor" -}}
+(object.spec.containers + object.spec.?initContainers.orValue([])).exists(c,
+  [c.?resources.?limits.orValue({}), c.?resources.?requests.orValue({})].exists(amounts,
+    amounts.exists(name, {{ include "gpusharing.cel.isOneOfNames" (fromJsonArray .) }})))
 {{- end }}
 
 {{/* CEL: does one of these users ask, or a member of one of these groups? Takes both as lists. */}}

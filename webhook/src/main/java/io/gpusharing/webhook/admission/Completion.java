@@ -1,6 +1,7 @@
 package io.gpusharing.webhook.admission;
 
 import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.GpuNames;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.RequestGrammars;
 import java.util.ArrayList;
@@ -22,6 +23,14 @@ record Completion(PodRequest asked, PodRequest request) {
     @SuppressWarnings("ReferenceEquality") // a comparison by value costs each review a kilobyte
     boolean adds() {
         return request != asked;
+    }
+
+    /**
+     * Whether nothing but NVIDIA's own device plugin is asked, whose pods are none of our business
+     * where no budget pays for them: they are counted, and neither judged nor completed.
+     */
+    boolean isNvidiasAlone(RequestGrammars grammars) {
+        return !request.asksFor(name -> grammars.reads(name) && !GpuNames.isOfNvidiasPlugin(name));
     }
 
     /** What was added, for the author to know. */

@@ -82,6 +82,9 @@ final class PodAdmission {
             Completion completion,
             GpuShare least,
             Surroundings surroundings) {
+        if (completion.isNvidiasAlone(grammars) && surroundings.unpaid(review.namespace())) {
+            return label(pod, surroundings.now());
+        }
         var findings = new Findings();
         PodRequest request = completion.request();
         RequestGrammar grammar = grammars.grammarOf(request).orElseThrow();
@@ -147,6 +150,18 @@ final class PodAdmission {
         });
         priorityClass.ifPresent(patch::priorityClass);
         return new Allowed(patch, findings.warnings(), audit(standing, priorityClass, container));
+    }
+
+    /** So that the pod is counted, also by a budget that its namespace gets later. */
+    private Decision label(PodView pod, Instant now) {
+        var findings = new Findings();
+        sideways.checkForged(Stamp.LABEL_ALONE.forgedIn(pod, now), findings);
+        if (!findings.refusals().isEmpty()) {
+            return new Refused(Refused.FORBIDDEN, findings.refusals());
+        }
+        var patch = new PodPatch(pod);
+        Stamp.LABEL_ALONE.writeTo(patch);
+        return new Allowed(patch, findings.warnings(), Map.of("budget", "none"));
     }
 
     /**

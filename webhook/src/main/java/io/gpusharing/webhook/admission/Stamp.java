@@ -44,6 +44,9 @@ record Stamp(Map<String, @Nullable String> annotations) {
 
     private static final String METERED = "true";
 
+    /** Of a pod that is only counted: it gets the label and nothing else. */
+    static final Stamp LABEL_ALONE = new Stamp(Map.of());
+
     /**
      * @param request the amounts that were judged
      * @param sidecar name of the injected container; null if there is none

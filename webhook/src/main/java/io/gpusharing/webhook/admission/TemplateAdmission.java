@@ -98,7 +98,16 @@ final class TemplateAdmission {
             return new Untouched();
         }
         var findings = new Findings();
-        legal.forEach(template -> check(template, surroundings, findings));
+        boolean unpaid = surroundings.unpaid(review.namespace());
+        for (Template template : legal) {
+            sideways.checkForged(
+                    Stamp.forgedInTemplate(
+                            template.pod(), template.request().stamp(grammars::reads)),
+                    findings);
+            if (!unpaid || !template.completion().isNvidiasAlone(grammars)) {
+                check(template, surroundings, findings);
+            }
+        }
         return findings.refusals().isEmpty()
                 ? allowed(review, findings, surroundings)
                 : new Refused(Refused.FORBIDDEN, findings.refusals().stream().distinct().toList());
@@ -133,7 +142,6 @@ final class TemplateAdmission {
         PodRequest request = template.request();
         RequestGrammar grammar = grammars.grammarOf(request).orElseThrow();
         sideways.check(pod, () -> grammar.asksForAPart(request), findings);
-        sideways.checkForged(Stamp.forgedInTemplate(pod, request.stamp(grammars::reads)), findings);
         classes.checkedChoice(pod, surroundings.classes(), findings);
         template.completion().warnings().forEach(findings::warn);
         grammar.warnings(request, surroundings.nodes()).forEach(findings::warn);

@@ -45,6 +45,11 @@ public record Surroundings(
         this(budgets, classes, nodes, limits, Quotas.NONE, reportingCa, null, false, now);
     }
 
+    /** Whether a namespace is known to draw on no budget. */
+    public boolean unpaid(String namespace) {
+        return !budgetsAway && budgets.standingOf(namespace, now).budget() == null;
+    }
+
     /** What LimitRanges and ResourceQuotas of a namespace demand. */
     public Demands demandsIn(String namespace) {
         ContainerLimits found = limits.getOrDefault(namespace, ContainerLimits.NONE);

@@ -298,7 +298,8 @@ class PodAdmissionTest {
                         """
                                 .formatted(resource));
 
-        Answered answer = installation.grammars(grammar).create(pod);
+        Answered answer =
+                installation.grammars(grammar).budget("10", OnExhausted.LowerPriority).create(pod);
 
         assertThat(answer.code()).isEqualTo(403);
         assertThat(answer.message()).startsWith("container \"cuda\": privileged");
@@ -487,17 +488,7 @@ class PodAdmissionTest {
     @Test
     void aPartForWhichHamiWouldAddTheCountGetsItFromUs() {
         installation.grammars("hami");
-        ObjectNode pod =
-                yaml(
-                        """
-                        metadata: {name: part}
-                        spec:
-                          containers:
-                          - name: cuda
-                            resources: {limits: {nvidia.com/gpumem: 4096}}
-                        """);
-
-        Answered answer = installation.create(pod);
+        Answered answer = installation.create(pod("nvidia.com/gpumem: 4096"));
 
         assertThat(answer.annotation("gpusharing.io/request"))
                 .isEqualTo("cuda/nvidia.com/gpu=1,cuda/nvidia.com/gpumem=4096");
@@ -513,6 +504,72 @@ class PodAdmissionTest {
                 .isEqualTo("1");
         assertThat(answer.warnings())
                 .containsExactly("container \"cuda\": nvidia.com/gpu is 1 by default");
+    }
+
+    @Test
+    void aWholeGpuThatNoBudgetPaysForIsOnlyCounted() {
+        installation.grammars("vcuda", "nvidia", "hami");
+        ObjectNode pod = pod("nvidia.com/gpu: 1, nvidia.com/mig-1g.10gb: 1");
+        pod.withObject("/spec").put("nodeName", "gpu-1");
+
+        Answered answer = installation.create(pod);
+
+        assertThat(answer.patched().at("/metadata/labels/gpusharing.io~1metered").asString())
+                .isEqualTo("true");
+        assertThat(answer.patched().at("/metadata/annotations").isMissingNode()).isTrue();
+        assertThat(answer.initContainers()).isEmpty();
+        assertThat(answer.patched().at("/spec/priorityClassName").isMissingNode()).isTrue();
+        assertThat(answer.warnings()).isEmpty();
+        assertThat(installation.received((ObjectNode) answer.patched()).operations()).isEmpty();
+    }
+
+    @Test
+    void aWholeGpuThatABudgetPaysForIsCompletedAsAFractionIs() {
+        installation.grammars("vcuda", "nvidia").budget("10", OnExhausted.LowerPriority);
+
+        Answered answer = installation.create(pod("nvidia.com/gpu: 1"));
+
+        assertThat(answer.annotation("gpusharing.io/request")).isEqualTo("cuda/nvidia.com/gpu=1");
+        assertThat(answer.initContainers()).containsExactly("gpusharing-sidecar");
+        assertThat(answer.patched().at("/spec/priorityClassName").asString())
+                .isEqualTo("gpu-in-budget");
+    }
+
+    @Test
+    void aPartOfAGpuIsCompletedWhoeverPaysForIt() {
+        installation.grammars("vcuda", "nvidia", "hami");
+
+        assertThat(installation.create(pod("nvidia.com/gpumem: 4096")).initContainers())
+                .containsExactly("gpusharing-sidecar");
+    }
+
+    @Test
+    void whileBudgetsAreAwayAWholeGpuIsCompletedInCaseThereIsOne() {
+        installation.grammars("vcuda", "nvidia").budgetsAway();
+
+        assertThat(installation.create(pod("nvidia.com/gpu: 1")).initContainers())
+                .containsExactly("gpusharing-sidecar");
+    }
+
+    @Test
+    void whoIsOnlyCountedMayNotWriteWhatWeWriteEither() {
+        installation.grammars("vcuda", "nvidia");
+        ObjectNode pod = pod("nvidia.com/gpu: 1");
+        pod.withObject("/metadata/annotations").put("gpusharing.io/sidecar", "cuda");
+
+        assertThat(installation.create(pod).code()).isEqualTo(403);
+    }
+
+    private static ObjectNode pod(String limits) {
+        return yaml(
+                """
+                metadata: {name: whole}
+                spec:
+                  containers:
+                  - name: cuda
+                    resources: {limits: {%s}}
+                """
+                        .formatted(limits));
     }
 
     @Test

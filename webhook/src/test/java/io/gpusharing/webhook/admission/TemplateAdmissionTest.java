@@ -198,6 +198,22 @@ class TemplateAdmissionTest {
     }
 
     @Test
+    void aWholeGpuIsJudgedOnlyWhereABudgetPaysForIt() {
+        installation.grammars("vcuda", "nvidia");
+        ObjectNode deployment =
+                yaml(
+                        """
+                        kind: Deployment
+                        metadata: {name: w}
+                        spec: {template: {spec: {nodeName: a, containers: [{name: c, resources: {limits: {nvidia.com/gpu: 1}}}]}}}
+                        """);
+
+        assertThat(installation.workload("apps", deployment, null).allowed()).isTrue();
+        installation.budget("10", OnExhausted.LowerPriority);
+        assertThat(installation.workload("apps", deployment, null).code()).isEqualTo(403);
+    }
+
+    @Test
     void tellsThatThePodsWillYieldWhileTheBudgetIsUsedUp() {
         installation.overBudget(OnExhausted.LowerPriority);
 

@@ -1,0 +1,164 @@
+package io.gpusharing.e2e.story;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.gpusharing.e2e.admission.Api;
+import io.gpusharing.e2e.cluster.Repository;
+import io.gpusharing.e2e.cluster.TestCluster;
+import io.gpusharing.e2e.installation.Installation;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Whole GPUs, which NVIDIA's device plugin hands out without us, as the chart is: nobody has named
+ * their resource in the values. The nodes are written by the test, and nobody simulates them.
+ */
+class WholeGpusIT {
+
+    private static final String TEAM = "team-with-a-budget";
+    private static final String OTHERS = "no-budget-here";
+
+    private static TestCluster cluster;
+    private static Installation installation;
+    private static Ledger ledger;
+    private static Api api;
+
+    @BeforeAll
+    static void start() {
+        cluster = TestCluster.start(Repository.root().resolve(".run/whole-gpus"));
+        installation = Installation.on(cluster, Map.of("GPUSHARING_SWEEP_EVERY", "1s"));
+        ledger = Ledger.embedded(cluster);
+        api = new Api(cluster.client());
+        cluster.createNamespace(TEAM);
+        cluster.createNamespace(OTHERS);
+        node("nvidias", "{}", "{nvidia.com/gpu.replicas: '1'}");
+        node(
+                "hamis",
+                "{hami.io/node-nvidia-register: 'GPU-0,10,16384,100,A16,0,true:'}",
+                "{gpu: hami}");
+        api.create(
+                        "",
+                        "{apiVersion: gpusharing.io/v1alpha1, kind: GpuBudget, metadata: {name: team}, spec: {namespaces: [%s], gpuMinutes: '10000'}}"
+                                .formatted(TEAM))
+                .orFail();
+        await("the webhook knows the budget")
+                .atMost(Duration.ofSeconds(30))
+                .until(() ->
+                        !annotation(
+                                        api.dryRun(TEAM, pod("first", "nvidia.com/gpu: 1"))
+                                                .orFail(),
+                                        "budget")
+                                .isMissingNode());
+    }
+
+    private static void node(String name, String annotations, String labels) {
+        String amounts =
+                "{cpu: 64, memory: 256Gi, pods: 110, nvidia.com/gpu: 20, nvidia.com/gpumem: 16384}";
+        api.create(
+                        "",
+                        "{apiVersion: v1, kind: Node, metadata: {name: %s, annotations: %s, labels: %s}}"
+                                .formatted(name, annotations, labels))
+                .orFail();
+        api.merge(
+                        "/api/v1/nodes/" + name + "/status",
+                        "{status: {capacity: %s, allocatable: %1$s}}".formatted(amounts))
+                .orFail();
+    }
+
+    @AfterAll
+    static void end() {
+        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/whole-gpus"));
+        cluster.close();
+    }
+
+    @Test
+    void aTeamPaysForThemByItsBudget() {
+        JsonNode pod = api.create(TEAM, pod("paid", "nvidia.com/gpu: 2")).orFail();
+
+        assertThat(annotation(pod, "budget").asText()).isEqualTo("team");
+        assertThat(pod.at("/spec/priorityClassName").asText()).isEqualTo("gpu-in-budget");
+        assertThat(pod.at("/spec/initContainers/0/name").asText()).isEqualTo("gpusharing-sidecar");
+        assertThat(charge("paid").rate()).isEqualTo(2_000_000);
+    }
+
+    @Test
+    void aPartOfOneIsReadAsHamiReadsIt() {
+        api.create(TEAM, pod("part", "nvidia.com/gpumem: 4096")).orFail();
+
+        assertThat(charge("part").rate()).isEqualTo(250_000);
+    }
+
+    @Test
+    void whereNoBudgetPaysNothingButTheLabelIsAdded() {
+        JsonNode pod = api.create(OTHERS, pod("unpaid", "nvidia.com/gpu: 1")).orFail();
+
+        assertThat(pod.at("/metadata/labels/gpusharing.io~1metered").asText()).isEqualTo("true");
+        assertThat(pod.at("/metadata/annotations").isMissingNode()).isTrue();
+        assertThat(pod.at("/spec/initContainers").isMissingNode()).isTrue();
+        assertThat(pod.at("/spec/priorityClassName").isMissingNode()).isTrue();
+    }
+
+    @Test
+    void theyDoNotWaitForUsAndAreChargedFromTheirBindingAllTheSame() {
+        installation.webhook().program().kill();
+        try {
+            assertThat(api.create(TEAM, pod("fraction", "nvidia.com/gpumem: 4096")).code())
+                    .isEqualTo(500);
+            JsonNode pod = api.create(TEAM, pod("slipped-by", "nvidia.com/gpu: 1")).orFail();
+
+            assertThat(pod.at("/metadata/labels").isMissingNode()).isTrue();
+            Ledger.Stay charge = charge("slipped-by");
+            assertThat(charge.rate()).isEqualTo(1_000_000);
+            // PostgreSQL writes "2026-03-10 12:00:00+00".
+            assertThat(OffsetDateTime.parse(charge.from().replace(' ', 'T') + ":00").toInstant())
+                    .isEqualTo(boundAt("slipped-by"));
+        } finally {
+            installation.webhook().restart();
+            installation.webhook().awaitReady();
+            installation.awaitAdmission();
+        }
+    }
+
+    private static Ledger.Stay charge(String pod) {
+        return await(pod + " is charged")
+                .atMost(Duration.ofSeconds(60))
+                .until(() -> ledger.stays(TEAM).get(pod), it -> it != null);
+    }
+
+    private static Instant boundAt(String pod) {
+        for (JsonNode condition : api.get(Api.pod(TEAM, pod)).orFail().at("/status/conditions")) {
+            if (condition.path("type").asText().equals("PodScheduled")) {
+                return Instant.parse(condition.path("lastTransitionTime").asText());
+            }
+        }
+        throw new AssertionError(pod + " was never bound");
+    }
+
+    private static JsonNode annotation(JsonNode pod, String key) {
+        return pod.at("/metadata/annotations/gpusharing.io~1" + key);
+    }
+
+    private static String pod(String name, String limits) {
+        String node = limits.contains("gpumem") ? "{gpu: hami}" : "{}";
+        return """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: %s}
+        spec:
+          nodeSelector: %s
+          tolerations: [{operator: Exists}]
+          containers:
+          - name: cuda
+            image: cuda
+            resources: {limits: {%s}}
+        """
+                .formatted(name, node, limits);
+    }
+}
