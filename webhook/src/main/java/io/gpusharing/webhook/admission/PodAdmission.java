@@ -148,7 +148,7 @@ final class PodAdmission {
                 patch.annotate(key, value);
             }
         });
-        priorityClass.ifPresent(patch::priorityClass);
+        priorityClass.ifPresent(name -> patch.priorityClass(name, surroundings.classes()));
         return new Allowed(patch, findings.warnings(), audit(standing, priorityClass, container));
     }
 

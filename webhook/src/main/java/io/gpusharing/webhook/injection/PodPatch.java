@@ -5,6 +5,7 @@ import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.Quantity;
 import io.gpusharing.webhook.review.PodView;
 import io.gpusharing.webhook.review.PodView.Container;
+import io.gpusharing.webhook.standing.PriorityClasses;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -26,14 +27,18 @@ public final class PodPatch extends ObjectPatch {
 
     /**
      * Sets the priority class, unless it is this one already. The API server's Priority plugin has
-     * run before us and filled in the old class's number and policy; if they stayed, it would
-     * answer 403 when it runs again.
+     * run before us and filled in the old class's number and policy; if they stayed although the
+     * new class gives others, it would answer 403 when it runs again. Where it gives the same they
+     * stay: what the plugin then has to write again would make the API server ask us twice.
      */
-    public void priorityClass(String name) {
+    public void priorityClass(String name, PriorityClasses classes) {
         if (name.equals(pod.spec().priorityClassName())) {
             return;
         }
         addText("/spec/priorityClassName", name);
+        if (classes.gives(name, pod.spec().priority(), pod.spec().preemptionPolicy())) {
+            return;
+        }
         if (pod.spec().priority() != null) {
             remove("/spec/priority");
         }

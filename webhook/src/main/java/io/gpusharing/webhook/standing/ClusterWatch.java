@@ -13,6 +13,7 @@ import io.gpusharing.request.Quantity;
 import java.time.Clock;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -187,15 +188,19 @@ public final class ClusterWatch implements SmartLifecycle {
 
     private static PriorityClasses classes(Collection<PriorityClass> found) {
         var values = new HashMap<String, Integer>();
+        var neverPreempting = new HashSet<String>();
         String globalDefault = null;
         for (PriorityClass each : found) {
             String name = each.getMetadata().getName();
             values.put(name, each.getValue());
+            if ("Never".equals(each.getPreemptionPolicy())) {
+                neverPreempting.add(name);
+            }
             if (Boolean.TRUE.equals(each.getGlobalDefault())) {
                 globalDefault = name;
             }
         }
-        return new PriorityClasses(values, globalDefault);
+        return new PriorityClasses(values, neverPreempting, globalDefault);
     }
 
     /**

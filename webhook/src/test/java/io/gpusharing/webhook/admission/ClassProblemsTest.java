@@ -31,7 +31,7 @@ class ClassProblemsTest {
 
     @Test
     void classesThatDoNotExistAreTold() {
-        assertThat(policy.problems(new PriorityClasses(Map.of("gpu-in-budget", 0), null)))
+        assertThat(policy.problems(new PriorityClasses(Map.of("gpu-in-budget", 0), Set.of(), null)))
                 .singleElement()
                 .asString()
                 .startsWith("priority class gpu-over-budget does not exist");
@@ -58,9 +58,11 @@ class ClassProblemsTest {
 
     private static PriorityClasses classes(int in, int over, @Nullable Integer standard) {
         return standard == null
-                ? new PriorityClasses(Map.of("gpu-in-budget", in, "gpu-over-budget", over), null)
+                ? new PriorityClasses(
+                        Map.of("gpu-in-budget", in, "gpu-over-budget", over), Set.of(), null)
                 : new PriorityClasses(
                         Map.of("gpu-in-budget", in, "gpu-over-budget", over, "standard", standard),
+                        Set.of(),
                         "standard");
     }
 }

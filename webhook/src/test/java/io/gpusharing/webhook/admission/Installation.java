@@ -44,6 +44,7 @@ final class Installation {
                             -1000,
                             "urgent",
                             1000),
+                    Set.of("gpu-over-budget"),
                     null);
 
     private Budgets budgets = Budgets.NONE;

