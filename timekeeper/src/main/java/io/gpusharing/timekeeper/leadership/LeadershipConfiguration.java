@@ -1,8 +1,7 @@
 package io.gpusharing.timekeeper.leadership;
 
-import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.RequestConfig;
-import io.fabric8.kubernetes.client.RequestConfigBuilder;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -29,20 +28,20 @@ class LeadershipConfiguration {
 
     @Bean
     LeaseKeeper leaseKeeper(
-            KubernetesClient client,
             ClusterProperties cluster,
             LeadershipProperties properties,
             Leadership leadership,
             Clock clock) {
-        // A request that hangs shall leave time for others before the deadline.
-        int timeout = Math.toIntExact(properties.renewDeadline().toMillis() / 3);
-        RequestConfig quick =
-                new RequestConfigBuilder()
+        // As client-go: a request that hangs leaves time for another before the deadline.
+        int timeout = Math.toIntExact(properties.renewDeadline().toMillis() / 2);
+        var quick =
+                new ConfigBuilder()
                         .withRequestTimeout(timeout)
+                        .withConnectionTimeout(timeout)
                         .withRequestRetryBackoffLimit(0)
                         .build();
         return new LeaseKeeper(
-                client.newClient(quick).adapt(KubernetesClient.class),
+                new KubernetesClientBuilder().withConfig(quick).build(),
                 cluster,
                 properties,
                 leadership,

@@ -1,5 +1,8 @@
 package io.gpusharing.timekeeper.leadership;
 
+import static java.net.HttpURLConnection.HTTP_CONFLICT;
+import static java.net.HttpURLConnection.HTTP_NOT_FOUND;
+
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
 import io.fabric8.kubernetes.api.model.coordination.v1.LeaseSpec;
@@ -8,7 +11,6 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.leadership.Election.Claim;
 import io.gpusharing.timekeeper.outage.Outage;
-import java.net.HttpURLConnection;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -17,7 +19,6 @@ import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.time.temporal.ChronoUnit;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,7 +31,7 @@ import org.springframework.context.SmartLifecycle;
  * <p>Not fabric8's own elector: that compares the holder's clock with ours, looks at its deadline
  * only between two requests, and ends for good once it has lost.
  */
-final class LeaseKeeper implements SmartLifecycle {
+final class LeaseKeeper implements SmartLifecycle, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(LeaseKeeper.class);
 
@@ -42,10 +43,19 @@ final class LeaseKeeper implements SmartLifecycle {
     private final InstantSource ticks;
     private final Clock clock;
     private final Outage outage;
-    private final Thread thread = Thread.ofVirtual().name("leadership").unstarted(this::run);
+    // Of the platform: virtual threads wait for each other's turns when all of them are busy.
+    private final Thread thread = Thread.ofPlatform().name("leadership").unstarted(this::run);
     private String holder = "";
+
+    /** As we wrote it last, so that a renewal is one request; null when we have to look. */
+    private @Nullable Lease written;
+
     private volatile boolean running;
 
+    /**
+     * @param client its own, so that a renewal never waits behind other requests; closed with it
+     * @param ticks a clock that nobody sets
+     */
     LeaseKeeper(
             KubernetesClient client,
             ClusterProperties cluster,
@@ -79,7 +89,7 @@ final class LeaseKeeper implements SmartLifecycle {
             outage.over();
         } catch (RuntimeException e) {
             if (e instanceof KubernetesClientException refusal
-                    && refusal.getCode() == HttpURLConnection.HTTP_CONFLICT) {
+                    && refusal.getCode() == HTTP_CONFLICT) {
                 log.debug("another one was faster");
             } else {
                 outage.failed(e);
@@ -93,9 +103,15 @@ final class LeaseKeeper implements SmartLifecycle {
 
     /** Whether it is ours now. */
     private boolean claim(Instant asked) {
+        Lease known = written;
+        // Until we hear that it was written again.
+        written = null;
+        if (known != null && renew(known)) {
+            return true;
+        }
         Lease lease = find();
         if (lease == null) {
-            client.resource(written(new Lease(), 0)).create();
+            written = client.resource(ours(new Lease(), 0)).create();
             return true;
         }
         Claim present = read(lease);
@@ -103,11 +119,24 @@ final class LeaseKeeper implements SmartLifecycle {
             tell(present.holder());
             return false;
         }
-        boolean ours = present.holder().equals(properties.identity());
+        boolean held = present.holder().equals(properties.identity());
         // Its resource version goes with it: of two who write at once one is refused.
-        client.resource(written(lease, ours ? 0 : 1)).update();
+        written = client.resource(ours(lease, held ? 0 : 1)).update();
         holder = properties.identity();
         return true;
+    }
+
+    /** Whether nobody has written or deleted it meanwhile. */
+    private boolean renew(Lease known) {
+        try {
+            written = client.resource(ours(known, 0)).update();
+            return true;
+        } catch (KubernetesClientException e) {
+            if (e.getCode() == HTTP_CONFLICT || e.getCode() == HTTP_NOT_FOUND) {
+                return false;
+            }
+            throw e;
+        }
     }
 
     private void tell(String other) {
@@ -129,7 +158,7 @@ final class LeaseKeeper implements SmartLifecycle {
                 Duration.ofSeconds(Objects.requireNonNullElse(spec.getLeaseDurationSeconds(), 0)));
     }
 
-    private Lease written(Lease lease, int transitions) {
+    private Lease ours(Lease lease, int transitions) {
         LeaseSpec before = lease.getSpec() == null ? new LeaseSpec() : lease.getSpec();
         ZonedDateTime now = now();
         boolean acquired = transitions > 0 || before.getAcquireTime() == null;
@@ -171,8 +200,11 @@ final class LeaseKeeper implements SmartLifecycle {
 
     private void run() {
         try {
+            Instant last = ticks.instant();
             while (running) {
-                TimeUnit.NANOSECONDS.sleep(properties.retry().toNanos());
+                // After an answer that took long, at once.
+                Thread.sleep(properties.retry().minus(Duration.between(last, ticks.instant())));
+                last = ticks.instant();
                 attempt();
             }
         } catch (InterruptedException e) {
@@ -202,6 +234,11 @@ final class LeaseKeeper implements SmartLifecycle {
         if (led) {
             release();
         }
+    }
+
+    @Override
+    public void close() {
+        client.close();
     }
 
     @Override

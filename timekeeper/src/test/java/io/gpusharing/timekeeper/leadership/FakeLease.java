@@ -28,6 +28,7 @@ final class FakeLease implements AutoCloseable {
     private @Nullable ObjectNode stored;
     private int version;
     private boolean away;
+    private int requests;
     private Runnable beforeWrites = () -> {};
 
     FakeLease() throws IOException {
@@ -57,6 +58,16 @@ final class FakeLease implements AutoCloseable {
     /** Happens once, between somebody's reading and his writing. */
     synchronized void beforeTheNextWrite(Runnable what) {
         beforeWrites = what;
+    }
+
+    /** How often it was asked for anything. */
+    synchronized int requests() {
+        return requests;
+    }
+
+    /** Somebody has deleted it. */
+    synchronized void delete() {
+        stored = null;
     }
 
     synchronized String holder() {
@@ -104,6 +115,7 @@ final class FakeLease implements AutoCloseable {
 
     /** A lease, or the code of a refusal. */
     private synchronized Object answer(String method, byte[] body) {
+        requests++;
         if (away) {
             return 503;
         }
@@ -116,6 +128,9 @@ final class FakeLease implements AutoCloseable {
     }
 
     private Object put(ObjectNode lease) {
+        if (stored == null) {
+            return 404;
+        }
         String read = lease.at("/metadata/resourceVersion").asString("");
         return read.equals(Integer.toString(version)) ? store(lease) : 409;
     }

@@ -79,6 +79,50 @@ class LeaseKeeperTest {
     }
 
     @Test
+    void aRenewalIsOneRequest() {
+        one.keeper.attempt();
+        int taken = lease.requests();
+
+        for (int second = 0; second < 10; second++) {
+            ticks.pass(Duration.ofSeconds(1));
+            one.keeper.attempt();
+        }
+
+        assertThat(lease.requests() - taken).isEqualTo(10);
+    }
+
+    @Test
+    void whoFindsItTakenWhenItWouldRenewItStopsAtOnce() {
+        one.keeper.attempt();
+        lease.write("two");
+
+        assertThat(one.leadsAfterALook()).isFalse();
+        assertThat(lease.holder()).isEqualTo("two");
+    }
+
+    @Test
+    void aLeaseThatSomebodyDeletedIsMadeAgainWithinTheSameTerm() {
+        one.keeper.attempt();
+        lease.delete();
+
+        assertThat(one.leadsAfterALook()).isTrue();
+        assertThat(one.leadership.term()).isEqualTo(1);
+        assertThat(lease.holder()).isEqualTo("one");
+    }
+
+    @Test
+    void whoseAnswerWasLostFindsItsOwnLeaseAndGoesOn() {
+        one.keeper.attempt();
+        lease.away(true);
+        one.keeper.attempt();
+        lease.write("one");
+        lease.away(false);
+
+        assertThat(one.leadsAfterALook()).isTrue();
+        assertThat(one.leadership.term()).isEqualTo(1);
+    }
+
+    @Test
     void afterTheLeadersDeathAnotherLeadsWhenTheLeaseHasRunOut() {
         one.keeper.attempt();
         two.keeper.attempt();

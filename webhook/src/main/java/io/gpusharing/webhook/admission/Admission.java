@@ -33,6 +33,11 @@ public final class Admission {
         this.listener = listener;
     }
 
+    /** The namespace that a review is about, read from its beginning. */
+    String namespace(byte[] begin) {
+        return reader.namespace(begin);
+    }
+
     /**
      * Answers one review.
      *

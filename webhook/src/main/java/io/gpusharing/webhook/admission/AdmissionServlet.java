@@ -39,10 +39,7 @@ final class AdmissionServlet extends HttpServlet {
     private final transient AdmissionProperties properties;
     private final transient ReviewSlots slots;
 
-    /** Memory of their own, so that a usual review never waits for what long ones hold. */
-    private final transient Intake usual;
-
-    private final transient Intake any;
+    private final transient Intake intake;
     private final int maxBody;
 
     AdmissionServlet(
@@ -57,8 +54,7 @@ final class AdmissionServlet extends HttpServlet {
                                 Runtime.getRuntime().availableProcessors(),
                                 PROCESSORS_FOR_A_LONG_ONE));
         this.maxBody = Math.toIntExact(properties.maxBody().toBytes());
-        this.usual = new Intake(ReviewSlots.LONG, maxBody);
-        this.any = new Intake(maxBody, LARGEST_AT_ONCE * maxBody);
+        this.intake = new Intake(maxBody, maxBody, LARGEST_AT_ONCE * maxBody, admission::namespace);
     }
 
     @Override
@@ -89,11 +85,9 @@ final class AdmissionServlet extends HttpServlet {
             HttpServletResponse response,
             long deadline)
             throws IOException {
-        int announced = request.getContentLength();
-        Intake intake = 0 <= announced && announced < ReviewSlots.LONG ? usual : any;
         switch (intake.read(
                 request.getInputStream(),
-                announced,
+                request.getContentLength(),
                 question == Question.Validate ? TREE_WEIGHT : 1,
                 deadline)) {
             case Intake.Read.TooLong _ -> tooLong(response);
@@ -105,11 +99,11 @@ final class AdmissionServlet extends HttpServlet {
             }
             case Intake.Read.Body body -> {
                 try {
-                    if (slots.acquire(body.bytes().length, deadline)) {
+                    if (slots.acquire(body, deadline)) {
                         try {
                             answer(question, body.bytes(), response);
                         } finally {
-                            slots.release(body.bytes().length);
+                            slots.release(body);
                         }
                     } else {
                         shed(response);

@@ -4,42 +4,64 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.SocketTimeoutException;
 import java.util.Arrays;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * Reads bodies into a bounded amount of memory, each by its deadline.
  *
- * <p>Anybody who reaches the port may open connections. So memory is taken as bytes arrive and not
- * as they are announced, and a body that trickles in is given up when its time is over: a client
- * that says little holds little, and not for long.
+ * <p>Anybody who reaches the port may open connections. So nothing is held for what is announced:
+ * only a body whose first {@value #LONG} bytes have come takes memory for the rest, all at once,
+ * for of two that wait for more while they hold some neither would get it. A body that trickles in
+ * is given up when its time is over.
+ *
+ * <p>Usual bodies have memory of their own, so that none waits for long ones.
  */
 final class Intake {
 
-    /** Most bodies are shorter; a longer one takes more memory when it needs more. */
-    private static final int STEP = 64 * 1024;
+    /** Bytes from which a body is long; the largest pods of real workloads stay below. */
+    static final int LONG = 64 * 1024;
 
-    private final Semaphore memory;
     private final int maxBody;
-    private final int total;
+    private final Function<byte[], String> namespaces;
+    private final Memory usual;
+    private final Memory longOnes;
 
     /**
      * @param maxBody longest body, in bytes
-     * @param total bytes of all bodies together
+     * @param usual bytes of all usual bodies together
+     * @param longOnes bytes of all long bodies together
+     * @param namespaces reads whose body it is from its first {@value #LONG} bytes
      */
-    Intake(int maxBody, int total) {
+    Intake(int maxBody, int usual, int longOnes, Function<byte[], String> namespaces) {
         this.maxBody = maxBody;
-        this.total = total;
-        this.memory = new Semaphore(total);
+        this.namespaces = namespaces;
+        this.usual = new Memory(usual, new Turns(usual));
+        this.longOnes = new Memory(longOnes, new Turns(longOnes));
+    }
+
+    private record Memory(int total, Turns turns) {
+
+        /** Bytes of it that were taken; negative if there was not enough in time. */
+        int take(long bytes, Supplier<String> namespace, long deadline) {
+            int taken = (int) Math.min(total, bytes);
+            return turns.acquire(namespace, taken, deadline) ? taken : -1;
+        }
     }
 
     /** What became of reading a body. */
     sealed interface Read {
 
-        /** The whole body, or as much as came before the client hung up. */
+        /**
+         * The whole body, or as much as came before the client hung up.
+         *
+         * @param namespace whose turn it takes
+         * @param held bytes of memory
+         */
         // Handed on once and compared by nobody.
         @SuppressWarnings("ArrayRecordComponent")
-        record Body(byte[] bytes, int held) implements Read {}
+        record Body(byte[] bytes, boolean isLong, Supplier<String> namespace, int held)
+                implements Read {}
 
         /** It is longer than a body may be. */
         record TooLong() implements Read {}
@@ -60,55 +82,72 @@ final class Intake {
             return new Read.TooLong();
         }
         int most = announced < 0 ? maxBody + 1 : announced;
-        int held = 0;
-        byte[] body = new byte[0];
-        int length = 0;
-        boolean whole = false;
-        try {
-            while (length < most) {
-                if (length == body.length) {
-                    int longer = Math.min(most, Math.max(STEP, 2 * length));
-                    int needed = (int) Math.min(total, (long) longer * weight);
-                    if (!acquired(needed - held, deadline)) {
-                        return new Read.TooLate();
-                    }
-                    held = needed;
-                    body = Arrays.copyOf(body, longer);
-                }
-                int count = in.read(body, length, body.length - length);
-                if (count < 0) {
-                    break;
-                }
-                length += count;
-                if (System.nanoTime() > deadline) {
-                    return new Read.TooLate();
-                }
-            }
-            if (length > maxBody) {
-                return new Read.TooLong();
-            }
-            whole = true;
-            return new Read.Body(length == body.length ? body : Arrays.copyOf(body, length), held);
-        } catch (SocketTimeoutException e) {
+        byte[] begin = new byte[Math.min(most, LONG)];
+        int length = fill(in, begin, 0, deadline);
+        if (length < 0) {
             return new Read.TooLate();
+        }
+        byte[] head = cut(begin, length);
+        Supplier<String> namespace = () -> namespaces.apply(head);
+        boolean isLong = length == LONG && most > LONG;
+        int held =
+                (isLong ? longOnes : usual)
+                        .take((long) (isLong ? most : length) * weight, namespace, deadline);
+        if (held < 0) {
+            return new Read.TooLate();
+        }
+        var body = new Read.Body(head, isLong, namespace, held);
+        return isLong ? rest(in, body, most, deadline) : body;
+    }
+
+    private Read rest(InputStream in, Read.Body head, int most, long deadline) throws IOException {
+        Read read = new Read.TooLate();
+        try {
+            byte[] bytes = Arrays.copyOf(head.bytes(), most);
+            int length = fill(in, bytes, head.bytes().length, deadline);
+            if (length > maxBody) {
+                read = new Read.TooLong();
+            } else if (length >= 0) {
+                read = new Read.Body(cut(bytes, length), true, head.namespace(), head.held());
+            }
+            return read;
         } finally {
-            if (!whole) {
-                memory.release(held);
+            if (!(read instanceof Read.Body)) {
+                release(head);
             }
         }
     }
 
     /** Gives back what a body held. */
     void release(Read.Body body) {
-        memory.release(body.held());
+        (body.isLong() ? longOnes : usual).turns().release(body.held());
     }
 
-    private boolean acquired(int bytes, long deadline) {
+    /**
+     * Bytes that are there then, fewer than there is room for if no more came; negative if the time
+     * was over.
+     */
+    private static int fill(InputStream in, byte[] into, int from, long deadline)
+            throws IOException {
+        int length = from;
         try {
-            return memory.tryAcquire(bytes, deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
+            while (length < into.length) {
+                int count = in.read(into, length, into.length - length);
+                if (count < 0) {
+                    break;
+                }
+                length += count;
+                if (System.nanoTime() > deadline) {
+                    return -1;
+                }
+            }
+        } catch (SocketTimeoutException e) {
+            return -1;
         }
+        return length;
+    }
+
+    private static byte[] cut(byte[] bytes, int length) {
+        return length == bytes.length ? bytes : Arrays.copyOf(bytes, length);
     }
 }

@@ -1,8 +1,5 @@
 package io.gpusharing.webhook.admission;
 
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
-
 /**
  * Who may work at a review now.
  *
@@ -11,56 +8,43 @@ import java.util.concurrent.TimeUnit;
  */
 final class ReviewSlots {
 
-    /** Bytes from which a review is long; the largest pods of real workloads stay far below. */
-    static final int LONG = 128 * 1024;
-
-    private final Semaphore all;
-    private final Semaphore longOnes;
+    private final Turns all;
+    private final Turns longOnes;
 
     /**
      * @param all reviews at the same time
      * @param longOnes long ones among them
      */
     ReviewSlots(int all, int longOnes) {
-        this.all = new Semaphore(all);
-        this.longOnes = new Semaphore(longOnes);
+        this.all = new Turns(all);
+        this.longOnes = new Turns(longOnes);
     }
 
     /**
      * Takes a slot, and waits for it; {@link #release} gives it back.
      *
-     * @param length bytes of the review
      * @param deadline by {@link System#nanoTime}
      * @return whether there was one in time
      */
-    boolean acquire(int length, long deadline) {
-        if (length < LONG) {
-            return acquired(all, deadline);
+    boolean acquire(Intake.Read.Body body, long deadline) {
+        if (!body.isLong()) {
+            return all.acquire(body.namespace(), 1, deadline);
         }
-        if (!acquired(longOnes, deadline)) {
+        if (!longOnes.acquire(body.namespace(), 1, deadline)) {
             return false;
         }
-        if (acquired(all, deadline)) {
+        if (all.acquire(body.namespace(), 1, deadline)) {
             return true;
         }
-        longOnes.release();
+        longOnes.release(1);
         return false;
     }
 
-    /** Gives back what a review of this length took. */
-    void release(int length) {
-        all.release();
-        if (length >= LONG) {
-            longOnes.release();
-        }
-    }
-
-    private static boolean acquired(Semaphore permits, long deadline) {
-        try {
-            return permits.tryAcquire(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
+    /** Gives back what a review took. */
+    void release(Intake.Read.Body body) {
+        all.release(1);
+        if (body.isLong()) {
+            longOnes.release(1);
         }
     }
 }

@@ -48,6 +48,31 @@ public final class ReviewReader {
         }
     }
 
+    /**
+     * The namespace that a review is about; empty where its beginning does not say so. An API
+     * server writes it before the object.
+     */
+    public String namespace(byte[] begin) {
+        try (JsonParser json = parser(begin, 0, begin.length)) {
+            json.nextToken();
+            return goTo(json, "request") && goTo(json, "namespace") ? textOrEmpty(json) : "";
+        } catch (JacksonException | MalformedReviewException _) {
+            return "";
+        }
+    }
+
+    /** Whether the object that begins here has this field; the parser is then at its value. */
+    private static boolean goTo(JsonParser json, String name) {
+        if (isObject(json)) {
+            for (String field; (field = nextField(json)) != null; json.skipChildren()) {
+                if (field.equals(name)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
     private JsonParser parser(byte[] document, int from, int length) {
         return factory.createParser(ObjectReadContext.empty(), document, from, length);
     }

@@ -9,19 +9,24 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.SocketTimeoutException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class IntakeTest {
 
     private static final int MIB = 1024 * 1024;
 
-    private final Intake intake = new Intake(8 * MIB, 8 * MIB);
+    private final Intake intake = new Intake(8 * MIB, MIB, 8 * MIB, _ -> "team-a");
 
     @Test
     void aBodyIsReadWholeWhetherItsLengthWasAnnouncedOrNot() throws IOException {
         byte[] sent = bytes(300_000);
 
-        assertThat(body(intake.read(in(sent), sent.length, 1, soon())).bytes()).isEqualTo(sent);
-        assertThat(body(intake.read(in(sent), -1, 1, soon())).bytes()).isEqualTo(sent);
+        for (int announced : new int[] {sent.length, -1}) {
+            Read.Body read = body(intake.read(in(sent), announced, 1, soon()));
+            assertThat(read.bytes()).isEqualTo(sent);
+            intake.release(read);
+        }
     }
 
     @Test
@@ -39,7 +44,7 @@ class IntakeTest {
     }
 
     @Test
-    void whatIsAnnouncedAndNotSentHoldsLittle() throws IOException {
+    void whatIsAnnouncedHoldsNothingUntilItsBeginningHasCome() throws IOException {
         InputStream silent =
                 new InputStream() {
                     @Override
@@ -49,9 +54,8 @@ class IntakeTest {
 
                     @Override
                     public int read(byte[] into, int offset, int length) throws IOException {
-                        // Whatever the other one announced, a body of most of the memory fits
-                        // beside it.
-                        body(intake.read(in(bytes(7 * MIB)), 7 * MIB, 1, soon()));
+                        // Whatever the other one announced, a body of all memory fits beside it.
+                        body(intake.read(in(bytes(8 * MIB)), 8 * MIB, 1, soon()));
                         throw new SocketTimeoutException();
                     }
                 };
@@ -59,35 +63,57 @@ class IntakeTest {
         assertThat(intake.read(silent, 8 * MIB, 1, soon())).isEqualTo(new Read.TooLate());
     }
 
-    @Test
-    void aBodyThatTricklesInIsGivenUpWhenItsTimeIsOver() throws IOException {
-        InputStream trickle =
-                new InputStream() {
-                    @Override
-                    public int read() {
-                        return '1';
-                    }
+    @ParameterizedTest
+    @ValueSource(ints = {1000, MIB})
+    void aBodyThatTricklesInIsGivenUpWhenItsTimeIsOver(int announced) throws IOException {
+        var trickle = new Trickle(announced == MIB ? Intake.LONG : 0);
 
-                    @Override
-                    public int read(byte[] into, int offset, int length) {
-                        into[offset] = '1';
-                        return 1;
-                    }
-                };
-
-        assertThat(intake.read(trickle, MIB, 1, System.nanoTime() + 1_000_000))
+        assertThat(intake.read(trickle, announced, 1, System.nanoTime()))
                 .isEqualTo(new Read.TooLate());
         assertThat(everythingIsFree()).isTrue();
     }
 
+    /** So many bytes at once, and the others one by one for ever. */
+    private static final class Trickle extends InputStream {
+
+        private int atOnce;
+
+        Trickle(int atOnce) {
+            this.atOnce = atOnce;
+        }
+
+        @Override
+        public int read() {
+            return '1';
+        }
+
+        @Override
+        public int read(byte[] into, int offset, int length) {
+            int count = Math.max(1, Math.min(length, atOnce));
+            atOnce -= count;
+            return count;
+        }
+    }
+
     @Test
-    void aBodyThatFindsNoMemoryByItsDeadlineIsTooLate() throws IOException {
+    void aLongBodyThatFindsNoMemoryByItsDeadlineIsTooLateAndAUsualOneHasItsOwn()
+            throws IOException {
         Read.Body first = body(intake.read(in(bytes(MIB)), MIB, 8, soon()));
 
-        assertThat(intake.read(in(bytes(1)), 1, 1, System.nanoTime()))
+        assertThat(intake.read(in(bytes(MIB)), MIB, 1, soonAfter(first)))
                 .isEqualTo(new Read.TooLate());
+        assertThat(body(intake.read(in(bytes(10)), 10, 1, soonAfter(first))).isLong()).isFalse();
 
         intake.release(first);
+        assertThat(everythingIsFree()).isTrue();
+    }
+
+    @Test
+    void ofABodyThatHangsUpInTheMiddleNothingIsHeldAfterItsRelease() throws IOException {
+        Read.Body torn = body(intake.read(in(bytes(MIB)), 2 * MIB, 1, soon()));
+
+        assertThat(torn.bytes()).hasSize(MIB);
+        intake.release(torn);
         assertThat(everythingIsFree()).isTrue();
     }
 
@@ -98,6 +124,12 @@ class IntakeTest {
             return true;
         }
         return false;
+    }
+
+    /** Nobody will release anything before. */
+    private static long soonAfter(Read.Body held) {
+        assertThat(held.held()).isEqualTo(8 * MIB);
+        return System.nanoTime() + 100_000_000;
     }
 
     private static Read.Body body(Read read) {

@@ -2,12 +2,13 @@ package io.gpusharing.webhook.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.webhook.admission.Intake.Read.Body;
 import org.junit.jupiter.api.Test;
 
 class ReviewSlotsTest {
 
-    private static final int SHORT = 7_000;
-    private static final int LONG = 1_300_000;
+    private static final Body SHORT = new Body(new byte[0], false, () -> "team-a", 0);
+    private static final Body LONG = new Body(new byte[0], true, () -> "team-a", 0);
 
     private final ReviewSlots slots = new ReviewSlots(3, 1);
 

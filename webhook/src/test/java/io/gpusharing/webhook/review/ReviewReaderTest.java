@@ -11,6 +11,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ReviewReaderTest {
 
@@ -148,6 +149,32 @@ class ReviewReaderTest {
                     .as("first %d bytes", length)
                     .isInstanceOf(MalformedReviewException.class);
         }
+    }
+
+    @Test
+    void readsTheNamespaceFromTheBeginningOfAReview() {
+        byte[] whole = review("\"uid\": \"u\", " + KIND + ", \"namespace\": \"team-a\", " + POD);
+        int begin = new String(whole, UTF_8).indexOf("ownerReferences");
+
+        assertThat(reader.namespace(whole)).isEqualTo("team-a");
+        assertThat(reader.namespace(Arrays.copyOf(whole, begin))).isEqualTo("team-a");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "garbage",
+                "[]",
+                "{}",
+                "{\"request\": null}",
+                "{\"request\": {\"object\": {",
+                "{\"request\": {\"namespace\": null}}",
+                "{\"request\": {\"namespace\": 5}}",
+                "{\"request\": {\"namespace\": \"tea"
+            })
+    void aBeginningThatNamesNoNamespaceIsNobodys(String begin) {
+        assertThat(reader.namespace(begin.getBytes(UTF_8))).isEmpty();
     }
 
     private PodView pod(byte[] review) {
