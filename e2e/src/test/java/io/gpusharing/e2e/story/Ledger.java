@@ -17,6 +17,8 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -107,7 +109,13 @@ final class Ledger {
      * @param until when it ended; empty while it is charged
      * @param rate micro-GPUs
      */
-    record Stay(String from, String until, long rate) {}
+    record Stay(String from, String until, long rate) {
+
+        /** PostgreSQL writes {@code 2026-03-10 12:00:00+00}. */
+        Instant since() {
+            return OffsetDateTime.parse(from.replace(' ', 'T') + ":00").toInstant();
+        }
+    }
 
     /** Everything that is charged in a namespace, by the pod's name. */
     Map<String, Stay> stays(String namespace) {

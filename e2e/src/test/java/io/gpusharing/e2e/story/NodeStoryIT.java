@@ -3,40 +3,267 @@ package io.gpusharing.e2e.story;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import io.gpusharing.e2e.admission.Api;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.InClusterInstallation;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
 
-/** The demo's story, told by real containers on real nodes, and afterwards its bill. */
+/**
+ * The demo's story, told by real containers on real nodes, and what else only a kubelet and a
+ * Service show; afterwards the bill of it all.
+ */
 @Tag("node")
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class NodeStoryIT {
 
-    @Test
-    void realContainersTellTheStoryAndAreChargedToTheSecond() {
-        try (TestCluster cluster =
-                TestCluster.start(Repository.root().resolve(".run/node/cluster"))) {
-            try {
-                var services = InClusterInstallation.on(cluster);
-                new Story(cluster, services, Narrator.silent()).whole();
-                for (String team : new String[] {"team-a", "team-b"}) {
-                    cluster.kubectl()
-                            .run("delete", "pods", "--all", "--namespace=" + team)
-                            .orFail();
-                }
-                Ledger ledger = Ledger.bundled(cluster);
-                await("every pod's end is in the ledger")
-                        .atMost(Duration.ofSeconds(30))
-                        .until(() -> ledger.open() == 0);
+    private static final String TEAM = "lives";
+    private static final int ROLLOUTS = 3;
 
-                assertThat(ledger.differences()).isEmpty();
-                assertThat(ledger.total()).as("micro-GPU-seconds in all").isPositive();
-                assertThat(ledger.estimated()).isZero();
-            } finally {
-                cluster.saveLogs(Repository.root().resolve("e2e/target/logs/node-story"));
+    private static TestCluster cluster;
+    private static InClusterInstallation services;
+    private static Api api;
+    private static Ledger ledger;
+
+    @BeforeAll
+    static void start() {
+        cluster = TestCluster.start(Repository.root().resolve(".run/node/cluster"));
+        services = InClusterInstallation.on(cluster);
+        api = new Api(cluster.client());
+        ledger = Ledger.bundled(cluster);
+        cluster.createNamespace(TEAM);
+        api.create(
+                        "",
+                        "{apiVersion: gpusharing.io/v1alpha1, kind: GpuBudget, metadata: {name: %s}, spec: {namespaces: [%1$s], gpuMinutes: '10000'}}"
+                                .formatted(TEAM))
+                .orFail();
+        api.create(
+                        TEAM,
+                        "{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: tenant}, roleRef: {kind: ClusterRole, name: admin, apiGroup: rbac.authorization.k8s.io}, subjects: [{kind: User, name: tenant, apiGroup: rbac.authorization.k8s.io}]}")
+                .orFail();
+        // It waits while the story is told.
+        api.create(TEAM, pod("patient", "{example.com/place: here}", 30, "sleep 1000")).orFail();
+    }
+
+    @AfterAll
+    static void end() {
+        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/node-story"));
+        cluster.close();
+    }
+
+    @Test
+    @Order(1)
+    void realContainersTellTheStory() {
+        new Story(cluster, services, Narrator.silent()).whole();
+        for (String team : new String[] {"team-a", "team-b"}) {
+            cluster.kubectl().run("delete", "pods", "--all", "--namespace=" + team).orFail();
+        }
+    }
+
+    @Test
+    @Order(2)
+    void aPodThatWaitedForMoreThanHalfAMinutePaysFromItsBinding() {
+        cluster.kubectl().run("label", "nodes", "--all", "example.com/place=here").orFail();
+        awaitRunning("patient");
+
+        JsonNode pod = api.get(Api.pod(TEAM, "patient")).orFail();
+        Instant created = Instant.parse(pod.at("/metadata/creationTimestamp").asText());
+        Instant bound = condition(pod, "PodScheduled");
+        assertThat(Duration.between(created, bound)).isGreaterThan(Duration.ofSeconds(30));
+        assertThat(charge("patient").since()).isEqualTo(bound);
+    }
+
+    @Test
+    @Order(3)
+    void theMetersEndIsNoFailureOfTheJob() {
+        api.create(
+                        TEAM,
+                        """
+                        apiVersion: batch/v1
+                        kind: Job
+                        metadata: {name: judged}
+                        spec:
+                          backoffLimit: 0
+                          podFailurePolicy:
+                            rules: [{action: FailJob, onExitCodes: {operator: NotIn, values: [42]}}]
+                          template:
+                            spec:
+                              restartPolicy: Never
+                              containers: [%s]
+                        """
+                                .formatted(container("sleep 2; exit 42")))
+                .orFail();
+
+        JsonNode failed =
+                await("the job has failed")
+                        .atMost(Duration.ofSeconds(60))
+                        .until(
+                                () ->
+                                        find(
+                                                api.get(
+                                                                "/apis/batch/v1/namespaces/%s/jobs/judged"
+                                                                        .formatted(TEAM))
+                                                        .orFail()
+                                                        .at("/status/conditions"),
+                                                "Failed"),
+                                it -> !it.isMissingNode());
+
+        assertThat(failed.path("reason").asText())
+                .as("by its own exit code, which the policy lets count")
+                .isEqualTo("BackoffLimitExceeded");
+        JsonNode ended =
+                api.get("/api/v1/namespaces/%s/pods?labelSelector=job-name=judged".formatted(TEAM))
+                        .orFail()
+                        .at("/items/0/status/initContainerStatuses/0/state/terminated");
+        assertThat(ended.path("exitCode").asInt(-1)).isZero();
+    }
+
+    @Test
+    @Order(4)
+    void whoDeletesAPodWithAYearsGracePaysOn() {
+        api.create(
+                        TEAM,
+                        pod("lingers", "{}", 31_536_000, "trap '' TERM; while :; do sleep 1; done"))
+                .orFail();
+        awaitRunning("lingers");
+        Api tenant = api.as("tenant", "system:authenticated");
+        String path = Api.pod(TEAM, "lingers");
+        assertThat(tenant.delete(path).accepted()).isTrue();
+
+        for (String change :
+                List.of(
+                        "{metadata: {labels: {gpusharing.io/metered: null}}}",
+                        "{metadata: {annotations: {gpusharing.io/sidecar: cuda}}}")) {
+            assertThat(tenant.merge(path, change).code()).as(change).isEqualTo(403);
+        }
+        assertThat(tenant.delete(path + "?gracePeriodSeconds=0").code()).isEqualTo(403);
+        assertThat(charge("lingers").until()).isEmpty();
+        // A kubelet that ends a container with one grace takes no shorter one any more.
+        cluster.kubectl()
+                .run(
+                        "delete",
+                        "pod",
+                        "lingers",
+                        "--namespace=" + TEAM,
+                        "--grace-period=0",
+                        "--force")
+                .orFail();
+    }
+
+    /**
+     * As one sequential client behind the Service sees it: no connection ends with an answer due.
+     */
+    @Test
+    @Order(5)
+    void aRolloutOfTheWebhookLosesNoRequest() throws InterruptedException {
+        var problems = new ArrayList<String>();
+        var asked = new AtomicInteger();
+        var open = new AtomicBoolean(true);
+        Thread client =
+                Thread.ofVirtual()
+                        .start(() -> {
+                            while (open.get()) {
+                                Api.Answer answer =
+                                        api.dryRun(TEAM, pod("asks", "{}", 30, "sleep 1"));
+                                asked.incrementAndGet();
+                                if (!answer.accepted()) {
+                                    problems.add(answer.message());
+                                }
+                            }
+                        });
+        for (int rollout = 0; rollout < ROLLOUTS; rollout++) {
+            kubectl("rollout", "restart", "deployment/gpusharing-webhook");
+            kubectl("rollout", "status", "deployment/gpusharing-webhook", "--timeout=180s");
+        }
+        open.set(false);
+        client.join();
+
+        System.out.printf("%d requests over %d rollouts%n", asked.get(), ROLLOUTS);
+        assertThat(problems).isEmpty();
+        assertThat(asked.get()).isGreaterThan(100);
+    }
+
+    @Test
+    @Order(6)
+    void allOfItIsChargedToTheSecond() {
+        cluster.kubectl().run("delete", "pods,jobs", "--all", "--namespace=" + TEAM).orFail();
+        await("every pod's end is in the ledger")
+                .atMost(Duration.ofSeconds(60))
+                .until(() -> ledger.open() == 0);
+
+        assertThat(ledger.differences()).isEmpty();
+        assertThat(ledger.total()).as("micro-GPU-seconds in all").isPositive();
+        assertThat(ledger.estimated()).isZero();
+    }
+
+    private static Ledger.Stay charge(String pod) {
+        return await(pod + " is charged")
+                .atMost(Duration.ofSeconds(10))
+                .until(() -> ledger.stays(TEAM).get(pod), it -> it != null);
+    }
+
+    private static void kubectl(String... words) {
+        var command = new ArrayList<>(List.of(words));
+        command.add("--namespace=gpusharing-system");
+        cluster.kubectl().run(command.toArray(String[]::new)).orFail();
+    }
+
+    private static void awaitRunning(String pod) {
+        await(pod + " runs")
+                .atMost(Duration.ofSeconds(60))
+                .until(() ->
+                        api.get(Api.pod(TEAM, pod))
+                                .orFail()
+                                .at("/status/phase")
+                                .asText()
+                                .equals("Running"));
+    }
+
+    private static Instant condition(JsonNode pod, String type) {
+        return Instant.parse(
+                find(pod.at("/status/conditions"), type).path("lastTransitionTime").asText());
+    }
+
+    private static JsonNode find(JsonNode conditions, String type) {
+        for (JsonNode condition : conditions) {
+            if (condition.path("type").asText().equals(type)) {
+                return condition;
             }
         }
+        return conditions.path("none");
+    }
+
+    private static String pod(String name, String nodeSelector, int grace, String command) {
+        return """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: %s}
+        spec:
+          nodeSelector: %s
+          terminationGracePeriodSeconds: %d
+          containers: [%s]
+        """
+                .formatted(name, nodeSelector, grace, container(command));
+    }
+
+    private static String container(String command) {
+        return """
+        {name: cuda, image: 'nvidia/cuda:12.6.3-base-ubuntu24.04', command: [sh, -c, "%s"],
+         resources: {limits: {tencent.com/vcuda-core: 10, tencent.com/vcuda-memory: 1}}}\
+        """
+                .formatted(command);
     }
 }
