@@ -11,6 +11,7 @@ import io.gpusharing.timekeeper.ledger.Posting.Heard;
 import io.gpusharing.timekeeper.ledger.Posting.Move;
 import io.gpusharing.timekeeper.ledger.Posting.Read;
 import io.gpusharing.timekeeper.metering.PodFacts;
+import io.gpusharing.timekeeper.metering.Stay.Begin;
 import io.gpusharing.timekeeper.metering.Stay.Ended;
 import io.gpusharing.timekeeper.metering.Weight;
 import java.time.Instant;
@@ -61,16 +62,16 @@ final class Draft {
         return drafted != null ? drafted : book.apply(uid);
     }
 
-    /** A pod holds its share from {@code from} on; the share is frozen here. */
+    /** A pod begins to hold its share, which is frozen here. */
     PodStay begin(
             PodFacts pod,
             String node,
-            Instant from,
+            Begin begin,
             BoundShare held,
             NodeFacts facts,
             Weight weight,
             boolean watched) {
-        Instant start = from.isBefore(meteringStart) ? meteringStart : from;
+        Instant start = begin.at().isBefore(meteringStart) ? meteringStart : begin.at();
         List<Tariff> history = history(pod.namespace(), start);
         Tariff first = history.getFirst();
         var frozen = new Held(held.share(), held.memoryKnown(), true);
@@ -85,6 +86,7 @@ final class Draft {
                         Price.of(frozen, first.rule().on(facts), weight),
                         frozen,
                         start,
+                        begin.estimated(),
                         start,
                         start,
                         null,

@@ -35,6 +35,7 @@ public class PodCharges {
     /**
      * A pod's charge. Amounts are micro-GPU-seconds, rates and parts micro-GPUs.
      *
+     * @param beginEstimated whether {@code from} is told by no clock that can be right
      * @param until end of its stay; absent while it holds its share
      * @param endBound an estimated end lies between {@code until} and this
      * @param charged until now, or its end
@@ -51,6 +52,7 @@ public class PodCharges {
             long memoryPart,
             boolean shareKnown,
             Instant from,
+            boolean beginEstimated,
             @Nullable Instant until,
             boolean estimated,
             @Nullable Instant endBound,
@@ -101,6 +103,7 @@ public class PodCharges {
                 stay.share().memory(),
                 stay.shareKnown(),
                 stay.from(),
+                stay.beginEstimated(),
                 stay.until(),
                 stay.estimated(),
                 stay.endBound(),

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param price what is charged for it, each second
  * @param held what it holds, frozen when it was bound
  * @param from first instant that is charged
+ * @param beginEstimated whether that is an estimate
  * @param postedUntil the stay's entries reach up to here
  * @param chargedUntil the furthest that {@code postedUntil} has ever been; what is charged again
  *     below it is a correction
@@ -35,6 +36,7 @@ public record PodStay(
         Price price,
         Held held,
         Instant from,
+        boolean beginEstimated,
         Instant postedUntil,
         Instant chargedUntil,
         @Nullable Instant until,
@@ -181,7 +183,21 @@ public record PodStay(
             Metering how) {
         Instant furthest = posted.isAfter(chargedUntil) ? posted : chargedUntil;
         return new PodStay(
-                uid, namespace, name, owner, node, payer, newPrice, held, from, posted, furthest,
-                end, estimate, bound, how);
+                uid,
+                namespace,
+                name,
+                owner,
+                node,
+                payer,
+                newPrice,
+                held,
+                from,
+                beginEstimated,
+                posted,
+                furthest,
+                end,
+                estimate,
+                bound,
+                how);
     }
 }

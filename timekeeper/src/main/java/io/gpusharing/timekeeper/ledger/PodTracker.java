@@ -235,7 +235,7 @@ final class PodTracker {
             case Stay.Open open -> {
                 PodStay stay = draft.stay(pod.uid());
                 if (stay == null) {
-                    begin(draft, pod, open.from(), watched);
+                    begin(draft, pod, open.begin(), watched);
                 } else if (!stay.open()) {
                     draft.reopen(stay);
                 }
@@ -243,7 +243,7 @@ final class PodTracker {
             case Stay.Ended ended -> {
                 PodStay stay = draft.stay(pod.uid());
                 if (stay == null) {
-                    stay = begin(draft, pod, ended.from(), watched);
+                    stay = begin(draft, pod, ended.begin(), watched);
                 }
                 if (stay != null && !isSettled(stay, ended)) {
                     end(draft, stay, ended, ended.bound());
@@ -268,12 +268,19 @@ final class PodTracker {
     }
 
     /** Null for a pod that carries our label but asks for no GPU. */
-    private @Nullable PodStay begin(Draft draft, PodFacts pod, Instant from, boolean watched) {
+    private @Nullable PodStay begin(Draft draft, PodFacts pod, Stay.Begin begin, boolean watched) {
         String node = Objects.requireNonNull(pod.placement().node());
         NodeFacts facts = view.node(node).orElse(NodeFacts.UNKNOWN);
         return HeldShare.of(pod.request(), facts, grammars)
                 .map(held ->
-                        draft.begin(pod, node, from, held, facts, weights.at(from, facts), watched))
+                        draft.begin(
+                                pod,
+                                node,
+                                begin,
+                                held,
+                                facts,
+                                weights.at(begin.at(), facts),
+                                watched))
                 .orElse(null);
     }
 

@@ -62,12 +62,13 @@ final class PostingRows {
                             budget, rate, compute_part, memory_part, share_known,
                             held_from, posted_until, charged_until, held_until, estimated, end_bound,
                             share_rate, model, weight, weight_known, watched, use_since,
-                            compute_numerator, compute_denominator, memory_numerator, memory_denominator)
+                            compute_numerator, compute_denominator, memory_numerator, memory_denominator,
+                            begin_estimated)
                         select ?, * from unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[],
                             ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::boolean[], ?::timestamptz[],
                             ?::timestamptz[], ?::timestamptz[], ?::timestamptz[], ?::boolean[], ?::timestamptz[],
                             ?::bigint[], ?::text[], ?::bigint[], ?::boolean[], ?::boolean[], ?::timestamptz[],
-                            ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[])
+                            ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::boolean[])
                         """)
                 .params(
                         Columns.of(stays)
@@ -99,6 +100,7 @@ final class PostingRows {
                                 .number(stay -> stay.share().computePart().denominator())
                                 .number(stay -> stay.share().memoryPart().numerator())
                                 .number(stay -> stay.share().memoryPart().denominator())
+                                .flag(PodStay::beginEstimated)
                                 .parameters())
                 .update();
     }

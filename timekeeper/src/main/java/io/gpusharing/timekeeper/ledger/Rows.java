@@ -38,6 +38,7 @@ final class Rows {
                         row.getLong("rate")),
                 held(row),
                 Timestamps.instant(row, "held_from"),
+                row.getBoolean("begin_estimated"),
                 Timestamps.instant(row, "posted_until"),
                 Timestamps.instant(row, "charged_until"),
                 Timestamps.instantOrNull(row, "held_until"),

@@ -27,25 +27,53 @@ public sealed interface Stay {
     record None() implements Stay {}
 
     /** The pod holds its share from {@code from} on. */
-    record Open(Instant from) implements Stay {}
+    record Open(Begin begin) implements Stay {
+
+        public Open(Instant from) {
+            this(new Begin(from, false));
+        }
+
+        public Instant from() {
+            return begin.at();
+        }
+    }
 
     /**
-     * The pod held its share for [from, to).
+     * When a pod began to hold its share.
+     *
+     * @param estimated whether nobody whose clock can be right has told
+     */
+    record Begin(Instant at, boolean estimated) {}
+
+    /**
+     * The pod held its share from its begin until {@code to}.
      *
      * @param estimated whether the end is told neither by the pod's containers nor by its removal,
      *     or by a clock that is wrong
      * @param bound it did not end later than that; null if {@code to} is all that is known
      */
-    record Ended(Instant from, Instant to, boolean estimated, @Nullable Instant bound)
+    record Ended(Begin begin, Instant to, boolean estimated, @Nullable Instant bound)
             implements Stay {
 
         public Ended {
             // A container may fail in the second before the condition was written.
-            to = to.isBefore(from) ? from : to;
+            to = to.isBefore(begin.at()) ? begin.at() : to;
+        }
+
+        Ended(Begin begin, Instant to, boolean estimated) {
+            this(begin, to, estimated, null);
         }
 
         public Ended(Instant from, Instant to, boolean estimated) {
             this(from, to, estimated, null);
+        }
+
+        public Ended(Instant from, Instant to, boolean estimated, @Nullable Instant bound) {
+            this(new Begin(from, false), to, estimated, bound);
+        }
+
+        public Instant from() {
+            return begin.at();
         }
     }
 
@@ -62,11 +90,11 @@ public sealed interface Stay {
     static Stay of(PodFacts pod, @Nullable Instant told) {
         Lifecycle life = pod.lifecycle();
         Instant limit = limit(life, told);
-        Instant from = start(pod, limit, told);
-        if (from == null) {
+        Begin begin = begin(pod, limit, told);
+        if (begin == null) {
             return new None();
         }
-        return life.terminal() ? terminal(life, from, limit) : new Open(from);
+        return life.terminal() ? terminal(life, begin, limit) : new Open(begin);
     }
 
     /**
@@ -85,8 +113,8 @@ public sealed interface Stay {
                         told == null || isAhead(told, limit(pod.lifecycle(), seen)) ? null : told;
                 Instant removal = pod.lifecycle().removal();
                 yield removal == null
-                        ? new Ended(open.from(), latest(seen, finished), true)
-                        : new Ended(open.from(), latest(removal, finished), false);
+                        ? new Ended(open.begin(), latest(seen, finished), true)
+                        : new Ended(open.begin(), latest(removal, finished), false);
             }
         };
     }
@@ -105,7 +133,7 @@ public sealed interface Stay {
         return limit != null && instant.isAfter(limit.plus(SKEW));
     }
 
-    private static @Nullable Instant start(
+    private static @Nullable Begin begin(
             PodFacts pod, @Nullable Instant limit, @Nullable Instant told) {
         if (pod.placement().node() == null) {
             return null;
@@ -114,35 +142,40 @@ public sealed interface Stay {
         if (life.scheduled() == null && life.started() == null) {
             return null;
         }
-        Instant begun =
+        Begin begun =
                 life.scheduled() != null && life.scheduledByBinding()
                         ? bound(life.scheduled(), told)
                         : takenUp(life, limit);
-        return begun == null || begun.isBefore(life.created()) ? life.created() : begun;
+        return begun.at().isBefore(life.created())
+                ? new Begin(life.created(), begun.at().isBefore(life.created().minus(SKEW)))
+                : begun;
     }
 
     /** No clock but the control plane's is in it, and no later write of the status moves it. */
-    private static Instant bound(Instant scheduled, @Nullable Instant told) {
-        return told != null && scheduled.isAfter(told.plus(LAG)) ? told : scheduled;
+    private static Begin bound(Instant scheduled, @Nullable Instant told) {
+        return told != null && scheduled.isAfter(told.plus(LAG))
+                ? new Begin(told, true)
+                : new Begin(scheduled, false);
     }
 
     /** By the kubelet's clock, and by the earlier of what it wrote: it may write either anew. */
-    private static @Nullable Instant takenUp(Lifecycle life, @Nullable Instant limit) {
+    private static Begin takenUp(Lifecycle life, @Nullable Instant limit) {
         return Stream.of(Optional.ofNullable(life.scheduled()), Optional.ofNullable(life.started()))
                 .flatMap(Optional::stream)
                 .filter(instant -> !isAhead(instant, limit))
                 .min(Instant::compareTo)
-                .orElse(limit);
+                .map(at -> new Begin(at, false))
+                .orElseGet(() -> new Begin(limit == null ? life.created() : limit, true));
     }
 
-    private static Ended terminal(Lifecycle life, Instant from, @Nullable Instant limit) {
+    private static Ended terminal(Lifecycle life, Begin begin, @Nullable Instant limit) {
         if (life.finished() != null && !life.endUntold()) {
-            return finished(life.finished(), from, limit);
+            return finished(life.finished(), begin, limit);
         }
-        Instant last = latest(unseen(life, from, limit), life.finished());
+        Instant last = latest(unseen(life, begin.at(), limit), life.finished());
         return limit != null && isAhead(last, limit)
-                ? new Ended(from, limit, true, limit)
-                : new Ended(from, last, true);
+                ? new Ended(begin, limit, true, limit)
+                : new Ended(begin, last, true);
     }
 
     /**
@@ -157,13 +190,13 @@ public sealed interface Stay {
         return limit == null ? from : limit;
     }
 
-    private static Ended finished(Instant told, Instant from, @Nullable Instant limit) {
-        boolean wrong = isAhead(told, limit) || told.isBefore(from.minus(SKEW));
+    private static Ended finished(Instant told, Begin begin, @Nullable Instant limit) {
+        boolean wrong = isAhead(told, limit) || told.isBefore(begin.at().minus(SKEW));
         if (!wrong) {
-            return new Ended(from, told, false);
+            return new Ended(begin, told, false);
         }
         // Its clock being wrong, it ended at some time before that was written down.
-        return new Ended(from, limit == null ? from : limit, true, limit);
+        return new Ended(begin, limit == null ? begin.at() : limit, true, limit);
     }
 
     private static Instant latest(Instant one, @Nullable Instant other) {

@@ -108,6 +108,7 @@ class RecordedLivesTest {
 
     private static Charged charged(@Nullable Instant begin, Stay stay) {
         var ended = (Stay.Ended) stay;
+        assertThat(ended.begin().estimated()).isFalse();
         Instant from = begin == null ? ended.from() : begin;
         Instant to = ended.to().isBefore(from) ? from : ended.to();
         return new Charged(from, to, ended.estimated());

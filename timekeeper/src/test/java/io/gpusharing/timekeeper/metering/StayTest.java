@@ -117,7 +117,7 @@ class StayTest {
         Pods bound = WAITING.boundAt(Instant.parse("2030-01-01T00:00:00Z"));
 
         assertThat(Stay.of(bound.writtenAt(LATER).facts(), LATER.plusSeconds(900)))
-                .isEqualTo(new Stay.Open(LATER.plusSeconds(900)));
+                .isEqualTo(estimated(LATER.plusSeconds(900)));
     }
 
     @Test
@@ -132,7 +132,22 @@ class StayTest {
         Instant ahead = LATER.plusSeconds(3600);
 
         assertThat(Stay.of(takenUp(ahead, ahead, LATER), LATER.plusSeconds(30)))
-                .isEqualTo(new Stay.Open(LATER));
+                .isEqualTo(estimated(LATER));
+    }
+
+    @Test
+    void anEndKnowsThatTheBeginIsAnEstimate() {
+        Instant ahead = LATER.plusSeconds(3600);
+        PodFacts pod = takenUp(ahead, ahead, LATER);
+
+        assertThat(Stay.ofRemoved(pod, LATER.plusSeconds(60)))
+                .isEqualTo(
+                        new Stay.Ended(
+                                new Stay.Begin(LATER, true), LATER.plusSeconds(60), true, null));
+    }
+
+    private static Stay estimated(Instant begin) {
+        return new Stay.Open(new Stay.Begin(begin, true));
     }
 
     @Test
@@ -185,6 +200,9 @@ class StayTest {
         Instant created = RUNNING.facts().lifecycle().created();
 
         assertThat(Stay.of(WAITING.boundAt(created.minusSeconds(600)).facts()))
+                .isEqualTo(estimated(created));
+        assertThat(Stay.of(WAITING.boundAt(created.minusSeconds(1)).facts()))
+                .as("clocks differ by so much")
                 .isEqualTo(new Stay.Open(created));
     }
 

@@ -24,6 +24,7 @@ public final class OpenStay {
                 new PodStay.Price(rate, Weight.ONE, rate),
                 new PodStay.Held(share, true, true),
                 since,
+                false,
                 since,
                 since,
                 null,
