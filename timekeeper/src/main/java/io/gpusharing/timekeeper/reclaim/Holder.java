@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param gang pods with the same one are evicted together or not at all: the owning Job, a pod
  *     group, or the pod itself
  * @param leaving whether it is being deleted and will be gone within the longest grace that reclaim
- *     gives
+ *     gives; not if it should be gone already
  * @param exemption why it must never be evicted, in words; null if nothing speaks for that
  * @param disruptionBudgets names of the PodDisruptionBudgets of its namespace that select it
  * @param grace what it has to end: its own grace, or what it was deleted with if that is longer

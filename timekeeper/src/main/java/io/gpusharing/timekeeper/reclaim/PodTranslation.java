@@ -89,15 +89,14 @@ final class PodTranslation {
      * @param namespaceAnnotations by namespace
      * @param guards PodDisruptionBudgets that select the pod
      * @param node what is known of the pod's node
-     * @param awaited a pod that is being deleted is leaving if its grace ends by then; one that
-     *     gave itself a year is not
+     * @param ending when a pod that is being deleted counts as leaving
      */
     Holder holder(
             Pod pod,
             Function<String, Map<String, String>> namespaceAnnotations,
             Set<String> guards,
             NodeFacts node,
-            Instant awaited) {
+            Ending ending) {
         PodSpec spec = pod.getSpec();
         PodRequest request = reader.read(pod).request();
         long share =
@@ -117,15 +116,30 @@ final class PodTranslation {
                         ? List.of()
                         : placement.holds(spec.getContainers(), annotations(pod)),
                 gang(pod),
-                leaves(pod, awaited),
-                exemption(pod, namespaceAnnotations.apply(pod.getMetadata().getNamespace())),
+                leaves(pod, ending),
+                exemption(
+                        pod, namespaceAnnotations.apply(pod.getMetadata().getNamespace()), ending),
                 guards,
                 grace(pod));
     }
 
-    private static boolean leaves(Pod pod, Instant awaited) {
+    /**
+     * What is expected of a pod that is being deleted, by when its grace ends.
+     *
+     * @param overdue one whose grace ended before then does not leave: its kubelet ends it by a
+     *     longer grace that it was deleted with before (kubernetes/kubernetes#113883), or has gone
+     * @param awaited one whose grace ends later, for it gave itself a year, does not leave either
+     */
+    record Ending(Instant overdue, Instant awaited) {}
+
+    private static boolean leaves(Pod pod, Ending ending) {
+        Instant end = end(pod);
+        return end != null && !end.isBefore(ending.overdue()) && !end.isAfter(ending.awaited());
+    }
+
+    private static @Nullable Instant end(Pod pod) {
         String end = pod.getMetadata().getDeletionTimestamp();
-        return end != null && !Instant.parse(end).isAfter(awaited);
+        return end == null ? null : Instant.parse(end);
     }
 
     // Whoever deletes a pod may give it longer than the pod itself says.
@@ -157,7 +171,8 @@ final class PodTranslation {
                 placement.layout(allocatable, annotations));
     }
 
-    private static @Nullable String exemption(Pod pod, Map<String, String> namespaceAnnotations) {
+    private static @Nullable String exemption(
+            Pod pod, Map<String, String> namespaceAnnotations, Ending ending) {
         if ("true".equals(annotations(pod).get(Names.DO_NOT_RECLAIM_ANNOTATION))) {
             return "it is annotated " + Names.DO_NOT_RECLAIM_ANNOTATION;
         }
@@ -168,6 +183,10 @@ final class PodTranslation {
         // GPU past the webhook would keep it for ever.
         if (pod.getSpec().getNodeName() == null) {
             return "it does not run yet";
+        }
+        Instant end = end(pod);
+        if (end != null && end.isBefore(ending.overdue())) {
+            return "its kubelet has not ended it, though its grace is over";
         }
         if (priority(pod.getSpec()) > HIGHEST_USER_PRIORITY) {
             return "its class belongs to the cluster";

@@ -39,7 +39,14 @@ class ReclaimConfiguration {
         return new Reclaimer(
                 view,
                 budgets,
-                new SceneReader(client, budgets, view, translation, cluster, properties.maxGrace()),
+                new SceneReader(
+                        client,
+                        budgets,
+                        view,
+                        translation,
+                        cluster,
+                        properties.maxGrace(),
+                        properties.settle()),
                 receipts,
                 new Evictions(client, properties.maxGrace()),
                 properties,

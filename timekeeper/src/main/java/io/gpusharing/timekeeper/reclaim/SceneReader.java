@@ -48,6 +48,7 @@ final class SceneReader {
     private final PodTranslation translation;
     private final String ownNamespace;
     private final Duration maxGrace;
+    private final Duration settle;
     private boolean blindToDisruptionBudgets;
 
     SceneReader(
@@ -56,13 +57,15 @@ final class SceneReader {
             ClusterView view,
             PodTranslation translation,
             ClusterProperties cluster,
-            Duration maxGrace) {
+            Duration maxGrace,
+            Duration settle) {
         this.client = client;
         this.budgets = budgets;
         this.view = view;
         this.translation = translation;
         this.ownNamespace = cluster.namespace();
         this.maxGrace = maxGrace;
+        this.settle = settle;
     }
 
     /**
@@ -81,6 +84,7 @@ final class SceneReader {
                 client.namespaces().list().getItems().stream()
                         .collect(toMap(it -> it.getMetadata().getName(), SceneReader::annotations));
         List<PodDisruptionBudget> guards = disruptionBudgets();
+        var ending = new PodTranslation.Ending(now.minus(settle), now.plus(maxGrace));
         Function<Pod, Holder> holder =
                 pod ->
                         translation.holder(
@@ -88,7 +92,7 @@ final class SceneReader {
                                 namespace -> namespaces.getOrDefault(namespace, Map.of()),
                                 guarding(pod, guards),
                                 facts(pod),
-                                now.plus(maxGrace));
+                                ending);
         var waiters = new ArrayList<Waiter>();
         var holders = new ArrayList<Holder>();
         PodPages.forEach(

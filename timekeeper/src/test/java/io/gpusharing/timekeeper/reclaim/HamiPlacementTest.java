@@ -226,7 +226,11 @@ class HamiPlacementTest {
 
     private static Holder holder(PodTranslation translation, Pod pod) {
         return translation.holder(
-                pod, namespace -> Map.of(), Set.of(), NodeFacts.UNKNOWN, Instant.EPOCH);
+                pod,
+                namespace -> Map.of(),
+                Set.of(),
+                NodeFacts.UNKNOWN,
+                new PodTranslation.Ending(Instant.MIN, Instant.MAX));
     }
 
     private static Pod pod(String namespace, String name, String mebibytes, String gpu) {

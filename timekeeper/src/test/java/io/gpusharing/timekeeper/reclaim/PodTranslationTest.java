@@ -84,7 +84,9 @@ class PodTranslationTest {
                 lastTransitionTime: "2026-03-02T12:00:00Z"
             """;
 
-    private static final Instant AWAITED = Instant.parse("2026-03-02T13:00:00Z");
+    private static final PodTranslation.Ending ENDING =
+            new PodTranslation.Ending(
+                    Instant.parse("2026-03-02T12:54:00Z"), Instant.parse("2026-03-02T13:00:00Z"));
 
     private final PodTranslation translation =
             new PodTranslation(new RequestGrammars(List.of(new VcudaGrammar())), "");
@@ -95,7 +97,7 @@ class PodTranslationTest {
 
     private Holder holder(String yaml) {
         return translation.holder(
-                pod(yaml), namespace -> Map.of(), Set.of("team-a/pdb"), NodeFacts.UNKNOWN, AWAITED);
+                pod(yaml), namespace -> Map.of(), Set.of("team-a/pdb"), NodeFacts.UNKNOWN, ENDING);
     }
 
     @Test
@@ -150,7 +152,7 @@ class PodTranslationTest {
                                         namespace -> Map.of(),
                                         Set.of(),
                                         NodeFacts.UNKNOWN,
-                                        AWAITED)
+                                        ENDING)
                                 .gang())
                 .isEqualTo("team-a/g1");
     }
@@ -200,6 +202,20 @@ class PodTranslationTest {
         assertThat(holder(deleted).grace()).hasSeconds(grace);
     }
 
+    @ParameterizedTest
+    @CsvSource({"2026-03-02T12:54:00Z, true", "2026-03-02T12:53:59Z, false"})
+    void aPodWhoseGraceIsOverAndThatIsStillThereIsNeitherLeavingNorAVictim(
+            String ends, boolean leaving) {
+        String deleted =
+                RUNNING.replace(
+                        "  name: w-0", "  name: w-0\n  deletionTimestamp: \"" + ends + "\"");
+
+        Holder holder = holder(deleted);
+
+        assertThat(holder.leaving()).isEqualTo(leaving);
+        assertThat(holder.exemption() == null).isEqualTo(leaving);
+    }
+
     @Nested
     class Exempts {
 
@@ -221,7 +237,7 @@ class PodTranslationTest {
                             namespace -> Map.of("gpusharing.io/do-not-reclaim", "true"),
                             Set.of(),
                             NodeFacts.UNKNOWN,
-                            AWAITED);
+                            ENDING);
 
             assertThat(holder.exemption()).contains("namespace");
         }

@@ -77,7 +77,13 @@ class ReclaimerTest {
                 view,
                 budgets,
                 new SceneReader(
-                        api.client(), budgets, view, translation, CLUSTER, Duration.ofMinutes(5)),
+                        api.client(),
+                        budgets,
+                        view,
+                        translation,
+                        CLUSTER,
+                        Duration.ofMinutes(5),
+                        Duration.ofMinutes(1)),
                 receipts,
                 new Evictions(api.client(), Duration.ofMinutes(5)),
                 PROPERTIES,
@@ -233,6 +239,16 @@ class ReclaimerTest {
         amongTwoTeams(
                         receipts,
                         "\"deletionTimestamp\": \"2026-03-02T10:05:00Z\", \"deletionGracePeriodSeconds\": 30,")
+                .work(TEN);
+
+        assertThat(api.to("/pods/old/eviction")).isEmpty();
+    }
+
+    @Test
+    void whoseKubeletDoesNotEndItIsNotEvictedForEver() {
+        amongTwoTeams(
+                        receipts,
+                        "\"deletionTimestamp\": \"2026-03-02T09:50:00Z\", \"deletionGracePeriodSeconds\": 300,")
                 .work(TEN);
 
         assertThat(api.to("/pods/old/eviction")).isEmpty();
