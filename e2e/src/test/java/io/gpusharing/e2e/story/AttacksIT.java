@@ -39,6 +39,9 @@ class AttacksIT {
     private static final String NODE = "gpu-attacked";
     private static final String YEAR = "31536000";
 
+    /** The longest that is given. */
+    private static final String HOUR = "3600";
+
     /** Whom a site makes administrator of a namespace, and whom it gives everything there. */
     private static final List<String> ATTACKERS = List.of("admin", "owner");
 
@@ -199,6 +202,13 @@ class AttacksIT {
                                             pod + "/eviction",
                                             "{apiVersion: policy/v1, kind: Eviction, metadata: {name: %s}, deleteOptions: {gracePeriodSeconds: 0}}"
                                                     .formatted(name(pod)))),
+                    new Attack(
+                            "is evicted with a year's grace",
+                            (api, pod) ->
+                                    api.post(
+                                            pod + "/eviction",
+                                            "{apiVersion: policy/v1, kind: Eviction, metadata: {name: %s}, deleteOptions: {gracePeriodSeconds: %s}}"
+                                                    .formatted(name(pod), YEAR))),
                     new Attack(
                             "is deleted with a year's grace",
                             (api, pod) -> api.delete(pod + "?gracePeriodSeconds=" + YEAR)));
@@ -391,7 +401,7 @@ class AttacksIT {
         if (state == State.TERMINATING) {
             administrator
                     .as("admin", "system:authenticated")
-                    .delete(pod + "?gracePeriodSeconds=" + YEAR)
+                    .delete(pod + "?gracePeriodSeconds=" + HOUR)
                     .orFail();
         }
         if (state == State.TERMINAL) {
