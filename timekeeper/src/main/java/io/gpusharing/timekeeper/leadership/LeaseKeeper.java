@@ -44,7 +44,8 @@ final class LeaseKeeper implements SmartLifecycle, AutoCloseable {
     private final Clock clock;
     private final Outage outage;
     // Of the platform: virtual threads wait for each other's turns when all of them are busy.
-    private final Thread thread = Thread.ofPlatform().name("leadership").unstarted(this::run);
+    private final Thread thread =
+            Thread.ofPlatform().daemon().name("leadership").unstarted(this::run);
     private String holder = "";
 
     /** As we wrote it last, so that a renewal is one request; null when we have to look. */

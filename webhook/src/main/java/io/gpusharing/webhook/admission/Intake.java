@@ -36,16 +36,16 @@ final class Intake {
     Intake(int maxBody, int usual, int longOnes, Function<byte[], String> namespaces) {
         this.maxBody = maxBody;
         this.namespaces = namespaces;
-        this.usual = new Memory(usual, new Turns(usual));
-        this.longOnes = new Memory(longOnes, new Turns(longOnes));
+        this.usual = new Memory(usual, new RoundRobinSemaphore(usual));
+        this.longOnes = new Memory(longOnes, new RoundRobinSemaphore(longOnes));
     }
 
-    private record Memory(int total, Turns turns) {
+    private record Memory(int total, RoundRobinSemaphore permits) {
 
         /** Bytes of it that were taken; negative if there was not enough in time. */
         int take(long bytes, Supplier<String> namespace, long deadline) {
             int taken = (int) Math.min(total, bytes);
-            return turns.acquire(namespace, taken, deadline) ? taken : -1;
+            return permits.acquire(namespace, taken, deadline) ? taken : -1;
         }
     }
 
@@ -120,7 +120,7 @@ final class Intake {
 
     /** Gives back what a body held. */
     void release(Read.Body body) {
-        (body.isLong() ? longOnes : usual).turns().release(body.held());
+        (body.isLong() ? longOnes : usual).permits().release(body.held());
     }
 
     /**

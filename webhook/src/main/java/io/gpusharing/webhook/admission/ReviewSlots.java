@@ -8,16 +8,16 @@ package io.gpusharing.webhook.admission;
  */
 final class ReviewSlots {
 
-    private final Turns all;
-    private final Turns longOnes;
+    private final RoundRobinSemaphore all;
+    private final RoundRobinSemaphore longOnes;
 
     /**
      * @param all reviews at the same time
      * @param longOnes long ones among them
      */
     ReviewSlots(int all, int longOnes) {
-        this.all = new Turns(all);
-        this.longOnes = new Turns(longOnes);
+        this.all = new RoundRobinSemaphore(all);
+        this.longOnes = new RoundRobinSemaphore(longOnes);
     }
 
     /**

@@ -14,7 +14,7 @@ import java.util.function.Supplier;
  * Permits that namespaces get in turn, however many of one wait: who comes from a namespace that
  * asked for nothing yet waits for at most one of each other.
  */
-final class Turns {
+final class RoundRobinSemaphore {
 
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -23,7 +23,7 @@ final class Turns {
 
     private int free;
 
-    Turns(int permits) {
+    RoundRobinSemaphore(int permits) {
         this.free = permits;
     }
 

@@ -7,17 +7,17 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
-class TurnsTest {
+class RoundRobinSemaphoreTest {
 
     private static final int ALL = 10;
 
-    private final Turns turns = new Turns(ALL);
+    private final RoundRobinSemaphore turns = new RoundRobinSemaphore(ALL);
     private final List<String> served = new CopyOnWriteArrayList<>();
 
     @Test
     void whatIsFreeIsTakenAtOnceAndNobodyIsAskedForItsNamespace() {
-        assertThat(turns.acquire(TurnsTest::nobodyAsks, 4, now())).isTrue();
-        assertThat(turns.acquire(TurnsTest::nobodyAsks, 6, now())).isTrue();
+        assertThat(turns.acquire(RoundRobinSemaphoreTest::nobodyAsks, 4, now())).isTrue();
+        assertThat(turns.acquire(RoundRobinSemaphoreTest::nobodyAsks, 6, now())).isTrue();
     }
 
     @Test
@@ -72,7 +72,7 @@ class TurnsTest {
     }
 
     private void take(int permits) {
-        assertThat(turns.acquire(TurnsTest::nobodyAsks, permits, now())).isTrue();
+        assertThat(turns.acquire(RoundRobinSemaphoreTest::nobodyAsks, permits, now())).isTrue();
     }
 
     /** Returns once it stands in the queue. */
