@@ -86,7 +86,7 @@ final class Draft {
                         Price.of(frozen, first.rule().on(facts), weight),
                         frozen,
                         start,
-                        begin.estimated(),
+                        begin.estimated() && start.equals(begin.at()),
                         start,
                         start,
                         null,

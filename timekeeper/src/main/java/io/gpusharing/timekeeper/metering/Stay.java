@@ -147,7 +147,9 @@ public sealed interface Stay {
                         ? bound(life.scheduled(), told)
                         : takenUp(life, limit);
         return begun.at().isBefore(life.created())
-                ? new Begin(life.created(), begun.at().isBefore(life.created().minus(SKEW)))
+                ? new Begin(
+                        life.created(),
+                        begun.estimated() || begun.at().isBefore(life.created().minus(SKEW)))
                 : begun;
     }
 

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param share micro-GPUs it holds; none for a pod without GPUs
  * @param gpus which physical GPUs it holds; null if nothing tells
  * @param gang pods with the same one are evicted together or not at all: the owning Job, a pod
- *     group, or the pod itself
+ *     group, or the pod itself, as always for one that should be gone already
  * @param leaving whether it is being deleted and will be gone within the longest grace that reclaim
  *     gives; not if it should be gone already
  * @param exemption why it must never be evicted, in words; null if nothing speaks for that

@@ -115,7 +115,7 @@ final class PodTranslation {
                 spec.getNodeName() == null
                         ? List.of()
                         : placement.holds(spec.getContainers(), annotations(pod)),
-                gang(pod),
+                gang(pod, ending),
                 leaves(pod, ending),
                 exemption(
                         pod, namespaceAnnotations.apply(pod.getMetadata().getNamespace()), ending),
@@ -134,7 +134,12 @@ final class PodTranslation {
 
     private static boolean leaves(Pod pod, Ending ending) {
         Instant end = end(pod);
-        return end != null && !end.isBefore(ending.overdue()) && !end.isAfter(ending.awaited());
+        return end != null && !isOverdue(pod, ending) && !end.isAfter(ending.awaited());
+    }
+
+    private static boolean isOverdue(Pod pod, Ending ending) {
+        Instant end = end(pod);
+        return end != null && end.isBefore(ending.overdue());
     }
 
     private static @Nullable Instant end(Pod pod) {
@@ -184,8 +189,7 @@ final class PodTranslation {
         if (pod.getSpec().getNodeName() == null) {
             return "it does not run yet";
         }
-        Instant end = end(pod);
-        if (end != null && end.isBefore(ending.overdue())) {
+        if (isOverdue(pod, ending)) {
             return "its kubelet has not ended it, though its grace is over";
         }
         if (priority(pod.getSpec()) > HIGHEST_USER_PRIORITY) {
@@ -249,7 +253,11 @@ final class PodTranslation {
                 spec.getTolerations());
     }
 
-    private String gang(Pod pod) {
+    private String gang(Pod pod, Ending ending) {
+        if (isOverdue(pod, ending)) {
+            // Else whoever lets one pod of a job linger would keep them all.
+            return pod.getMetadata().getUid();
+        }
         String label =
                 gangLabel.isEmpty() || pod.getMetadata().getLabels() == null
                         ? null

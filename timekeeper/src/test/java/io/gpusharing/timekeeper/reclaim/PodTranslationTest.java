@@ -214,6 +214,9 @@ class PodTranslationTest {
 
         assertThat(holder.leaving()).isEqualTo(leaving);
         assertThat(holder.exemption() == null).isEqualTo(leaving);
+        assertThat(holder.gang().equals(holder(RUNNING).gang()))
+                .as("it keeps nobody of its gang")
+                .isEqualTo(leaving);
     }
 
     @Nested

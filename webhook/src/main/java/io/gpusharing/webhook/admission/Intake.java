@@ -22,6 +22,9 @@ final class Intake {
     /** Bytes from which a body is long; the largest pods of real workloads stay below. */
     static final int LONG = 64 * 1024;
 
+    /** Room for what comes first; it doubles as more comes. */
+    private static final int FIRST = 8 * 1024;
+
     private final int maxBody;
     private final Function<byte[], String> namespaces;
     private final Memory usual;
@@ -82,14 +85,18 @@ final class Intake {
             return new Read.TooLong();
         }
         int most = announced < 0 ? maxBody + 1 : announced;
-        byte[] begin = new byte[Math.min(most, LONG)];
+        byte[] begin = new byte[Math.min(most, FIRST)];
         int length = fill(in, begin, 0, deadline);
+        while (length == begin.length && length < Math.min(most, LONG)) {
+            begin = Arrays.copyOf(begin, Math.min(Math.min(most, LONG), 2 * length));
+            length = fill(in, begin, length, deadline);
+        }
         if (length < 0) {
             return new Read.TooLate();
         }
         byte[] head = cut(begin, length);
-        Supplier<String> namespace = () -> namespaces.apply(head);
         boolean isLong = length == LONG && most > LONG;
+        Supplier<String> namespace = namespace(head, isLong);
         int held =
                 (isLong ? longOnes : usual)
                         .take((long) (isLong ? most : length) * weight, namespace, deadline);
@@ -98,6 +105,15 @@ final class Intake {
         }
         var body = new Read.Body(head, isLong, namespace, held);
         return isLong ? rest(in, body, most, deadline) : body;
+    }
+
+    /** Of a long body it is read at once, so that its first bytes are not kept beside the whole. */
+    private Supplier<String> namespace(byte[] head, boolean isLong) {
+        if (!isLong) {
+            return () -> namespaces.apply(head);
+        }
+        String read = namespaces.apply(head);
+        return () -> read;
     }
 
     private Read rest(InputStream in, Read.Body head, int most, long deadline) throws IOException {

@@ -12,7 +12,8 @@ import java.util.function.Supplier;
 
 /**
  * Permits that namespaces get in turn, however many of one wait: who comes from a namespace that
- * asked for nothing yet waits for at most one of each other.
+ * asked for nothing yet waits for those that hold permits, and then for at most one of each other
+ * namespace.
  */
 final class RoundRobinSemaphore {
 
