@@ -146,10 +146,10 @@ public sealed interface Stay {
                 life.scheduled() != null && life.scheduledByBinding()
                         ? bound(life.scheduled(), told)
                         : takenUp(life, limit);
+        // A mirror pod's object comes after its containers; others were bound when they were
+        // created.
         return begun.at().isBefore(life.created())
-                ? new Begin(
-                        life.created(),
-                        begun.estimated() || begun.at().isBefore(life.created().minus(SKEW)))
+                ? new Begin(life.created(), begun.estimated())
                 : begun;
     }
 
