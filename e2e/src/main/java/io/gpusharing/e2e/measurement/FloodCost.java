@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -122,7 +123,7 @@ public final class FloodCost {
             usual.thread.start();
             large.thread.start();
             for (int wave = 0; wave < WAVES; wave++) {
-                wave(client, name + "-" + wave, namespace, waits, refused);
+                wave(client, name, wave, namespace, waits, refused);
                 delete(namespace, "--selector=flood=" + name);
             }
         } finally {
@@ -151,6 +152,7 @@ public final class FloodCost {
     private static void wave(
             KubernetesClient client,
             String name,
+            int wave,
             String namespace,
             List<Duration> waits,
             AtomicInteger refused)
@@ -158,8 +160,8 @@ public final class FloodCost {
         var begin = new CountDownLatch(1);
         var threads = new ArrayList<Thread>();
         for (int i = 0; i < AT_ONCE; i++) {
-            Pod pod = pod(name + "-" + i, namespace, LARGE);
-            pod.getMetadata().setLabels(Map.of("flood", name.substring(0, name.lastIndexOf('-'))));
+            Pod pod = pod("%s-%d-%d".formatted(name, wave, i), namespace, LARGE);
+            pod.getMetadata().setLabels(Map.of("flood", name));
             threads.add(
                     Thread.ofVirtual()
                             .start(() -> {
@@ -233,17 +235,13 @@ public final class FloodCost {
                         .withName("main")
                         .withImage("main")
                         .withNewResources()
-                        .addToLimits("tencent.com/vcuda-core", quantity("10"))
-                        .addToLimits("tencent.com/vcuda-memory", quantity("1"))
+                        .addToLimits("tencent.com/vcuda-core", new Quantity("10"))
+                        .addToLimits("tencent.com/vcuda-memory", new Quantity("1"))
                         .endResources();
         for (int variable = 0; variable < bytes / VARIABLE; variable++) {
             builder.addNewEnv().withName("V" + variable).withValue("x".repeat(VARIABLE)).endEnv();
         }
         return builder.endContainer().endSpec().build();
-    }
-
-    private static Quantity quantity(String amount) {
-        return new Quantity(amount);
     }
 
     /** A tenant's, for the API server lets administrators pass before all others. */
@@ -293,12 +291,10 @@ public final class FloodCost {
     }
 
     private static void summarize(ObjectNode target, List<Duration> all) {
-        List<Duration> sorted = all.stream().sorted().toList();
-        target.put("pods", sorted.size());
-        if (!sorted.isEmpty()) {
-            target.put("p50_ms", sorted.get(sorted.size() / 2).toMillis());
-            target.put("p99_ms", sorted.get((int) Math.ceil(sorted.size() * 0.99) - 1).toMillis());
-            target.put("longest_ms", sorted.getLast().toMillis());
+        target.put("pods", all.size());
+        if (!all.isEmpty()) {
+            Percentiles.write(target, all);
+            target.put("longest_ms", Collections.max(all).toMillis());
         }
     }
 }

@@ -145,10 +145,7 @@ public final class PodCost {
     }
 
     private static void summarize(ObjectNode target, List<Duration> all, int bytes) {
-        List<Duration> sorted = all.stream().sorted().toList();
-        target.put("p50_ms", sorted.get(sorted.size() / 2).toMillis());
-        // With a hundred pods or fewer that is the worst.
-        target.put("p99_ms", sorted.get((int) Math.ceil(sorted.size() * 0.99) - 1).toMillis());
+        Percentiles.write(target, all);
         target.put("object_bytes", bytes);
         var each = target.putArray("each_ms");
         all.forEach(one -> each.add(one.toMillis()));

@@ -111,6 +111,16 @@ public final class Api {
         return send("DELETE", path, "", "application/json");
     }
 
+    /** A condition of an object's status; missing if there is none of this type. */
+    public static JsonNode condition(JsonNode object, String type) {
+        for (JsonNode condition : object.at("/status/conditions")) {
+            if (condition.path("type").asText().equals(type)) {
+                return condition;
+            }
+        }
+        return MissingNode.getInstance();
+    }
+
     /** The path of a pod. */
     public static String pod(String namespace, String name) {
         return "/api/v1/namespaces/" + namespace + "/pods/" + name;

@@ -81,7 +81,9 @@ class NodeStoryIT {
 
         JsonNode pod = api.get(Api.pod(TEAM, "patient")).orFail();
         Instant created = Instant.parse(pod.at("/metadata/creationTimestamp").asText());
-        Instant bound = condition(pod, "PodScheduled");
+        Instant bound =
+                Instant.parse(
+                        Api.condition(pod, "PodScheduled").path("lastTransitionTime").asText());
         assertThat(Duration.between(created, bound)).isGreaterThan(Duration.ofSeconds(30));
         assertThat(charge("patient").since()).isEqualTo(bound);
     }
@@ -112,12 +114,11 @@ class NodeStoryIT {
                         .atMost(Duration.ofSeconds(60))
                         .until(
                                 () ->
-                                        find(
+                                        Api.condition(
                                                 api.get(
                                                                 "/apis/batch/v1/namespaces/%s/jobs/judged"
                                                                         .formatted(TEAM))
-                                                        .orFail()
-                                                        .at("/status/conditions"),
+                                                        .orFail(),
                                                 "Failed"),
                                 it -> !it.isMissingNode());
 
@@ -235,20 +236,6 @@ class NodeStoryIT {
                                 .at("/status/phase")
                                 .asText()
                                 .equals("Running"));
-    }
-
-    private static Instant condition(JsonNode pod, String type) {
-        return Instant.parse(
-                find(pod.at("/status/conditions"), type).path("lastTransitionTime").asText());
-    }
-
-    private static JsonNode find(JsonNode conditions, String type) {
-        for (JsonNode condition : conditions) {
-            if (condition.path("type").asText().equals(type)) {
-                return condition;
-            }
-        }
-        return conditions.path("none");
     }
 
     private static String pod(String name, String nodeSelector, int grace, String command) {

@@ -130,12 +130,8 @@ class WholeGpusIT {
     }
 
     private static Instant boundAt(String pod) {
-        for (JsonNode condition : api.get(Api.pod(TEAM, pod)).orFail().at("/status/conditions")) {
-            if (condition.path("type").asText().equals("PodScheduled")) {
-                return Instant.parse(condition.path("lastTransitionTime").asText());
-            }
-        }
-        throw new AssertionError(pod + " was never bound");
+        JsonNode scheduled = Api.condition(api.get(Api.pod(TEAM, pod)).orFail(), "PodScheduled");
+        return Instant.parse(scheduled.path("lastTransitionTime").asText());
     }
 
     private static JsonNode annotation(JsonNode pod, String key) {

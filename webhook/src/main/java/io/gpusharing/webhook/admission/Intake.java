@@ -85,10 +85,11 @@ final class Intake {
             return new Read.TooLong();
         }
         int most = announced < 0 ? maxBody + 1 : announced;
-        byte[] begin = new byte[Math.min(most, FIRST)];
+        int room = Math.min(most, LONG);
+        byte[] begin = new byte[Math.min(room, FIRST)];
         int length = fill(in, begin, 0, deadline);
-        while (length == begin.length && length < Math.min(most, LONG)) {
-            begin = Arrays.copyOf(begin, Math.min(Math.min(most, LONG), 2 * length));
+        while (length == begin.length && length < room) {
+            begin = Arrays.copyOf(begin, Math.min(room, 2 * length));
             length = fill(in, begin, length, deadline);
         }
         if (length < 0) {
