@@ -153,6 +153,15 @@ imagePullSecrets:
 {{- range $name, $micros := .Values.customResources }}
 {{- $_ := set $settings (printf "gpusharing.custom-resources[%s]" $name) (int64 $micros) }}
 {{- end }}
+{{- range $i, $driver := .Values.gpuDrivers }}
+{{- $prefix := printf "gpusharing.claims.drivers[%d]" $i }}
+{{- range $i, $class := $driver.deviceClasses }}
+{{- $_ := set $settings (printf "%s.device-classes[%d]" $prefix $i) $class }}
+{{- end }}
+{{- range $key, $value := dict "name" $driver.name "compute-capacity" $driver.computeCapacity "memory-capacity" $driver.memoryCapacity }}
+{{- with $value }}{{ $_ := set $settings (printf "%s.%s" $prefix $key) . }}{{ end }}
+{{- end }}
+{{- end }}
 {{- range $name, $value := .Values.sidecar.env }}
 {{- $_ := set $settings (printf "gpusharing.sidecar.env[%s]" $name) $value }}
 {{- end }}

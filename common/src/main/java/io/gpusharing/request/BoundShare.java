@@ -49,7 +49,7 @@ public record BoundShare(GpuShare share, Set<NodeFact> missing) {
     }
 
     /** Both shares held at once; a guess in one is a guess in the sum. */
-    BoundShare plus(BoundShare other) {
+    public BoundShare plus(BoundShare other) {
         return new BoundShare(share.plus(other.share), union(missing, other.missing));
     }
 

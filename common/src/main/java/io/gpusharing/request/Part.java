@@ -17,7 +17,7 @@ public record Part(long numerator, long denominator) implements Comparable<Part>
     public static final Part NONE = new Part(0, 1);
 
     /** A whole GPU. */
-    static final Part ONE = new Part(1, 1);
+    public static final Part ONE = new Part(1, 1);
 
     public Part {
         if (numerator < 0 || denominator < 1) {
@@ -27,6 +27,19 @@ public record Part(long numerator, long denominator) implements Comparable<Part>
         long common = gcd(numerator, denominator);
         numerator /= common;
         denominator /= common;
+    }
+
+    /**
+     * What an amount is of a whole: never more than all of it, and all of a whole that is nothing.
+     */
+    public static Part of(Quantity amount, Quantity whole) {
+        if (amount.value().compareTo(whole.value()) >= 0) {
+            return ONE;
+        }
+        int scale = Math.max(amount.value().scale(), whole.value().scale());
+        return of(
+                amount.value().setScale(scale).unscaledValue(),
+                whole.value().setScale(scale).unscaledValue());
     }
 
     /** A number of micro-GPUs. */

@@ -142,7 +142,7 @@ public final class Api {
                 + (namespace.isEmpty() ? "" : "/namespaces/" + namespace)
                 + "/"
                 + kind.toLowerCase(Locale.ROOT)
-                + "s";
+                + (kind.endsWith("s") ? "es" : "s");
     }
 
     private Answer send(String method, String path, String body, String type) {

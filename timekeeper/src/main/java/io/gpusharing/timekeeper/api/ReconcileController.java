@@ -7,6 +7,7 @@ import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.ledger.Estimates;
 import io.gpusharing.timekeeper.ledger.Estimates.Estimate;
 import io.gpusharing.timekeeper.ledger.Ledger;
+import io.gpusharing.timekeeper.metering.HeldShare;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -80,8 +81,7 @@ class ReconcileController {
         var pods = view.pods();
         Instant now = clock.instant();
         Reconciliation found =
-                Reconciliation.of(
-                        pods, open, pod -> grammars.grammarOf(pod.request()).isPresent(), now);
+                Reconciliation.of(pods, open, pod -> HeldShare.holdsAny(pod, grammars), now);
         return new Report(
                 now, found.sound(), pods.size(), open.size(), found, estimates.latest(MOST));
     }

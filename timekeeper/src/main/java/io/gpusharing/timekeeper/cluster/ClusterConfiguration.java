@@ -4,6 +4,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.request.CustomResource;
 import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.timekeeper.claims.ClaimedGpus;
 import io.gpusharing.timekeeper.leadership.Leadership;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
@@ -28,6 +29,11 @@ class ClusterConfiguration {
                 properties.customResources().entrySet().stream()
                         .map(entry -> CustomResource.of(entry.getKey(), entry.getValue()))
                         .toList());
+    }
+
+    @Bean
+    PodReader podReader(RequestGrammars grammars, ClaimedGpus claims) {
+        return new PodReader(grammars::reads, claims::of);
     }
 
     @Bean

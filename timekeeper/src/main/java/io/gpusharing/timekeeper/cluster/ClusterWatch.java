@@ -37,6 +37,7 @@ public class ClusterWatch implements SmartLifecycle {
     ClusterWatch(
             KubernetesClient client,
             RequestGrammars grammars,
+            PodReader reader,
             ClusterProperties properties,
             ClusterView view,
             PodFollower follower,
@@ -49,7 +50,7 @@ public class ClusterWatch implements SmartLifecycle {
         this.follower = follower;
         this.onlookers = List.copyOf(onlookers);
         this.leadership = leadership;
-        this.reader = new PodReader(grammars::reads);
+        this.reader = reader;
         leadership.listen(this::watch, this::watch);
     }
 

@@ -13,6 +13,7 @@ import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodStatus;
 import io.fabric8.kubernetes.api.model.ResourceRequirements;
 import io.gpusharing.Names;
+import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.request.PodRequest;
@@ -30,6 +31,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +46,7 @@ public final class PodReader {
     private static final Set<String> LOST = Set.of("DeletionByTaintManager", "DeletionByPodGC");
 
     private final Predicate<String> gpuResource;
+    private final Function<Pod, BoundShare> claims;
 
     /** Thousands of pods ask for the same in the same namespaces. */
     private final Interner<PodRequest> requests = Interner.newWeakInterner();
@@ -54,7 +57,16 @@ public final class PodReader {
      * @param gpuResource which extended resources are GPUs
      */
     public PodReader(Predicate<String> gpuResource) {
+        this(gpuResource, pod -> BoundShare.NONE);
+    }
+
+    /**
+     * @param gpuResource which extended resources are GPUs
+     * @param claims what a pod holds by resource claims
+     */
+    public PodReader(Predicate<String> gpuResource, Function<Pod, BoundShare> claims) {
         this.gpuResource = gpuResource;
+        this.claims = claims;
     }
 
     /** The facts of a pod as the API server stores it. */
@@ -66,6 +78,7 @@ public final class PodReader {
                 meta.getName(),
                 owner(meta),
                 requests.intern(request(pod.getSpec())),
+                claims.apply(pod),
                 annotations(meta),
                 placement(pod),
                 lifecycle(pod));

@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.timekeeper.leadership.Leadership;
+import io.gpusharing.timekeeper.metering.HeldShare;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import java.time.Clock;
 import java.time.Duration;
@@ -39,6 +40,7 @@ class PodSweep {
     PodSweep(
             KubernetesClient client,
             RequestGrammars grammars,
+            PodReader reader,
             ClusterView view,
             PodFollower follower,
             SweepProperties properties,
@@ -46,7 +48,7 @@ class PodSweep {
             Clock clock) {
         this.client = client;
         this.grammars = grammars;
-        this.reader = new PodReader(grammars::reads);
+        this.reader = reader;
         this.view = view;
         this.follower = follower;
         this.properties = properties;
@@ -83,7 +85,7 @@ class PodSweep {
                 pod -> {
                     if (pod.getSpec().getNodeName() != null) {
                         PodFacts facts = reader.read(pod);
-                        if (grammars.grammarOf(facts.request()).isPresent()) {
+                        if (HeldShare.holdsAny(facts, grammars)) {
                             found.add(facts);
                         }
                     }

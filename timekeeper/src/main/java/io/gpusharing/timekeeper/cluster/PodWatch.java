@@ -147,10 +147,18 @@ final class PodWatch implements AutoCloseable {
         public void eventReceived(Action action, Pod pod) {
             String position = pod.getMetadata().getResourceVersion();
             switch (action) {
-                case ADDED, MODIFIED -> feed.changed(reader.apply(pod), position);
+                case ADDED, MODIFIED -> changed(pod, position);
                 case DELETED -> left(pod, position);
                 case BOOKMARK -> feed.passed(position);
                 case ERROR -> end("the API server reported an error");
+            }
+        }
+
+        private void changed(Pod pod, String position) {
+            try {
+                feed.changed(reader.apply(pod), position);
+            } catch (KubernetesClientException e) {
+                end("a pod's claims cannot be read");
             }
         }
 
@@ -158,12 +166,12 @@ final class PodWatch implements AutoCloseable {
          * A watch by label says the same of a pod that was removed and of one that lost the label.
          */
         private void left(Pod pod, String position) {
-            PodFacts last = reader.apply(pod);
-            if (last.lifecycle().removal() != null) {
-                feed.removed(last, position);
-                return;
-            }
             try {
+                PodFacts last = reader.apply(pod);
+                if (last.lifecycle().removal() != null) {
+                    feed.removed(last, position);
+                    return;
+                }
                 present(last)
                         .ifPresentOrElse(
                                 it -> feed.unlabelled(reader.apply(it), position),

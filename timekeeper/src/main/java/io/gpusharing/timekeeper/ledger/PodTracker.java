@@ -271,7 +271,7 @@ final class PodTracker {
     private @Nullable PodStay begin(Draft draft, PodFacts pod, Stay.Begin begin, boolean watched) {
         String node = Objects.requireNonNull(pod.placement().node());
         NodeFacts facts = view.node(node).orElse(NodeFacts.UNKNOWN);
-        return HeldShare.of(pod.request(), facts, grammars)
+        return HeldShare.of(pod, facts, grammars)
                 .map(held ->
                         draft.begin(
                                 pod,

@@ -33,6 +33,20 @@ public final class HeldShare {
                 });
     }
 
+    /** The same, with what the pod holds by resource claims. */
+    public static Optional<BoundShare> of(PodFacts pod, NodeFacts node, RequestGrammars grammars) {
+        Optional<BoundShare> asked = of(pod.request(), node, grammars);
+        return pod.claimed().equals(BoundShare.NONE)
+                ? asked
+                : Optional.of(limited(asked.orElse(BoundShare.NONE).plus(pod.claimed())));
+    }
+
+    /** Whether a pod asks for GPUs, or holds some by claims. */
+    public static boolean holdsAny(PodFacts pod, RequestGrammars grammars) {
+        return !pod.claimed().equals(BoundShare.NONE)
+                || grammars.grammarOf(pod.request()).isPresent();
+    }
+
     private static BoundShare limited(BoundShare held) {
         GpuShare share = held.share();
         return Math.max(share.compute(), share.memory()) > ShareRule.MOST ? ABSURD : held;

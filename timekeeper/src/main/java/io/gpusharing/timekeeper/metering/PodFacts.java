@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.metering;
 
+import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.PodRequest;
 import java.time.Instant;
 import java.util.Map;
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * it.
  *
  * @param owner what created it; null for a bare pod
+ * @param claimed what it holds by resource claims, beside what it asks for in its limits
  * @param annotations only those of ours and those that tell which physical GPUs it holds
  */
 public record PodFacts(
@@ -19,6 +21,7 @@ public record PodFacts(
         String name,
         @Nullable Owner owner,
         PodRequest request,
+        BoundShare claimed,
         Map<String, String> annotations,
         Placement placement,
         Lifecycle lifecycle) {

@@ -57,6 +57,12 @@ final class PodTranslation {
         return place(pod) != null && !TERMINAL.contains(phase(pod));
     }
 
+    /** False for a pod that may hold GPUs by resource claims alone. */
+    boolean asksForGpus(Pod pod) {
+        return pod.getSpec().getResourceClaims().isEmpty()
+                || grammars.grammarOf(reader.read(pod).request()).isPresent();
+    }
+
     /** Whether the scheduler has said that it cannot place it. */
     static boolean waits(Pod pod) {
         return pod.getSpec().getNodeName() == null

@@ -98,6 +98,10 @@ final class SceneReader {
         PodPages.forEach(
                 client.pods().inAnyNamespace().withLabel(Names.METERED_LABEL, "true"),
                 pod -> {
+                    // Devices of claims are neither preempted nor made room for.
+                    if (!translation.asksForGpus(pod)) {
+                        return;
+                    }
                     if (PodTranslation.waits(pod)) {
                         waiters.add(translation.waiter(pod));
                     }

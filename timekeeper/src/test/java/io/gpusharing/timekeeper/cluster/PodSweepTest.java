@@ -73,10 +73,12 @@ class PodSweepTest {
                                         "\"tencent.com/vcuda-core\": \"100\""),
                                 pod("waiting", "", "\"tencent.com/vcuda-core\": \"100\""),
                                 pod("plain", "\"nodeName\": \"n1\",", "\"cpu\": \"1\"")));
+        var grammars = new RequestGrammars(List.of(new VcudaGrammar()));
         sweep =
                 new PodSweep(
                         api.client(),
-                        new RequestGrammars(List.of(new VcudaGrammar())),
+                        grammars,
+                        new PodReader(grammars::reads),
                         view,
                         found,
                         new SweepProperties(Duration.ofMinutes(15)),

@@ -249,6 +249,7 @@ class StayTest {
                 pod.name(),
                 pod.owner(),
                 pod.request(),
+                pod.claimed(),
                 pod.annotations(),
                 pod.placement(),
                 lifecycle);

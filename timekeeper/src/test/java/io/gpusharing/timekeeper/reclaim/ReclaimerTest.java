@@ -180,6 +180,7 @@ class ReclaimerTest {
                         waits.name(),
                         waits.owner(),
                         waits.request(),
+                        waits.claimed(),
                         waits.annotations(),
                         new Placement(null, null, null, 0, false, TEN.minusSeconds(300)),
                         waits.lifecycle());

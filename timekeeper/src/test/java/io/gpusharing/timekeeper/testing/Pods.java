@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.testing;
 
+import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.request.NodeFacts;
@@ -107,6 +108,7 @@ public record Pods(
                 "pod-" + uid,
                 null,
                 new PodRequest(List.of(new ContainerRequest("cuda", Kind.App, amounts, amounts))),
+                BoundShare.NONE,
                 annotations,
                 new Placement(scheduled == null ? null : NODE, null, null, 0, false, null),
                 new Lifecycle(

@@ -68,6 +68,8 @@ final class PodAdmission {
         }
         var completion = Completion.of(pod.request(), grammars);
         return switch (grammars.judge(completion.request())) {
+            // What a claim is for is known when it is allocated: the timekeeper looks then.
+            case NotOurs notOurs when pod.spec().claims() -> label(pod, surroundings.now());
             case NotOurs notOurs -> new Untouched();
             case Illegal illegal -> Refusals.of(illegal);
             case Legal legal -> complete(review, pod, completion, legal.share(), surroundings);

@@ -166,6 +166,7 @@ public final class PodReader {
         private Map<String, Quantity> overhead = Map.of();
         private boolean deadline;
         private @Nullable List<String> imagePullSecrets;
+        private boolean claims;
 
         void read(String name) {
             switch (name) {
@@ -197,6 +198,7 @@ public final class PodReader {
                     json.skipChildren();
                 }
                 case "imagePullSecrets" -> imagePullSecrets = list(json, () -> named());
+                case "resourceClaims" -> claims = hasEntries();
                 default -> json.skipChildren();
             }
         }
@@ -215,7 +217,19 @@ public final class PodReader {
                     podLevelResources,
                     overhead,
                     deadline,
-                    imagePullSecrets);
+                    imagePullSecrets,
+                    claims);
+        }
+
+        private boolean hasEntries() {
+            List<Boolean> entries =
+                    list(
+                            json,
+                            () -> {
+                                json.skipChildren();
+                                return true;
+                            });
+            return entries != null && !entries.isEmpty();
         }
     }
 

@@ -56,6 +56,7 @@ public record PodView(Metadata metadata, Spec spec, Slice source) {
      * @param overhead of its RuntimeClass, cpu and memory
      * @param deadline whether it has {@code activeDeadlineSeconds}
      * @param imagePullSecrets null if absent
+     * @param claims whether it names resource claims, which may be for GPUs
      */
     public record Spec(
             List<Container> containers,
@@ -70,7 +71,8 @@ public record PodView(Metadata metadata, Spec spec, Slice source) {
             boolean podLevelResources,
             Map<String, Quantity> overhead,
             boolean deadline,
-            @Nullable List<String> imagePullSecrets) {}
+            @Nullable List<String> imagePullSecrets,
+            boolean claims) {}
 
     /**
      * @param alwaysRestarts in an init container: it is a native sidecar

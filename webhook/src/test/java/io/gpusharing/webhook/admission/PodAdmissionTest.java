@@ -62,6 +62,32 @@ class PodAdmissionTest {
     }
 
     @Test
+    void aPodWithResourceClaimsGetsTheLabelAlone() {
+        ObjectNode pod = withoutGpu();
+        pod.withObject("/spec").putArray("resourceClaims").addObject().put("name", "gpu");
+
+        Answered answer = installation.create(pod);
+
+        assertThat(answer.patched().at("/metadata/labels/gpusharing.io~1metered").asString())
+                .isEqualTo("true");
+        assertThat(answer.patched().at("/metadata/annotations").isMissingNode()).isTrue();
+        assertThat(answer.initContainers()).isEmpty();
+    }
+
+    @Test
+    void anEmptyListOfResourceClaimsIsNone() {
+        ObjectNode pod = withoutGpu();
+        pod.withObject("/spec").putArray("resourceClaims");
+
+        assertThat(installation.create(pod).operations()).isEmpty();
+    }
+
+    private static ObjectNode withoutGpu() {
+        return yaml(
+                "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: x}]}}");
+    }
+
+    @Test
     void aCompletedPodSaysWhatWasJudgedAndWhereItStood() {
         Answered answer = installation.budget("10", OnExhausted.LowerPriority).create(halfAGpu());
 
