@@ -2,6 +2,7 @@ package io.gpusharing.e2e.admission;
 
 import static io.gpusharing.e2e.admission.AdmissionCluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
@@ -264,7 +265,8 @@ class PoliciesIT {
                         pod + "/status",
                         "{status: {phase: Running, conditions: [{type: Ready, status: 'True'}]}}")
                 .orFail();
-        kubelet.delete(pod + "?gracePeriodSeconds=0").orFail();
+        // NodeRestriction looks a pod's node up in a cache, which may not know the binding yet.
+        await().untilAsserted(() -> kubelet.delete(pod + "?gracePeriodSeconds=0").orFail());
 
         assertThat(cluster.api().get(pod).code()).isEqualTo(404);
     }
