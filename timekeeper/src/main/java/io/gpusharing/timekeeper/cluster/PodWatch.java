@@ -5,7 +5,6 @@ import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodList;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.Watch;
 import io.fabric8.kubernetes.client.Watcher;
 import io.fabric8.kubernetes.client.WatcherException;
@@ -21,6 +20,7 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -76,8 +76,7 @@ final class PodWatch implements AutoCloseable {
                     begun = true;
                 }
                 String listed = list(position != null);
-                follow(position != null ? position : listed, position != null);
-                position = null;
+                position = follow(position != null ? position : listed, position != null);
                 told = false;
             } catch (InterruptedException e) {
                 return;
@@ -105,22 +104,27 @@ final class PodWatch implements AutoCloseable {
         return position;
     }
 
-    /** Returns when the API server no longer knows the position. */
-    private void follow(String position, boolean resuming) throws InterruptedException {
-        var ended = new SynchronousQueue<String>();
+    /**
+     * Returns when the API server no longer knows the position, or did not answer a question.
+     *
+     * @return where to go on; null if everything has to be told anew
+     */
+    private @Nullable String follow(String position, boolean resuming) throws InterruptedException {
+        var ended = new SynchronousQueue<End>();
         ListOptions options =
                 new ListOptionsBuilder()
                         .withResourceVersion(position)
                         .withAllowWatchBookmarks(true)
                         .build();
-        Watch watch = metered().watch(options, new Teller(ended));
+        Watch watch = metered().watch(options, new Teller(position, ended));
         try {
             if (resuming) {
                 // Now silence means that nothing happened.
                 feed.passed(position);
             }
-            String reason = ended.take();
-            log.atInfo().addKeyValue("reason", reason).log("listing pods anew");
+            End end = ended.take();
+            log.atInfo().addKeyValue("reason", end.reason()).log("listing pods anew");
+            return end.position();
         } finally {
             watch.close();
         }
@@ -135,30 +139,44 @@ final class PodWatch implements AutoCloseable {
         }
     }
 
+    /**
+     * How a watch ended.
+     *
+     * @param position up to which all was told; null if the API server may not know it any more
+     */
+    private record End(String reason, @Nullable String position) {}
+
     private final class Teller implements Watcher<Pod> {
 
-        private final SynchronousQueue<String> ended;
+        private final SynchronousQueue<End> ended;
+        private String told;
+        private boolean stopped;
 
-        Teller(SynchronousQueue<String> ended) {
+        Teller(String position, SynchronousQueue<End> ended) {
+            this.told = position;
             this.ended = ended;
         }
 
+        /** The watch calls one at a time. What comes after news that were not taken must wait. */
         @Override
         public void eventReceived(Action action, Pod pod) {
-            String position = pod.getMetadata().getResourceVersion();
-            switch (action) {
-                case ADDED, MODIFIED -> changed(pod, position);
-                case DELETED -> left(pod, position);
-                case BOOKMARK -> feed.passed(position);
-                case ERROR -> end("the API server reported an error");
+            if (stopped) {
+                return;
             }
-        }
-
-        private void changed(Pod pod, String position) {
+            String position = pod.getMetadata().getResourceVersion();
             try {
-                feed.changed(reader.apply(pod), position);
-            } catch (KubernetesClientException e) {
-                end("a pod's claims cannot be read");
+                switch (action) {
+                    case ADDED, MODIFIED -> feed.changed(reader.apply(pod), position);
+                    case DELETED -> left(pod, position);
+                    case BOOKMARK -> feed.passed(position);
+                    case ERROR -> {
+                        stop(new End("the API server reported an error", null));
+                        return;
+                    }
+                }
+                told = position;
+            } catch (RuntimeException e) {
+                stop(new End("a pod's news cannot be taken: " + e.getMessage(), told));
             }
         }
 
@@ -166,19 +184,15 @@ final class PodWatch implements AutoCloseable {
          * A watch by label says the same of a pod that was removed and of one that lost the label.
          */
         private void left(Pod pod, String position) {
-            try {
-                PodFacts last = reader.apply(pod);
-                if (last.lifecycle().removal() != null) {
-                    feed.removed(last, position);
-                    return;
-                }
-                present(last)
-                        .ifPresentOrElse(
-                                it -> feed.unlabelled(reader.apply(it), position),
-                                () -> feed.removed(last, position));
-            } catch (KubernetesClientException e) {
-                end("a pod left the watch, and nobody can say whether it is still there");
+            PodFacts last = reader.apply(pod);
+            if (last.lifecycle().removal() != null) {
+                feed.removed(last, position);
+                return;
             }
+            present(last)
+                    .ifPresentOrElse(
+                            it -> feed.unlabelled(reader.apply(it), position),
+                            () -> feed.removed(last, position));
         }
 
         private Optional<Pod> present(PodFacts pod) {
@@ -189,7 +203,7 @@ final class PodWatch implements AutoCloseable {
 
         @Override
         public void onClose(WatcherException cause) {
-            end(String.valueOf(cause.getMessage()));
+            handOver(new End(String.valueOf(cause.getMessage()), null));
         }
 
         @Override
@@ -197,14 +211,19 @@ final class PodWatch implements AutoCloseable {
             // Closed by ourselves.
         }
 
-        private void end(String reason) {
-            Thread.ofVirtual().start(() -> handOver(reason));
+        private void stop(End end) {
+            stopped = true;
+            handOver(end);
         }
 
-        private void handOver(String reason) {
+        private void handOver(End end) {
+            Thread.ofVirtual().start(() -> offer(end));
+        }
+
+        private void offer(End end) {
             try {
                 // Nobody takes it if the watch is being closed anyway.
-                boolean taken = ended.offer(reason, 10, TimeUnit.SECONDS);
+                boolean taken = ended.offer(end, 10, TimeUnit.SECONDS);
                 log.atDebug().addKeyValue("taken", taken).log("watch ended");
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();

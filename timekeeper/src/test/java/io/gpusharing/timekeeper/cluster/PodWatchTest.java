@@ -20,6 +20,7 @@ class PodWatchTest {
     private final FakeApiServer api = new FakeApiServer();
     private final CompletableFuture<List<PodFacts>> listed = new CompletableFuture<>();
     private final CompletableFuture<String> passed = new CompletableFuture<>();
+    private final CompletableFuture<String> changed = new CompletableFuture<>();
     private final CompletableFuture<String> left = new CompletableFuture<>();
 
     PodWatchTest() throws IOException {
@@ -72,6 +73,37 @@ class PodWatchTest {
             assertThat(passed.get(20, TimeUnit.SECONDS)).isEqualTo("7");
             assertThat(api.to("/pods"))
                     .anySatisfy(it -> assertThat(it.query()).contains("resourceVersion=7"));
+        }
+    }
+
+    /** As if a claim of the pod could not be read for a moment. */
+    @Test
+    void newsThatWereNotTakenAreToldAgain() throws Exception {
+        String event = LEFT.replace("DELETED", "MODIFIED").formatted("").replace("\n", "");
+        api.happen("/pods", event);
+        var reader = new PodReader(resource -> false);
+        var failing = new AtomicBoolean(true);
+        var watch =
+                new PodWatch(
+                        api.client(),
+                        pod -> {
+                            boolean isNews = "8".equals(pod.getMetadata().getResourceVersion());
+                            boolean fails = isNews && failing.getAndSet(false);
+                            if (fails) {
+                                api.happen("/pods", event);
+                            }
+                            return read(reader, pod, fails);
+                        },
+                        new Listener(),
+                        Duration.ofMillis(1),
+                        Optional::empty);
+        try (watch) {
+            watch.start();
+
+            assertThat(changed.get(20, TimeUnit.SECONDS)).isEqualTo("8");
+            assertThat(passed.get(20, TimeUnit.SECONDS))
+                    .as("goes on from before them")
+                    .isEqualTo("1");
         }
     }
 
@@ -151,7 +183,9 @@ class PodWatchTest {
         }
 
         @Override
-        public void changed(PodFacts pod, String position) {}
+        public void changed(PodFacts pod, String position) {
+            changed.complete(position);
+        }
 
         @Override
         public void removed(PodFacts pod, String position) {
