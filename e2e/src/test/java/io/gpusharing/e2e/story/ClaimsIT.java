@@ -10,6 +10,8 @@ import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.Installation;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -124,6 +126,8 @@ class ClaimsIT {
                             attributes: {kind: {string: whole}}
                           - name: gpu-3
                             attributes: {kind: {string: whole}}
+                          - name: gpu-4
+                            attributes: {kind: {string: whole}}
                         """
                                 .formatted(shared))
                 .orFail();
@@ -172,6 +176,58 @@ class ClaimsIT {
         api.create(TEAM, pod("whole", "whole")).orFail();
 
         assertThat(charge("whole").rate()).isEqualTo(1_000_000);
+    }
+
+    @Test
+    void aClaimThatTwoPodsNameIsChargedOnce() {
+        api.create(
+                        TEAM,
+                        """
+                        apiVersion: resource.k8s.io/v1
+                        kind: ResourceClaim
+                        metadata: {name: of-both}
+                        spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: whole.example.com}}]}}
+                        """)
+                .orFail();
+        for (String name : List.of("one", "other")) {
+            String naming =
+                    pod(name, "none")
+                            .replace(
+                                    "resourceClaimTemplateName: none",
+                                    "resourceClaimName: of-both");
+            api.create(TEAM, naming).orFail();
+            assertThat(charge(name).rate()).isZero();
+        }
+        assertThat(charge("of-both").rate()).isEqualTo(1_000_000);
+        assertThat(charge("of-both").since()).isEqualTo(boundAt("one"));
+
+        ends("one");
+        await("the end of the one is known")
+                .atMost(Duration.ofSeconds(60))
+                .until(() -> !charge("one").until().isEmpty());
+        assertThat(charge("of-both").until()).isEmpty();
+
+        Instant end = ends("other");
+        await("nobody holds it any more")
+                .atMost(Duration.ofSeconds(60))
+                .until(() -> !charge("of-both").until().isEmpty());
+        assertThat(charge("of-both").ended()).isEqualTo(end);
+    }
+
+    private static Instant ends(String pod) {
+        Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
+        api.merge(
+                        Api.pod(TEAM, pod) + "/status",
+                        """
+                        status:
+                          phase: Succeeded
+                          containerStatuses:
+                          - {name: cuda, image: cuda, imageID: '', ready: false, restartCount: 0,
+                             state: {terminated: {exitCode: 0, startedAt: '%s', finishedAt: '%1$s'}}}
+                        """
+                                .formatted(now))
+                .orFail();
+        return now;
     }
 
     @Test

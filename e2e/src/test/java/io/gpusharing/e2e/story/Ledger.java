@@ -113,7 +113,15 @@ final class Ledger {
 
         /** PostgreSQL writes {@code 2026-03-10 12:00:00+00}. */
         Instant since() {
-            return OffsetDateTime.parse(from.replace(' ', 'T') + ":00").toInstant();
+            return instant(from);
+        }
+
+        Instant ended() {
+            return instant(until);
+        }
+
+        private static Instant instant(String written) {
+            return OffsetDateTime.parse(written.replace(' ', 'T') + ":00").toInstant();
         }
     }
 

@@ -7,7 +7,9 @@ import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.ledger.Estimates;
 import io.gpusharing.timekeeper.ledger.Estimates.Estimate;
 import io.gpusharing.timekeeper.ledger.Ledger;
+import io.gpusharing.timekeeper.ledger.PodStay;
 import io.gpusharing.timekeeper.metering.HeldShare;
+import io.gpusharing.timekeeper.metering.PodFacts;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -76,12 +78,17 @@ class ReconcileController {
         return report;
     }
 
+    /** Not while a claim may yet become the pod's: none of it can run before. */
+    private boolean isCharged(PodFacts pod) {
+        return pod.claimed().complete() && HeldShare.holdsAny(pod, grammars);
+    }
+
     private Report look() {
-        var open = ledger.openStays();
+        List<PodStay> open =
+                ledger.openStays().stream().filter(stay -> !stay.isAllocation()).toList();
         var pods = view.pods();
         Instant now = clock.instant();
-        Reconciliation found =
-                Reconciliation.of(pods, open, pod -> HeldShare.holdsAny(pod, grammars), now);
+        Reconciliation found = Reconciliation.of(pods, open, this::isCharged, now);
         return new Report(
                 now, found.sound(), pods.size(), open.size(), found, estimates.latest(MOST));
     }

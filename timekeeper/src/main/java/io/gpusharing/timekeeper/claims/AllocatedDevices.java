@@ -2,17 +2,20 @@ package io.gpusharing.timekeeper.claims;
 
 import io.fabric8.kubernetes.api.model.resource.v1.AllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequest;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
-import io.fabric8.kubernetes.api.model.resource.v1.DeviceSubRequest;
+import io.fabric8.kubernetes.api.model.resource.v1.ExactDeviceRequest;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.Part;
 import io.gpusharing.request.Quantity;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -62,43 +65,62 @@ final class AllocatedDevices {
     }
 
     /**
-     * What a claim asks for, if that is all that is left of it: whole GPUs, as an estimate. The
-     * largest of alternatives counts.
+     * How many GPUs a claim asks for, if that is all that is left of it. The largest of
+     * alternatives counts.
      */
-    BoundShare asked(@Nullable DeviceClaim claim) {
-        long count =
-                claim == null
-                        ? 0
-                        : claim.getRequests().stream()
-                                .mapToLong(request ->
-                                        Stream.concat(
-                                                        Optional.ofNullable(request.getExactly())
-                                                                .filter(it ->
-                                                                        !Boolean.TRUE.equals(
-                                                                                it
-                                                                                        .getAdminAccess()))
-                                                                .stream()
-                                                                .map(it ->
-                                                                        count(
-                                                                                it
-                                                                                        .getDeviceClassName(),
-                                                                                it.getCount())),
-                                                        request.getFirstAvailable().stream()
-                                                                .map((DeviceSubRequest it) ->
-                                                                        count(
-                                                                                it
-                                                                                        .getDeviceClassName(),
-                                                                                it.getCount())))
-                                                .max(Long::compare)
-                                                .orElse(0L))
-                                .sum();
-        return count == 0 ? BoundShare.NONE : new BoundShare(GpuShare.whole(count), false);
+    long asked(DeviceClaim claim) {
+        // Written as null where there are none.
+        return Stream.ofNullable(claim.getRequests())
+                .flatMap(List::stream)
+                .mapToLong(this::asked)
+                .sum();
     }
 
-    private long count(String deviceClass, @Nullable Long count) {
-        boolean isGpu =
-                drivers.stream().anyMatch(driver -> driver.deviceClasses().contains(deviceClass));
-        return isGpu ? Math.min(Objects.requireNonNullElse(count, 1L), MOST_DEVICES) : 0;
+    private long asked(DeviceRequest request) {
+        ExactDeviceRequest exactly = request.getExactly();
+        if (exactly != null) {
+            return Boolean.TRUE.equals(exactly.getAdminAccess())
+                    ? 0
+                    : count(
+                            exactly.getDeviceClassName(),
+                            exactly.getAllocationMode(),
+                            exactly.getCount());
+        }
+        return request.getFirstAvailable().stream()
+                .mapToLong(
+                        it -> count(it.getDeviceClassName(), it.getAllocationMode(), it.getCount()))
+                .max()
+                .orElse(0);
+    }
+
+    private long count(String deviceClass, @Nullable String mode, @Nullable Long count) {
+        if (drivers.stream().noneMatch(driver -> driver.deviceClasses().contains(deviceClass))) {
+            return 0;
+        }
+        return "All".equals(mode)
+                ? MOST_DEVICES
+                : Math.min(Objects.requireNonNullElse(count, 1L), MOST_DEVICES);
+    }
+
+    /** Of a claim's allocation: it may be allocated again, and its name may be another's later. */
+    static UUID id(ResourceClaim claim) {
+        var of = new StringBuilder(claim.getMetadata().getUid());
+        allocation(claim)
+                .ifPresent(it -> {
+                    of.append('\n').append(it.getAllocationTimestamp());
+                    it.getDevices()
+                            .getResults()
+                            .forEach(result ->
+                                    of.append('\n')
+                                            .append(result.getDriver())
+                                            .append('/')
+                                            .append(result.getPool())
+                                            .append('/')
+                                            .append(result.getDevice())
+                                            .append('/')
+                                            .append(result.getShareID()));
+                });
+        return UUID.nameUUIDFromBytes(of.toString().getBytes(StandardCharsets.UTF_8));
     }
 
     private static Optional<AllocationResult> allocation(ResourceClaim claim) {
@@ -152,10 +174,15 @@ final class AllocatedDevices {
         return capacity == null || consumed == null ? null : Part.of(consumed, capacity);
     }
 
-    /** Empty if there is none, or it is larger than any that we read: no driver means that. */
+    /**
+     * Empty if there is none, or nobody can hold so much: larger than any that we read, or nothing.
+     * Where a driver sets no bounds Kubernetes takes over whatever a claim asks for.
+     */
     static Optional<Quantity> amount(io.fabric8.kubernetes.api.model.@Nullable Quantity written) {
         try {
-            return Optional.ofNullable(written).map(it -> Quantity.parse(it.toString()));
+            return Optional.ofNullable(written)
+                    .map(it -> Quantity.parse(it.toString()))
+                    .filter(it -> it.value().signum() > 0);
         } catch (IllegalArgumentException e) {
             return Optional.empty();
         }

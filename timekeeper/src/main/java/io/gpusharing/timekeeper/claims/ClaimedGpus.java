@@ -4,6 +4,7 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.fabric8.kubernetes.api.model.ContainerExtendedResourceRequest;
 import io.fabric8.kubernetes.api.model.ContainerStatus;
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodExtendedResourceClaimStatus;
 import io.fabric8.kubernetes.api.model.PodResourceClaim;
@@ -17,25 +18,27 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.request.BoundShare;
+import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.Quantity;
 import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.timekeeper.metering.Claimed;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.time.Instant;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
+import tools.jackson.core.JacksonException;
 
 /**
  * What pods hold by resource claims.
@@ -51,7 +54,13 @@ public class ClaimedGpus {
     private static final Logger log = LoggerFactory.getLogger(ClaimedGpus.class);
     private static final int MOST_PODS = 100_000;
     private static final int TOO_MANY_REQUESTS = 429;
+    private static final int MOST_CAUSES = 10;
+    private static final int MOST_DEVICES = 100_000;
     private static final Duration DEVICES_KEPT = Duration.ofMinutes(10);
+    private static final Duration ASKED_AGAIN = Duration.ofSeconds(10);
+
+    /** A claim that may yet become the pod's. */
+    private static final Claimed LATER = new Claimed(BoundShare.NONE, List.of(), false);
 
     private record DeviceKey(String driver, String pool, String device) {}
 
@@ -59,22 +68,35 @@ public class ClaimedGpus {
      * A claim that a pod names, or that was made for it.
      *
      * @param template what it was made from; null if it was not
-     * @param counted requests in it that are extended resources which a grammar reads
+     * @param extended requests in it by extended resources; null if it was not made for these
      */
-    private record Named(String claim, @Nullable String template, Set<String> counted) {}
+    private record Named(
+            String claim,
+            @Nullable String template,
+            @Nullable List<ContainerExtendedResourceRequest> extended) {
+
+        /** Made for the pod alone, it is no other's. */
+        boolean isOthersToo() {
+            return template == null && extended == null;
+        }
+    }
 
     private final KubernetesClient client;
     private final RequestGrammars grammars;
     private final boolean wanted;
     private final AllocatedDevices devices;
+    private final ExtendedResources extendedResources;
     private final Counter unresolved;
 
     /** Pods whose claims were read. */
-    private final Cache<UUID, BoundShare> held =
-            Caffeine.newBuilder().maximumSize(MOST_PODS).build();
+    private final Cache<UUID, Claimed> held = Caffeine.newBuilder().maximumSize(MOST_PODS).build();
 
     private final Cache<DeviceKey, Map<String, Quantity>> capacities =
-            Caffeine.newBuilder().expireAfterWrite(DEVICES_KEPT).build();
+            Caffeine.newBuilder().maximumSize(MOST_DEVICES).expireAfterWrite(DEVICES_KEPT).build();
+
+    /** Asked for in vain, a moment ago: their driver may just be restarting. */
+    private final Cache<DeviceKey, Boolean> unknown =
+            Caffeine.newBuilder().maximumSize(MOST_DEVICES).expireAfterWrite(ASKED_AGAIN).build();
 
     ClaimedGpus(
             KubernetesClient client,
@@ -85,11 +107,13 @@ public class ClaimedGpus {
         this.grammars = grammars;
         this.wanted = !properties.drivers().isEmpty();
         this.devices = new AllocatedDevices(properties.drivers());
+        this.extendedResources = new ExtendedResources(properties.drivers(), grammars);
         this.unresolved =
                 Counter.builder("gpusharing.claims.unresolved")
                         .description(
-                                "Claims of bound pods that were gone before they were read and may"
-                                        + " have been for GPUs; anything but 0 is an alert")
+                                "Claims of bound pods of which nobody can say whether they are for"
+                                        + " GPUs; each is charged as a whole one. Anything but 0 is"
+                                        + " an alert")
                         .register(registry);
     }
 
@@ -98,83 +122,87 @@ public class ClaimedGpus {
      *
      * @throws KubernetesClientException if the API server cannot be asked now
      */
-    public BoundShare of(Pod pod) {
+    public Claimed of(Pod pod) {
         if (!wanted || pod.getSpec().getNodeName() == null) {
-            return BoundShare.NONE;
+            return Claimed.NONE;
         }
         List<Named> claims = claims(pod);
-        if (claims.isEmpty()) {
-            return BoundShare.NONE;
+        long extended = extendedResources.asked(pod);
+        if (claims.isEmpty() && extended == 0) {
+            return Claimed.NONE;
         }
         UUID uid = UUID.fromString(pod.getMetadata().getUid());
-        BoundShare known = held.getIfPresent(uid);
+        Claimed known = held.getIfPresent(uid);
         if (known != null) {
             return known;
         }
-        BoundShare share = BoundShare.NONE;
-        boolean complete = true;
-        for (Named named : claims) {
-            Optional<BoundShare> part = share(pod, named);
-            share = share.plus(part.orElse(BoundShare.NONE));
-            complete &= part.isPresent();
+        Claimed claimed =
+                claims.stream().map(named -> share(pod, named)).reduce(Claimed.NONE, Claimed::plus);
+        if (claims.stream().allMatch(named -> named.extended() == null)) {
+            // The scheduler notes that claim in the pod's status, where it can be taken away.
+            claimed = claimed.plus(hasRun(pod) ? byEstimate(extended) : unlessLater(extended));
         }
-        if (complete) {
-            held.put(uid, share);
+        if (claimed.complete()) {
+            held.put(uid, claimed);
         }
-        return share;
+        return claimed;
+    }
+
+    private static Claimed unlessLater(long extended) {
+        return extended == 0 ? Claimed.NONE : LATER;
     }
 
     private List<Named> claims(Pod pod) {
         var templates = new HashMap<String, String>();
-        var claims = new ArrayList<Named>();
+        // By name: containers that share a claim may list it under several.
+        var claims = new LinkedHashMap<String, Named>();
         for (PodResourceClaim claim : pod.getSpec().getResourceClaims()) {
-            if (claim.getResourceClaimName() != null) {
-                claims.add(new Named(claim.getResourceClaimName(), null, Set.of()));
+            String name = claim.getResourceClaimName();
+            if (name != null) {
+                claims.put(name, new Named(name, null, null));
             }
             templates.put(claim.getName(), claim.getResourceClaimTemplateName());
         }
         if (pod.getStatus() == null) {
-            return claims;
+            return List.copyOf(claims.values());
         }
         for (PodResourceClaimStatus made : pod.getStatus().getResourceClaimStatuses()) {
+            String name = made.getResourceClaimName();
             // Null where the template's controller found that none is needed.
-            if (made.getResourceClaimName() != null) {
-                claims.add(
-                        new Named(
-                                made.getResourceClaimName(),
-                                templates.get(made.getName()),
-                                Set.of()));
+            if (name != null) {
+                claims.putIfAbsent(name, new Named(name, templates.get(made.getName()), null));
             }
         }
         PodExtendedResourceClaimStatus extended = pod.getStatus().getExtendedResourceClaimStatus();
         if (extended != null) {
-            claims.add(
-                    new Named(
-                            extended.getResourceClaimName(),
-                            null,
-                            extended.getRequestMappings().stream()
-                                    .filter(it -> grammars.reads(it.getResourceName()))
-                                    .map(ContainerExtendedResourceRequest::getRequestName)
-                                    .collect(Collectors.toSet())));
+            String name = extended.getResourceClaimName();
+            claims.putIfAbsent(name, new Named(name, null, extended.getRequestMappings()));
         }
-        return claims;
+        return List.copyOf(claims.values());
     }
 
-    /** Empty as long as the claim is not the pod's: then nothing of it can run. */
-    private Optional<BoundShare> share(Pod pod, Named named) {
+    private Claimed share(Pod pod, Named named) {
         try {
             return read(pod, named);
-        } catch (KubernetesClientException e) {
-            if (e.getCode() / 100 != 4 || e.getCode() == TOO_MANY_REQUESTS) {
+        } catch (RuntimeException e) {
+            if (isAway(e)) {
                 throw e;
             }
-            // Without a right for one claim all other pods are charged on.
-            tellUnresolved(pod, named, String.valueOf(e.getMessage()));
-            return Optional.empty();
+            // Whatever is wrong with one claim: all other pods are charged on.
+            return unresolved(pod, named, String.valueOf(e.getMessage()));
         }
     }
 
-    private Optional<BoundShare> read(Pod pod, Named named) {
+    /** Whether the API server may answer the same question another time. */
+    private static boolean isAway(RuntimeException problem) {
+        return problem instanceof KubernetesClientException e
+                && (e.getCode() / 100 != 4 || e.getCode() == TOO_MANY_REQUESTS)
+                && Stream.<Throwable>iterate(e, Objects::nonNull, Throwable::getCause)
+                        .limit(MOST_CAUSES)
+                        .noneMatch(JacksonException.class::isInstance);
+    }
+
+    private Claimed read(Pod pod, Named named) {
         String namespace = pod.getMetadata().getNamespace();
         ResourceClaim claim =
                 client.resources(ResourceClaim.class)
@@ -182,33 +210,83 @@ public class ClaimedGpus {
                         .withName(named.claim())
                         .get();
         if (claim != null && AllocatedDevices.isReservedFor(claim, pod.getMetadata().getUid())) {
-            return Optional.of(
+            BoundShare share =
                     devices.share(
                             claim,
-                            named.counted()::contains,
-                            result -> capacities(result, pod.getSpec().getNodeName())));
+                            request -> isCounted(named, request),
+                            result -> capacities(result, pod.getSpec().getNodeName()));
+            return named.isOthersToo() && !share.equals(BoundShare.NONE)
+                    ? new Claimed(
+                            BoundShare.NONE,
+                            List.of(
+                                    new Claimed.Allocation(
+                                            AllocatedDevices.id(claim), named.claim(), share)),
+                            true)
+                    : own(share);
         }
         if (!hasRun(pod)) {
-            return Optional.empty();
+            // Pods that no scheduler binds come before their claims.
+            return LATER;
         }
-        DeviceClaim spec =
-                claim != null
-                        ? claim.getSpec().getDevices()
-                        : named.template() == null ? null : template(namespace, named.template());
-        if (spec == null) {
-            tellUnresolved(pod, named, "neither the claim nor its template is there any more");
+        if (named.extended() != null) {
+            return byEstimate(extendedResources.asked(pod));
         }
-        return Optional.of(devices.asked(spec));
+        DeviceClaim spec = null;
+        if (claim != null) {
+            spec = isAsOldAs(claim, pod) ? claim.getSpec().getDevices() : null;
+        } else if (named.template() != null) {
+            ResourceClaimTemplate template =
+                    client.resources(ResourceClaimTemplate.class)
+                            .inNamespace(namespace)
+                            .withName(named.template())
+                            .get();
+            spec =
+                    template != null && isAsOldAs(template, pod)
+                            ? template.getSpec().getSpec().getDevices()
+                            : null;
+        }
+        return spec == null
+                ? unresolved(pod, named, "neither the claim nor its template is there any more")
+                : byEstimate(devices.asked(spec));
     }
 
-    private void tellUnresolved(Pod pod, Named named, String reason) {
+    private boolean isCounted(Named named, String request) {
+        return named.extended() != null
+                && named.extended().stream()
+                        .anyMatch(it ->
+                                request.equals(it.getRequestName())
+                                        && grammars.reads(it.getResourceName()));
+    }
+
+    /** What was made after a pod had started is none of its: a name is free again. */
+    private static boolean isAsOldAs(HasMetadata object, Pod pod) {
+        String started = pod.getStatus().getStartTime();
+        return started == null
+                || !Instant.parse(object.getMetadata().getCreationTimestamp())
+                        .isAfter(Instant.parse(started));
+    }
+
+    private static Claimed own(BoundShare share) {
+        return new Claimed(share, List.of(), true);
+    }
+
+    private static Claimed byEstimate(long gpus) {
+        return gpus == 0 ? Claimed.NONE : own(new BoundShare(GpuShare.whole(gpus), false));
+    }
+
+    /** Never nothing: whoever makes the traces vanish would gain by it. */
+    private Claimed unresolved(Pod pod, Named named, String reason) {
+        if (!hasRun(pod)) {
+            return LATER;
+        }
         unresolved.increment();
         log.atWarn()
                 .addKeyValue("namespace", pod.getMetadata().getNamespace())
                 .addKeyValue("pod", pod.getMetadata().getName())
                 .addKeyValue("claim", named.claim())
                 .addKeyValue("reason", reason)
-                .log("nobody can say whether a pod's claim is for GPUs; it is not charged");
+                .log("nobody can say what a pod's claim is for; it is charged as a whole GPU");
+        return byEstimate(1);
     }
 
     private static boolean hasRun(Pod pod) {
@@ -222,24 +300,18 @@ public class ClaimedGpus {
                         .anyMatch(it -> it.getRunning() != null || it.getTerminated() != null);
     }
 
-    private @Nullable DeviceClaim template(String namespace, String name) {
-        ResourceClaimTemplate template =
-                client.resources(ResourceClaimTemplate.class)
-                        .inNamespace(namespace)
-                        .withName(name)
-                        .get();
-        return template == null ? null : template.getSpec().getSpec().getDevices();
-    }
-
     private Optional<Map<String, Quantity>> capacities(
             DeviceRequestAllocationResult result, String node) {
         var key = new DeviceKey(result.getDriver(), result.getPool(), result.getDevice());
-        if (capacities.getIfPresent(key) == null) {
+        if (capacities.getIfPresent(key) == null && unknown.getIfPresent(key) == null) {
             learn("spec.nodeName", node);
-        }
-        if (capacities.getIfPresent(key) == null) {
-            // A device that is no node's own.
-            learn("spec.driver", result.getDriver());
+            if (capacities.getIfPresent(key) == null) {
+                // A device that is no node's own.
+                learn("spec.driver", result.getDriver());
+            }
+            if (capacities.getIfPresent(key) == null) {
+                unknown.put(key, true);
+            }
         }
         return Optional.ofNullable(capacities.getIfPresent(key));
     }

@@ -6,6 +6,9 @@ import io.fabric8.kubernetes.api.model.FieldsV1;
 import io.fabric8.kubernetes.api.model.ManagedFieldsEntry;
 import io.fabric8.kubernetes.api.model.NodeStatus;
 import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationResult;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimStatus;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +27,7 @@ import tools.jackson.databind.json.JsonMapper;
  * <p>What is left out is not written either: this client makes no pods and nodes, and what it
  * changes of a pod it names in a patch.
  */
-final class LeanObjects {
+public final class LeanObjects {
 
     /** Where it is noted who wrote when a pod was scheduled; nothing else of such notes is read. */
     private static final List<String> POD_SCHEDULED =
@@ -36,13 +39,17 @@ final class LeanObjects {
 
     private LeanObjects() {}
 
-    static KubernetesSerialization serialization() {
+    /** What reads them. */
+    public static KubernetesSerialization serialization() {
         return new KubernetesSerialization(
                 JsonMapper.builder()
                         .addMixIn(FieldsV1.class, OfFields.class)
                         .addMixIn(PodSpec.class, Spec.class)
                         .addMixIn(Container.class, OfContainer.class)
                         .addMixIn(NodeStatus.class, OfNode.class)
+                        .addMixIn(DeviceClaim.class, WithoutParameters.class)
+                        .addMixIn(DeviceAllocationResult.class, WithoutParameters.class)
+                        .addMixIn(ResourceClaimStatus.class, OfClaim.class)
                         .build(),
                 true);
     }
@@ -120,4 +127,12 @@ final class LeanObjects {
 
     @JsonIgnoreProperties({"images", "volumesAttached", "volumesInUse"})
     private interface OfNode {}
+
+    /** Whatever somebody writes for a driver to read; it may look like an object that it is not. */
+    @JsonIgnoreProperties("config")
+    private interface WithoutParameters {}
+
+    /** The same of what drivers write. */
+    @JsonIgnoreProperties("devices")
+    private interface OfClaim {}
 }

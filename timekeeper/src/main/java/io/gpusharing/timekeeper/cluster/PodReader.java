@@ -13,11 +13,11 @@ import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodStatus;
 import io.fabric8.kubernetes.api.model.ResourceRequirements;
 import io.gpusharing.Names;
-import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.Quantity;
+import io.gpusharing.timekeeper.metering.Claimed;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import io.gpusharing.timekeeper.metering.PodFacts.Lifecycle;
 import io.gpusharing.timekeeper.metering.PodFacts.Owner;
@@ -46,7 +46,7 @@ public final class PodReader {
     private static final Set<String> LOST = Set.of("DeletionByTaintManager", "DeletionByPodGC");
 
     private final Predicate<String> gpuResource;
-    private final Function<Pod, BoundShare> claims;
+    private final Function<Pod, Claimed> claims;
 
     /** Thousands of pods ask for the same in the same namespaces. */
     private final Interner<PodRequest> requests = Interner.newWeakInterner();
@@ -57,14 +57,14 @@ public final class PodReader {
      * @param gpuResource which extended resources are GPUs
      */
     public PodReader(Predicate<String> gpuResource) {
-        this(gpuResource, pod -> BoundShare.NONE);
+        this(gpuResource, pod -> Claimed.NONE);
     }
 
     /**
      * @param gpuResource which extended resources are GPUs
      * @param claims what a pod holds by resource claims
      */
-    public PodReader(Predicate<String> gpuResource, Function<Pod, BoundShare> claims) {
+    public PodReader(Predicate<String> gpuResource, Function<Pod, Claimed> claims) {
         this.gpuResource = gpuResource;
         this.claims = claims;
     }

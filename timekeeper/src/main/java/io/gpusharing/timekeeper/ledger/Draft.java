@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.ledger;
 
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.NodeFacts;
+import io.gpusharing.timekeeper.ledger.Holders.Holder;
 import io.gpusharing.timekeeper.ledger.PodStay.ByUse;
 import io.gpusharing.timekeeper.ledger.PodStay.Held;
 import io.gpusharing.timekeeper.ledger.PodStay.Metering;
@@ -10,7 +11,10 @@ import io.gpusharing.timekeeper.ledger.Posting.Correction;
 import io.gpusharing.timekeeper.ledger.Posting.Heard;
 import io.gpusharing.timekeeper.ledger.Posting.Move;
 import io.gpusharing.timekeeper.ledger.Posting.Read;
+import io.gpusharing.timekeeper.metering.Claimed.Allocation;
+import io.gpusharing.timekeeper.metering.HeldShare;
 import io.gpusharing.timekeeper.metering.PodFacts;
+import io.gpusharing.timekeeper.metering.PodFacts.Owner;
 import io.gpusharing.timekeeper.metering.Stay.Begin;
 import io.gpusharing.timekeeper.metering.Stay.Ended;
 import io.gpusharing.timekeeper.metering.Weight;
@@ -35,6 +39,8 @@ final class Draft {
     private static final int LARGE = 50_000;
 
     private final Function<UUID, @Nullable PodStay> book;
+    private final Holders before;
+    private final List<Holder> joined = new ArrayList<>();
     private final Tariffs tariffs;
     private final Instant meteringStart;
     private final Map<UUID, PodStay> changed = new LinkedHashMap<>();
@@ -44,10 +50,16 @@ final class Draft {
 
     /**
      * @param book the stays as they are committed
+     * @param before who holds allocations, as it is committed
      * @param meteringStart nothing before is charged
      */
-    Draft(Function<UUID, @Nullable PodStay> book, Tariffs tariffs, Instant meteringStart) {
+    Draft(
+            Function<UUID, @Nullable PodStay> book,
+            Holders before,
+            Tariffs tariffs,
+            Instant meteringStart) {
         this.book = book;
+        this.before = before;
         this.tariffs = tariffs;
         this.meteringStart = meteringStart;
     }
@@ -71,17 +83,51 @@ final class Draft {
             NodeFacts facts,
             Weight weight,
             boolean watched) {
+        var identity = new Identity(pod.uid(), pod.namespace(), pod.name(), pod.owner(), node);
+        return begin(identity, begin, held, facts, weight, watched, false);
+    }
+
+    /** A first pod begins to hold what was allocated to a claim. */
+    PodStay begin(
+            UUID id,
+            Allocation allocated,
+            PodStay holder,
+            Begin begin,
+            NodeFacts facts,
+            Weight weight) {
+        var identity =
+                new Identity(
+                        id,
+                        holder.namespace(),
+                        allocated.claim(),
+                        new Owner("ResourceClaim", allocated.claim(), ""),
+                        holder.node());
+        BoundShare held = HeldShare.limited(allocated.share());
+        return begin(identity, begin, held, facts, weight, false, true);
+    }
+
+    private record Identity(
+            UUID uid, String namespace, String name, @Nullable Owner owner, String node) {}
+
+    private PodStay begin(
+            Identity of,
+            Begin begin,
+            BoundShare held,
+            NodeFacts facts,
+            Weight weight,
+            boolean watched,
+            boolean allocation) {
         Instant start = begin.at().isBefore(meteringStart) ? meteringStart : begin.at();
-        List<Tariff> history = history(pod.namespace(), start);
+        List<Tariff> history = history(of.namespace(), start);
         Tariff first = history.getFirst();
         var frozen = new Held(held.share(), held.memoryKnown(), true);
         PodStay stay =
                 new PodStay(
-                        pod.uid(),
-                        pod.namespace(),
-                        pod.name(),
-                        pod.owner(),
-                        node,
+                        of.uid(),
+                        of.namespace(),
+                        of.name(),
+                        of.owner(),
+                        of.node(),
                         first.budget(),
                         Price.of(frozen, first.rule().on(facts), weight),
                         frozen,
@@ -92,16 +138,35 @@ final class Draft {
                         null,
                         false,
                         null,
-                        new Metering(watched, byUse(first, start)));
+                        new Metering(watched, allocation, allocation ? null : byUse(first, start)));
         for (Tariff next : history.subList(1, history.size())) {
             stay = post(stay, next.since());
             stay =
                     stay.on(
                             next.budget(),
                             stay.priced(next.rule(), facts),
-                            byUse(next, stay.postedUntil()));
+                            allocation ? null : byUse(next, stay.postedUntil()));
         }
         return put(stay);
+    }
+
+    /** From now on the allocation ends no earlier than the pod does. */
+    void join(UUID allocation, UUID pod) {
+        joined.add(new Holder(allocation, pod));
+    }
+
+    /** The pods that hold an allocation, or did. */
+    Stream<UUID> holders(UUID allocation) {
+        return Stream.concat(
+                before.pods(allocation),
+                joined.stream().filter(it -> it.allocation().equals(allocation)).map(Holder::pod));
+    }
+
+    /** What a pod holds, or held, beside others. */
+    Stream<UUID> allocations(UUID pod) {
+        return Stream.concat(
+                before.allocations(pod),
+                joined.stream().filter(it -> it.pod().equals(pod)).map(Holder::allocation));
     }
 
     /** Nothing was measured yet of a stay that begins. */
@@ -186,7 +251,7 @@ final class Draft {
                 changed.values().stream()
                         .map(after -> new Move(book.apply(after.uid()), after))
                         .toList();
-        return new Posting(moves, charges, corrections, read, heard);
+        return new Posting(moves, joined, charges, corrections, read, heard);
     }
 
     private PodStay put(PodStay stay) {

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.ledger;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.database.Timestamps;
+import io.gpusharing.timekeeper.ledger.Holders.Holder;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
@@ -80,6 +81,33 @@ public class Ledger {
                 .param(1, cluster)
                 .param(2, Columns.uuids(pods))
                 .query(Rows::stay)
+                .list();
+    }
+
+    /** Of all allocations that have not ended, the pods that hold them or did. */
+    List<Holder> holders() {
+        return jdbc.sql(
+                        """
+                        select h.allocation, h.pod_uid
+                        from pod_stay s join claim_holder h on h.cluster = s.cluster and h.allocation = s.pod_uid
+                        where s.cluster = :cluster and s.held_until is null and s.allocation
+                        """)
+                .param("cluster", cluster)
+                .query(Rows::holder)
+                .list();
+    }
+
+    /** The same of all allocations that any of these pods held. */
+    List<Holder> holders(Collection<UUID> pods) {
+        return jdbc.sql(
+                        """
+                        select allocation, pod_uid from claim_holder where cluster = ? and allocation in
+                            (select allocation from claim_holder where cluster = ? and pod_uid = any(?))
+                        """)
+                .param(1, cluster)
+                .param(2, cluster)
+                .param(3, Columns.uuids(pods))
+                .query(Rows::holder)
                 .list();
     }
 

@@ -11,7 +11,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pod's stay on GPUs: what it holds, since when, who pays, and how far that is posted.
+ * A pod's stay on GPUs: what it holds, since when, who pays, and how far that is posted. Devices of
+ * a claim that several pods may hold have one of their own.
  *
  * @param budget who pays; {@link Tariff#NOBODY} if no budget names the namespace
  * @param price what is charged for it, each second
@@ -77,9 +78,11 @@ public record PodStay(
      *
      * @param watched whether it carries our label, so that the watch tells of it; only the sweep
      *     finds the others
+     * @param allocation whether it is no pod but what was allocated to a claim: it begins with the
+     *     first of the pods that hold it and ends with the last
      * @param use since when it is charged by measured use; null if by allocation
      */
-    public record Metering(boolean watched, @Nullable ByUse use) {}
+    public record Metering(boolean watched, boolean allocation, @Nullable ByUse use) {}
 
     /**
      * A stretch that is charged by measured use. It begins anew when the terms change.
@@ -115,6 +118,11 @@ public record PodStay(
         return until == null;
     }
 
+    /** Whether it is no pod, but what pods hold together. */
+    public boolean isAllocation() {
+        return metering.allocation();
+    }
+
     /** Whether it is charged by measured use, and not by allocation. */
     boolean byUse() {
         return metering.use() != null;
@@ -133,7 +141,7 @@ public record PodStay(
                 until,
                 estimated,
                 endBound,
-                new Metering(metering.watched(), use));
+                new Metering(metering.watched(), metering.allocation(), use));
     }
 
     PodStay ended(Instant at, boolean estimate, @Nullable Instant bound) {
@@ -153,7 +161,7 @@ public record PodStay(
                 until,
                 estimated,
                 endBound,
-                new Metering(watched, metering.use()));
+                new Metering(watched, metering.allocation(), metering.use()));
     }
 
     /** Entries say what was measured until then; null if they do not any more. */
@@ -170,6 +178,7 @@ public record PodStay(
                         endBound,
                         new Metering(
                                 metering.watched(),
+                                metering.allocation(),
                                 new ByUse(use.since(), use.used(), use.covered(), at)));
     }
 

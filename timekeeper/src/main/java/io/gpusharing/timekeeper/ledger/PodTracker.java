@@ -1,5 +1,8 @@
 package io.gpusharing.timekeeper.ledger;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.timekeeper.cluster.ClusterView;
@@ -11,13 +14,18 @@ import io.gpusharing.timekeeper.ledger.News.Swept;
 import io.gpusharing.timekeeper.ledger.News.Task;
 import io.gpusharing.timekeeper.ledger.News.Unlabelled;
 import io.gpusharing.timekeeper.ledger.Posting.Heard;
+import io.gpusharing.timekeeper.metering.Claimed.Allocation;
 import io.gpusharing.timekeeper.metering.HeldShare;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import io.gpusharing.timekeeper.metering.Stay;
+import io.gpusharing.timekeeper.metering.Stay.Begin;
+import io.gpusharing.timekeeper.metering.Weight;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -112,7 +120,7 @@ final class PodTracker {
         for (News news : batch) {
             switch (news) {
                 case Listed listed -> {
-                    for (PodFacts pod : listed.pods()) {
+                    for (PodFacts pod : inOrder(listed.pods())) {
                         observe(draft, pod, listed.at());
                         draft = stays.relieved(draft);
                     }
@@ -123,7 +131,7 @@ final class PodTracker {
                     at = listed.at();
                 }
                 case Swept all -> {
-                    for (PodFacts pod : all.pods()) {
+                    for (PodFacts pod : inOrder(all.pods())) {
                         if (!isTheWatchs(draft.stay(pod.uid()))) {
                             hold(draft, pod, Stay.of(pod, seconds(all.at())), false);
                             found.add(pod.uid());
@@ -191,8 +199,20 @@ final class PodTracker {
                         .filter(uid -> stays.get(uid) == null)
                         .collect(Collectors.toSet());
         if (!unknown.isEmpty()) {
-            stays.hold(ledger.stays(unknown));
+            stays.remember(unknown);
         }
+    }
+
+    /** What pods hold together begins with the first of them. */
+    private static List<PodFacts> inOrder(List<PodFacts> pods) {
+        return pods.stream().allMatch(pod -> pod.claimed().shared().isEmpty())
+                ? pods
+                : pods.stream().sorted(Comparator.comparing(PodTracker::bound)).toList();
+    }
+
+    private static Instant bound(PodFacts pod) {
+        Instant scheduled = pod.lifecycle().scheduled();
+        return scheduled == null ? pod.lifecycle().created() : scheduled;
     }
 
     private static Stream<PodFacts> pods(News news) {
@@ -235,9 +255,13 @@ final class PodTracker {
             case Stay.Open open -> {
                 PodStay stay = draft.stay(pod.uid());
                 if (stay == null) {
-                    begin(draft, pod, open.begin(), watched);
+                    // What it holds by claims is frozen here, so all of them are waited for.
+                    if (pod.claimed().complete()) {
+                        begin(draft, pod, open.begin(), watched);
+                    }
                 } else if (!stay.open()) {
                     draft.reopen(stay);
+                    followHolder(draft, stay.uid());
                 }
             }
             case Stay.Ended ended -> {
@@ -268,20 +292,84 @@ final class PodTracker {
     }
 
     /** Null for a pod that carries our label but asks for no GPU. */
-    private @Nullable PodStay begin(Draft draft, PodFacts pod, Stay.Begin begin, boolean watched) {
+    private @Nullable PodStay begin(Draft draft, PodFacts pod, Begin begin, boolean watched) {
         String node = Objects.requireNonNull(pod.placement().node());
         NodeFacts facts = view.node(node).orElse(NodeFacts.UNKNOWN);
-        return HeldShare.of(pod, facts, grammars)
-                .map(held ->
-                        draft.begin(
-                                pod,
-                                node,
-                                begin,
-                                held,
-                                facts,
-                                weights.at(begin.at(), facts),
-                                watched))
-                .orElse(null);
+        BoundShare held = HeldShare.of(pod, facts, grammars).orElse(null);
+        if (held == null) {
+            return null;
+        }
+        Weight weight = weights.at(begin.at(), facts);
+        PodStay stay = draft.begin(pod, node, begin, held, facts, weight, watched);
+        for (Allocation allocated : pod.claimed().shared()) {
+            join(draft, stay, allocated, begin, facts, weight);
+        }
+        return stay;
+    }
+
+    /** The pod begins to hold what others may hold, too: all of them are charged for it once. */
+    private void join(
+            Draft draft,
+            PodStay pod,
+            Allocation allocated,
+            Begin begin,
+            NodeFacts facts,
+            Weight weight) {
+        UUID id = allocated.id();
+        UUID another = UUID.nameUUIDFromBytes((id + "/" + pod.uid()).getBytes(UTF_8));
+        PodStay known = known(draft, id);
+        if (known == null) {
+            draft.begin(id, allocated, pod, begin, facts, weight);
+        } else if (known.until() != null && known.until().isBefore(pod.from())) {
+            // Nobody held it meanwhile.
+            id = another;
+            draft.begin(id, allocated, pod, begin, facts, weight);
+        } else if (pod.from().isBefore(known.from())) {
+            // Who began before was told later.
+            PodStay earlier = draft.begin(another, allocated, pod, begin, facts, weight);
+            draft.end(earlier, new Stay.Ended(begin, known.from(), false, null), null, List.of());
+        }
+        draft.join(id, pod.uid());
+        follow(draft, id);
+    }
+
+    private void followHolder(Draft draft, UUID pod) {
+        draft.allocations(pod).toList().forEach(allocation -> follow(draft, allocation));
+    }
+
+    /** An allocation is held as long as any of its pods does. */
+    private void follow(Draft draft, UUID allocation) {
+        PodStay claim = known(draft, allocation);
+        List<PodStay> holders =
+                draft.holders(allocation)
+                        .map(pod -> known(draft, pod))
+                        .filter(Objects::nonNull)
+                        .toList();
+        if (claim == null || holders.isEmpty()) {
+            return;
+        }
+        if (holders.stream().anyMatch(PodStay::open)) {
+            if (!claim.open()) {
+                draft.reopen(claim);
+            }
+            return;
+        }
+        PodStay last = Collections.max(holders, Comparator.comparing(PodTracker::end));
+        var ended = new Stay.Ended(claim.from(), end(last), last.estimated());
+        end(draft, claim, ended, last.endBound());
+    }
+
+    private static Instant end(PodStay stay) {
+        return Objects.requireNonNull(stay.until());
+    }
+
+    /** Also if it has ended, and memory does not hold it any more. */
+    private @Nullable PodStay known(Draft draft, UUID uid) {
+        PodStay stay = draft.stay(uid);
+        if (stay == null) {
+            stays.hold(ledger.stays(List.of(uid)));
+        }
+        return draft.stay(uid);
     }
 
     private void end(Draft draft, PodStay stay, Stay.Ended ended, @Nullable Instant bound) {
@@ -292,6 +380,7 @@ final class PodTracker {
                 ended,
                 bound,
                 beyond ? ledger.entriesBeyond(stay.uid(), ended.to()) : List.of());
+        followHolder(draft, stay.uid());
     }
 
     /** Open stays whose pods are not in the list: their ends are waited for, or estimated. */
@@ -331,6 +420,7 @@ final class PodTracker {
         // Who began in an earlier list of the same batch may have gone since, too.
         return Stream.concat(stays.all().map(draft::now), draft.begun().stream())
                 .filter(PodStay::open)
+                .filter(stay -> !stay.isAllocation())
                 .filter(which)
                 .filter(stay -> !present.contains(stay.uid()));
     }

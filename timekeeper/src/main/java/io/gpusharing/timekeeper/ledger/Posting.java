@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.ledger;
 
+import io.gpusharing.timekeeper.ledger.Holders.Holder;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
@@ -9,11 +10,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * What one transaction writes.
  *
+ * @param holders pods that begin to hold an allocation
  * @param read what the corrections were drawn up from
  * @param heard how far what the API server tells has come with it
  */
 public record Posting(
         List<Move> moves,
+        List<Holder> holders,
         List<Entry> charges,
         List<Correction> corrections,
         List<Read> read,
@@ -48,6 +51,7 @@ public record Posting(
 
     public Posting {
         moves = List.copyOf(moves);
+        holders = List.copyOf(holders);
         charges = List.copyOf(charges);
         corrections = List.copyOf(corrections);
         read = List.copyOf(read);

@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.ledger;
 
 import io.gpusharing.timekeeper.database.Timestamps;
+import io.gpusharing.timekeeper.ledger.Holders.Holder;
 import io.gpusharing.timekeeper.ledger.PodStay.ByUse;
 import io.gpusharing.timekeeper.ledger.Posting.Correction;
 import io.gpusharing.timekeeper.ledger.Posting.Heard;
@@ -44,6 +45,7 @@ final class PostingRows {
     void write(Posting posting) {
         begin(posting.moves().stream().filter(move -> move.before() == null).toList());
         change(posting.moves().stream().filter(move -> move.before() != null).toList());
+        hold(posting.holders());
         demandThatAllWasRead(posting.read());
         charge(posting.charges());
         correct(posting.corrections());
@@ -63,12 +65,12 @@ final class PostingRows {
                             held_from, posted_until, charged_until, held_until, estimated, end_bound,
                             share_rate, model, weight, weight_known, watched, use_since,
                             compute_numerator, compute_denominator, memory_numerator, memory_denominator,
-                            begin_estimated)
+                            begin_estimated, allocation)
                         select ?, * from unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[],
                             ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::boolean[], ?::timestamptz[],
                             ?::timestamptz[], ?::timestamptz[], ?::timestamptz[], ?::boolean[], ?::timestamptz[],
                             ?::bigint[], ?::text[], ?::bigint[], ?::boolean[], ?::boolean[], ?::timestamptz[],
-                            ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::boolean[])
+                            ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::boolean[], ?::boolean[])
                         """)
                 .params(
                         Columns.of(stays)
@@ -101,6 +103,7 @@ final class PostingRows {
                                 .number(stay -> stay.share().memoryPart().numerator())
                                 .number(stay -> stay.share().memoryPart().denominator())
                                 .flag(PodStay::beginEstimated)
+                                .flag(PodStay::isAllocation)
                                 .parameters())
                 .update();
     }
@@ -172,6 +175,24 @@ final class PostingRows {
         if (changed != moves.size()) {
             throw new OutOfStepException(moves.size() - changed);
         }
+    }
+
+    private void hold(List<Holder> holders) {
+        if (holders.isEmpty()) {
+            return;
+        }
+        jdbc.sql(
+                        """
+                        insert into claim_holder (cluster, allocation, pod_uid)
+                        select ?, * from unnest(?::uuid[], ?::uuid[])
+                        """)
+                .params(
+                        Columns.of(holders)
+                                .constant(cluster)
+                                .uuid(Holder::allocation)
+                                .uuid(Holder::pod)
+                                .parameters())
+                .update();
     }
 
     /**

@@ -50,7 +50,9 @@ final class Repricing {
         Map<UUID, Measured> measured =
                 settlement.measured(
                         changes.stream()
-                                .filter(it -> committed(it).byUse() || it.tariff().byUse())
+                                .filter(it ->
+                                        committed(it).byUse()
+                                                || isByUse(it.tariff(), committed(it)))
                                 .map(this::committed)
                                 .toList());
         settlement.settle(
@@ -65,7 +67,9 @@ final class Repricing {
                     stay,
                     it.tariff().budget(),
                     it.price(),
-                    it.tariff().byUse() ? Settlement.stretch(stay, measured.get(it.uid())) : null);
+                    isByUse(it.tariff(), stay)
+                            ? Settlement.stretch(stay, measured.get(it.uid()))
+                            : null);
         }
         stays.commit(draft);
     }
@@ -77,7 +81,7 @@ final class Repricing {
         boolean same =
                 tariff.budget().equals(stay.budget())
                         && (costsTheSame(price, stay) || tellsNothing(node, tariff))
-                        && tariff.byUse() == stay.byUse();
+                        && isByUse(tariff, stay) == stay.byUse();
         return same
                 ? Stream.empty()
                 : Stream.of(new Change(stay.uid(), tariff, price, since(stay, tariff, now)));
@@ -105,6 +109,11 @@ final class Repricing {
     private static boolean tellsNothing(NodeFacts node, Tariff tariff) {
         return tariff.rule().reference() != null
                 && node.capacity().values().stream().allMatch(Quantity::isZero);
+    }
+
+    /** Nobody measures what several pods hold together. */
+    private static boolean isByUse(Tariff tariff, PodStay stay) {
+        return tariff.byUse() && !stay.isAllocation();
     }
 
     private PodStay committed(Change change) {

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.ledger;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.Part;
 import io.gpusharing.timekeeper.database.Timestamps;
+import io.gpusharing.timekeeper.ledger.Holders.Holder;
 import io.gpusharing.timekeeper.ledger.PodStay.ByUse;
 import io.gpusharing.timekeeper.ledger.PodStay.Held;
 import io.gpusharing.timekeeper.ledger.PodStay.Metering;
@@ -44,7 +45,7 @@ final class Rows {
                 Timestamps.instantOrNull(row, "held_until"),
                 row.getBoolean("estimated"),
                 Timestamps.instantOrNull(row, "end_bound"),
-                new Metering(row.getBoolean("watched"), use(row)));
+                new Metering(row.getBoolean("watched"), row.getBoolean("allocation"), use(row)));
     }
 
     private static Held held(ResultSet row) throws SQLException {
@@ -84,6 +85,10 @@ final class Rows {
                 Timestamps.instant(row, "charged_from"),
                 Timestamps.instant(row, "charged_to"),
                 row.getLong("rate"));
+    }
+
+    static Holder holder(ResultSet row, int number) throws SQLException {
+        return new Holder(uuid(row, "allocation"), uuid(row, "pod_uid"));
     }
 
     private static UUID uuid(ResultSet row, String column) throws SQLException {

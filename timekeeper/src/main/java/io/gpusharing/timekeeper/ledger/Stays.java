@@ -20,6 +20,7 @@ final class Stays {
     private final Ledger ledger;
     private final Tariffs tariffs;
     private final Map<UUID, PodStay> committed = new HashMap<>();
+    private final Holders holders = new Holders();
     private Ledger.@Nullable State state;
     private Instant seen = Instant.MIN;
     private @Nullable Instant swept;
@@ -40,6 +41,8 @@ final class Stays {
     void load(Ledger.State read) {
         committed.clear();
         hold(ledger.openStays());
+        holders.clear();
+        holders.add(ledger.holders());
         seen = read.seenUntil() == null ? read.meteringStart() : read.seenUntil();
         swept = read.sweptUntil();
         tariffs.restored(open());
@@ -85,14 +88,38 @@ final class Stays {
         read.forEach(stay -> committed.put(stay.uid(), stay));
     }
 
+    /** Takes the stays of these pods into memory, and who held allocations beside them. */
+    void remember(Collection<UUID> pods) {
+        List<PodStay> read = ledger.stays(pods);
+        hold(read);
+        if (!read.isEmpty()) {
+            holders.add(ledger.holders(read.stream().map(PodStay::uid).toList()));
+        }
+    }
+
     /** Takes stays out of memory; their rows stay. */
     void release(Collection<UUID> uids) {
+        for (UUID pod : uids) {
+            holders.allocations(pod)
+                    .filter(it -> !isOpen(it))
+                    .toList()
+                    .forEach(allocation -> {
+                        holders.remove(allocation);
+                        committed.remove(allocation);
+                    });
+        }
         committed.keySet().removeAll(uids);
+    }
+
+    private boolean isOpen(UUID uid) {
+        PodStay stay = committed.get(uid);
+        return stay != null && stay.open();
     }
 
     /** A new draft that begins with what is committed. */
     Draft draft() {
-        return new Draft(committed::get, tariffs, Objects.requireNonNull(state).meteringStart());
+        return new Draft(
+                committed::get, holders, tariffs, Objects.requireNonNull(state).meteringStart());
     }
 
     void commit(Draft draft) {
@@ -112,6 +139,7 @@ final class Stays {
         }
         ledger.post(posting);
         posting.moves().forEach(move -> committed.put(move.after().uid(), move.after()));
+        holders.add(posting.holders());
         seen = heard.seen() == null ? seen : heard.seen();
         swept = heard.swept() == null ? swept : heard.swept();
         tariffs.posted(posting);

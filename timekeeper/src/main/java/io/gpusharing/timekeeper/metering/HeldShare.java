@@ -33,21 +33,21 @@ public final class HeldShare {
                 });
     }
 
-    /** The same, with what the pod holds by resource claims. */
+    /** The same, with what the pod alone holds by resource claims. */
     public static Optional<BoundShare> of(PodFacts pod, NodeFacts node, RequestGrammars grammars) {
         Optional<BoundShare> asked = of(pod.request(), node, grammars);
-        return pod.claimed().equals(BoundShare.NONE)
+        return pod.claimed().isNone()
                 ? asked
-                : Optional.of(limited(asked.orElse(BoundShare.NONE).plus(pod.claimed())));
+                : Optional.of(limited(asked.orElse(BoundShare.NONE).plus(pod.claimed().own())));
     }
 
     /** Whether a pod asks for GPUs, or holds some by claims. */
     public static boolean holdsAny(PodFacts pod, RequestGrammars grammars) {
-        return !pod.claimed().equals(BoundShare.NONE)
-                || grammars.grammarOf(pod.request()).isPresent();
+        return !pod.claimed().isNone() || grammars.grammarOf(pod.request()).isPresent();
     }
 
-    private static BoundShare limited(BoundShare held) {
+    /** The same, or as much as is ever charged. */
+    public static BoundShare limited(BoundShare held) {
         GpuShare share = held.share();
         return Math.max(share.compute(), share.memory()) > ShareRule.MOST ? ABSURD : held;
     }

@@ -1,6 +1,5 @@
 package io.gpusharing.timekeeper.metering;
 
-import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.PodRequest;
 import java.time.Instant;
 import java.util.Map;
@@ -21,7 +20,7 @@ public record PodFacts(
         String name,
         @Nullable Owner owner,
         PodRequest request,
-        BoundShare claimed,
+        Claimed claimed,
         Map<String, String> annotations,
         Placement placement,
         Lifecycle lifecycle) {

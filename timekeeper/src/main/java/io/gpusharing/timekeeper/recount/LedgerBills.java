@@ -49,7 +49,7 @@ public class LedgerBills {
                    array_agg(extract(epoch from coalesce(p.since, s.held_from))::bigint) as since,
                    array_agg(extract(epoch from coalesce(p.until, s.held_from))::bigint) as until
               from pod_stay s left join paid p on p.pod_uid = s.pod_uid
-             where s.cluster = :cluster and s.held_from < :to::timestamptz
+             where s.cluster = :cluster and s.held_from < :to::timestamptz and not s.allocation
              group by s.cluster, s.pod_uid
             """;
 

@@ -78,6 +78,14 @@ public final class Recount {
                     Held.NOTHING,
                     "its node shares GPUs by replicas, which are not recounted");
         }
+        if (spec.path("resourceClaims").size() > 0) {
+            return bill(
+                    pod,
+                    from,
+                    end,
+                    Held.NOTHING,
+                    "it has resource claims, which are not recounted");
+        }
         JsonNode capacity = node.at("/status/capacity");
         if (vcuda && gpus(capacity).signum() == 0) {
             return bill(pod, from, end, Held.NOTHING, "its node shows no GPUs in the log");

@@ -4,12 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.ResourceRequirementsBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.NvidiaGrammar;
 import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.timekeeper.metering.Claimed;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
@@ -17,6 +20,8 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The objects are as a control plane of 1.36 wrote them; ClaimsIT asks one. */
 class ClaimedGpusTest {
@@ -24,8 +29,9 @@ class ClaimedGpusTest {
     private static final String UID = "5d2f6b3e-6a3e-4c8e-9d2b-0d2f5a1c7e11";
     private static final String MADE =
             "resourceClaimStatuses: [{name: gpu, resourceClaimName: made}]";
-    private static final BoundShare WHOLE = BoundShare.exact(GpuShare.whole(1));
-    private static final BoundShare WHOLE_BY_ESTIMATE = new BoundShare(GpuShare.whole(1), false);
+    private static final Claimed WHOLE = own(BoundShare.exact(GpuShare.whole(1)));
+    private static final Claimed WHOLE_BY_ESTIMATE = byEstimate(1);
+    private static final Claimed LATER = new Claimed(BoundShare.NONE, List.of(), false);
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private FakeApiServer api;
@@ -37,7 +43,11 @@ class ClaimedGpusTest {
         claims =
                 claims(
                         new GpuDriver(
-                                "gpu.example.com", List.of("gpu.example.com"), "cores", "memory"));
+                                "gpu.example.com",
+                                List.of("gpu.example.com"),
+                                List.of(),
+                                "cores",
+                                "memory"));
         slice("device-0");
     }
 
@@ -67,10 +77,27 @@ class ClaimedGpusTest {
                 part("gpu.example.com", "device-0", "{cores: '35', memory: 20Gi}")
                         + ", "
                         + part("gpu.example.com", "device-0", "{cores: '15', memory: 20Gi}"));
+        assertThat(claims.of(pod(MADE))).isEqualTo(share(500_000, 500_000));
+    }
+
+    @Test
+    void whatAPodNamesOthersMayHoldToo() {
+        claim("made", part("gpu.example.com", "device-0", "{cores: '35', memory: 20Gi}"));
         claim("named", part("gpu.example.com", "device-0", "{cores: '50', memory: 8Gi}"));
 
-        assertThat(claims.of(pod(MADE, "{name: other, resourceClaimName: named}")))
-                .isEqualTo(share(1_000_000, 600_000));
+        Claimed claimed =
+                claims.of(
+                        pod(
+                                MADE,
+                                "{name: other, resourceClaimName: named}, {name: again, resourceClaimName: named}"));
+
+        assertThat(claimed.own()).isEqualTo(share(350_000, 250_000).own());
+        assertThat(claimed.shared())
+                .singleElement()
+                .satisfies(it -> {
+                    assertThat(it.claim()).isEqualTo("named");
+                    assertThat(it.share()).isEqualTo(share(500_000, 100_000).own());
+                });
     }
 
     @Test
@@ -80,12 +107,12 @@ class ClaimedGpusTest {
                 part("card.example.com", "device-0", "{cores: '35', memory: 20Gi}")
                         + ", {request: look, driver: gpu.example.com, pool: node-1, device: device-0, adminAccess: true, consumedCapacity: {cores: '100', memory: 80Gi}}");
 
-        assertThat(claims.of(pod(MADE))).isEqualTo(BoundShare.NONE);
+        assertThat(claims.of(pod(MADE))).isEqualTo(Claimed.NONE);
     }
 
     @Test
     void whatADriverDoesNotCountApartGoesByWhatItCounts() {
-        claims = claims(new GpuDriver("gpu.example.com", List.of(), null, "memory"));
+        claims = claims(new GpuDriver("gpu.example.com", List.of(), List.of(), null, "memory"));
         claim("made", part("gpu.example.com", "device-0", "{memory: 20Gi}"));
 
         assertThat(claims.of(pod(MADE))).isEqualTo(share(250_000, 250_000));
@@ -93,7 +120,7 @@ class ClaimedGpusTest {
 
     @Test
     void aDeviceWithNoCapacityThatMeansAGpuIsHeldWhole() {
-        claims = claims(new GpuDriver("gpu.example.com", List.of(), null, null));
+        claims = claims(new GpuDriver("gpu.example.com", List.of(), List.of(), null, null));
         claim("made", part("gpu.example.com", "device-0", "{cores: '35'}"));
 
         assertThat(claims.of(pod(MADE))).isEqualTo(WHOLE);
@@ -118,13 +145,13 @@ class ClaimedGpusTest {
                           allocation: {devices: {results: [{request: gpu, driver: gpu.example.com, pool: node-1, device: device-9}]}}
                         """));
 
-        assertThat(claims.of(pod(MADE))).isEqualTo(BoundShare.NONE);
+        assertThat(claims.of(pod(MADE))).isEqualTo(LATER);
     }
 
     @Test
     void aClaimThatIsAllocatedLaterIsSeenThen() {
         api.keep(claimPath("made"), json("spec: {devices: {requests: []}}"));
-        assertThat(claims.of(pod(MADE))).isEqualTo(BoundShare.NONE);
+        assertThat(claims.of(pod(MADE))).isEqualTo(LATER);
 
         claim("made", "{request: gpu, driver: gpu.example.com, pool: node-1, device: device-9}");
 
@@ -148,6 +175,7 @@ class ClaimedGpusTest {
                 "/resourceclaimtemplates/template",
                 json(
                         """
+                        metadata: {creationTimestamp: '2026-03-02T10:00:00Z'}
                         spec:
                           spec:
                             devices:
@@ -158,24 +186,100 @@ class ClaimedGpusTest {
                               - {name: any, firstAvailable: [{name: a, deviceClassName: gpu.example.com}, {name: b, deviceClassName: card.example.com}]}
                         """));
 
-        assertThat(claims.of(pod(MADE + RAN))).isEqualTo(new BoundShare(GpuShare.whole(3), false));
+        assertThat(claims.of(pod(MADE + RAN))).isEqualTo(byEstimate(3));
     }
 
     @Test
-    void aClaimOfWhichNothingIsLeftIsTold() {
+    void aClaimOfWhichNothingIsLeftIsToldAndCountsAsAWholeGpu() {
         api.keep(claimPath("made"), "");
         api.keep("/resourceclaimtemplates/template", "");
 
-        assertThat(claims.of(pod(MADE + RAN))).isEqualTo(BoundShare.NONE);
-        assertThat(registry.get("gpusharing.claims.unresolved").counter().count()).isEqualTo(1);
+        assertThat(claims.of(pod(MADE + RAN))).isEqualTo(WHOLE_BY_ESTIMATE);
+        assertThat(unresolved()).isEqualTo(1);
     }
 
     @Test
-    void aMissingRightForClaimsIsToldAndStopsNobodyElse() {
+    void aMissingRightForClaimsIsToldOnceThePodRunsAndStopsNobodyElse() {
         api.refuse("/resourceclaims/made", 403);
 
-        assertThat(claims.of(pod(MADE))).isEqualTo(BoundShare.NONE);
-        assertThat(registry.get("gpusharing.claims.unresolved").counter().count()).isEqualTo(1);
+        assertThat(claims.of(pod(MADE))).isEqualTo(LATER);
+        assertThat(claims.of(pod(MADE + RAN))).isEqualTo(WHOLE_BY_ESTIMATE);
+        assertThat(unresolved()).isEqualTo(1);
+    }
+
+    @Test
+    void whatATenantWritesForADriverIsNotRead() {
+        api.keep(
+                claimPath("made"),
+                json(
+                        """
+                        spec:
+                          devices:
+                            requests: []
+                            config: [{opaque: {driver: x.example.com, parameters: {apiVersion: a/v1, kind: Pod, metadata: x}}}]
+                        status:
+                          reservedFor: [{resource: pods, name: pod, uid: %s}]
+                          devices: [{driver: x.example.com, data: {apiVersion: v1, kind: Pod, metadata: x}}]
+                          allocation:
+                            devices:
+                              results: [{request: gpu, driver: gpu.example.com, pool: node-1, device: device-9}]
+                              config: [{opaque: {driver: x.example.com, parameters: {apiVersion: v1, kind: Pod, spec: 1}}}]
+                        """
+                                .formatted(UID)));
+
+        assertThat(claims.of(pod(MADE))).isEqualTo(WHOLE);
+    }
+
+    @Test
+    void aClaimThatIsNoneStopsNobodyElse() {
+        api.keep(claimPath("made"), "{\"spec\": 1}");
+
+        assertThat(claims.of(pod(MADE + RAN))).isEqualTo(WHOLE_BY_ESTIMATE);
+    }
+
+    @Test
+    void aClaimMayAskForNothing() {
+        api.keep(claimPath("made"), "");
+        api.keep(
+                "/resourceclaimtemplates/template",
+                json(
+                        """
+                        metadata: {creationTimestamp: '2026-03-02T10:00:00Z'}
+                        spec: {spec: {devices: {requests: null}}}
+                        """));
+
+        assertThat(claims.of(pod(MADE + RAN))).isEqualTo(Claimed.NONE);
+    }
+
+    @Test
+    void aTemplateThatCameAfterThePodIsNotWhatItsClaimWasMadeFrom() {
+        api.keep(claimPath("made"), "");
+        api.keep(
+                "/resourceclaimtemplates/template",
+                json(
+                        """
+                        metadata: {creationTimestamp: '2026-03-02T10:00:09Z'}
+                        spec: {spec: {devices: {requests: [{name: card, exactly: {deviceClassName: card.example.com}}]}}}
+                        """));
+
+        assertThat(claims.of(pod(MADE + RAN))).isEqualTo(WHOLE_BY_ESTIMATE);
+    }
+
+    @Test
+    void oneClaimThatIsNotThePodsYetLeavesAllOfItOpen() {
+        claim("made", part("gpu.example.com", "device-0", "{cores: '5', memory: 4Gi}"));
+        api.keep(claimPath("named"), json("spec: {devices: {requests: []}}"));
+
+        assertThat(claims.of(pod(MADE, "{name: other, resourceClaimName: named}")).complete())
+                .isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"{cores: '-1', memory: '-1'}", "{cores: '0', memory: '0'}"})
+    void consumingNothingOfADeviceIsHoldingAllOfIt(String consumed) {
+        claim("made", part("gpu.example.com", "device-0", consumed));
+
+        assertThat(claims.of(pod(MADE))).isEqualTo(WHOLE);
     }
 
     @Test
@@ -213,21 +317,47 @@ class ClaimedGpusTest {
     }
 
     @Test
+    void whatIsAskedForByAClassCountsThoughTheClaimWasTakenOutOfTheStatus() {
+        Pod pod = pod("startTime: '2026-03-02T10:00:05Z'");
+        pod.getSpec().setResourceClaims(List.of());
+        pod.getSpec()
+                .getContainers()
+                .getFirst()
+                .setResources(
+                        new ResourceRequirementsBuilder()
+                                .addToLimits(
+                                        "deviceclass.resource.kubernetes.io/gpu.example.com",
+                                        new Quantity("2"))
+                                .addToLimits(
+                                        "deviceclass.resource.kubernetes.io/card.example.com",
+                                        new Quantity("4"))
+                                .build());
+        assertThat(claims.of(pod)).isEqualTo(LATER);
+
+        pod.getStatus().setContainerStatuses(pod(RAN.strip()).getStatus().getContainerStatuses());
+
+        assertThat(claims.of(pod)).isEqualTo(byEstimate(2));
+    }
+
+    @Test
     void aTemplateMayNeedNoClaim() {
-        assertThat(claims.of(pod("resourceClaimStatuses: [{name: gpu}]")))
-                .isEqualTo(BoundShare.NONE);
+        assertThat(claims.of(pod("resourceClaimStatuses: [{name: gpu}]"))).isEqualTo(Claimed.NONE);
     }
 
     @Test
     void withoutADriverNobodyIsAsked() {
         claims = claims();
 
-        assertThat(claims.of(pod(MADE))).isEqualTo(BoundShare.NONE);
+        assertThat(claims.of(pod(MADE))).isEqualTo(Claimed.NONE);
         assertThat(api.requests).isEmpty();
     }
 
     private static final String RAN =
-            "\n  containerStatuses: [{name: cuda, state: {terminated: {exitCode: 0}}}]";
+            "\n  startTime: '2026-03-02T10:00:05Z'\n  containerStatuses: [{name: cuda, state: {terminated: {exitCode: 0}}}]";
+
+    private double unresolved() {
+        return registry.get("gpusharing.claims.unresolved").counter().count();
+    }
 
     private ClaimedGpus claims(GpuDriver... drivers) {
         return new ClaimedGpus(
@@ -237,8 +367,16 @@ class ClaimedGpusTest {
                 registry);
     }
 
-    private static BoundShare share(long compute, long memory) {
-        return BoundShare.exact(new GpuShare(compute, memory));
+    private static Claimed share(long compute, long memory) {
+        return own(BoundShare.exact(new GpuShare(compute, memory)));
+    }
+
+    private static Claimed byEstimate(long gpus) {
+        return own(new BoundShare(GpuShare.whole(gpus), false));
+    }
+
+    private static Claimed own(BoundShare share) {
+        return new Claimed(share, List.of(), true);
     }
 
     private void claim(String name, String results) {
@@ -246,6 +384,7 @@ class ClaimedGpusTest {
                 claimPath(name),
                 json(
                         """
+                        metadata: {uid: some}
                         spec: {devices: {requests: []}}
                         status:
                           reservedFor: [{resource: pods, name: pod, uid: %s}]

@@ -124,7 +124,7 @@ class CorrectionsTest {
             books.told(pod);
             books.pass(Duration.ofMinutes(200));
             PodStay stay = books.stay(pod);
-            var draft = new Draft(uid -> stay, books.budgets(), TEN);
+            var draft = new Draft(uid -> stay, new Holders(), books.budgets(), TEN);
             draft.end(stay, new Ended(TEN, end, false), null, ledger.entriesBeyond(pod.uid(), end));
             drawnUp = draft.posting(Heard.NOTHING);
         }

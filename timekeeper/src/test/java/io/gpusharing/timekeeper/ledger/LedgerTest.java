@@ -41,7 +41,7 @@ class LedgerTest {
     }
 
     private static Posting posting(List<Move> moves, Entry... charges) {
-        return new Posting(moves, List.of(charges), List.of(), List.of(), Heard.NOTHING);
+        return new Posting(moves, List.of(), List.of(charges), List.of(), List.of(), Heard.NOTHING);
     }
 
     private Entry entry(Instant from, Instant to) {
@@ -53,6 +53,7 @@ class LedgerTest {
         ledger.post(
                 new Posting(
                         List.of(new Move(null, stay)),
+                        List.of(),
                         List.of(),
                         List.of(),
                         List.of(),
@@ -102,6 +103,7 @@ class LedgerTest {
         ledger.post(
                 new Posting(
                         List.of(new Move(null, ended)),
+                        List.of(),
                         List.of(entry(TEN, TEN.plusSeconds(60))),
                         List.of(
                                 new Correction(

@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.timekeeper.cluster.LeanObjects;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -54,6 +55,7 @@ public final class FakeApiServer implements AutoCloseable {
         server.start();
         client =
                 new KubernetesClientBuilder()
+                        .withKubernetesSerialization(LeanObjects.serialization())
                         .withConfig(
                                 new ConfigBuilder(Config.empty())
                                         .withMasterUrl(

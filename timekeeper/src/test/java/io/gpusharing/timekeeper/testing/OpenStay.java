@@ -30,6 +30,6 @@ public final class OpenStay {
                 null,
                 false,
                 null,
-                new PodStay.Metering(true, null));
+                new PodStay.Metering(true, false, null));
     }
 }

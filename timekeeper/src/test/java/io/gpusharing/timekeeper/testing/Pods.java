@@ -1,12 +1,12 @@
 package io.gpusharing.timekeeper.testing;
 
-import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.Quantity;
 import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.timekeeper.metering.Claimed;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import io.gpusharing.timekeeper.metering.PodFacts.Lifecycle;
 import io.gpusharing.timekeeper.metering.PodFacts.Placement;
@@ -33,7 +33,8 @@ public record Pods(
         boolean running,
         @Nullable Instant disrupted,
         @Nullable Instant removal,
-        @Nullable Instant written) {
+        @Nullable Instant written,
+        Claimed claimed) {
 
     /** Where they all run: two GPUs of 60 blocks each. */
     public static final String NODE = "gpu-1";
@@ -60,34 +61,46 @@ public record Pods(
                 false,
                 null,
                 null,
-                null);
+                null,
+                Claimed.NONE);
+    }
+
+    /** Beside what it asks for, or instead of that. */
+    public Pods holding(Claimed by) {
+        return new Pods(
+                uid, namespace, core, memory, scheduled, terminal, finished, running, disrupted,
+                removal, written, by);
     }
 
     public Pods boundAt(Instant at) {
-        return new Pods(uid, namespace, core, memory, at, false, null, true, null, null, at);
+        return new Pods(
+                uid, namespace, core, memory, at, false, null, true, null, null, at, claimed);
     }
 
     public Pods finishedAt(Instant at) {
         return new Pods(
-                uid, namespace, core, memory, scheduled, true, at, false, disrupted, removal, at);
+                uid, namespace, core, memory, scheduled, true, at, false, disrupted, removal, at,
+                claimed);
     }
 
     /** Its node is lost: nobody says when its containers ended. */
     public Pods lostAt(Instant at) {
-        return new Pods(uid, namespace, core, memory, scheduled, true, null, true, at, removal, at);
+        return new Pods(
+                uid, namespace, core, memory, scheduled, true, null, true, at, removal, at,
+                claimed);
     }
 
     public Pods removedAt(Instant at) {
         return new Pods(
                 uid, namespace, core, memory, scheduled, terminal, finished, running, disrupted, at,
-                written);
+                written, claimed);
     }
 
     /** Whatever its status tells, the API server notes that it was written then, or nothing. */
     public Pods writtenAt(@Nullable Instant at) {
         return new Pods(
                 uid, namespace, core, memory, scheduled, terminal, finished, running, disrupted,
-                removal, at);
+                removal, at, claimed);
     }
 
     public PodFacts facts() {
@@ -98,17 +111,19 @@ public record Pods(
      * @param annotations those that are read of it
      */
     public PodFacts facts(Map<String, String> annotations) {
-        var amounts =
-                Map.of(
-                        VcudaGrammar.CORE, Quantity.of(core),
-                        VcudaGrammar.MEMORY, Quantity.of(memory));
+        Map<String, Quantity> amounts =
+                core == 0
+                        ? Map.of()
+                        : Map.of(
+                                VcudaGrammar.CORE, Quantity.of(core),
+                                VcudaGrammar.MEMORY, Quantity.of(memory));
         return new PodFacts(
                 uid,
                 namespace,
                 "pod-" + uid,
                 null,
                 new PodRequest(List.of(new ContainerRequest("cuda", Kind.App, amounts, amounts))),
-                BoundShare.NONE,
+                claimed,
                 annotations,
                 new Placement(scheduled == null ? null : NODE, null, null, 0, false, null),
                 new Lifecycle(

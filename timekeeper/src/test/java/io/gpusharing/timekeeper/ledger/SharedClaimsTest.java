@@ -1,0 +1,238 @@
+package io.gpusharing.timekeeper.ledger;
+
+import static io.gpusharing.timekeeper.budget.TestBudgets.monthly;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.request.BoundShare;
+import io.gpusharing.request.GpuShare;
+import io.gpusharing.timekeeper.metering.Claimed;
+import io.gpusharing.timekeeper.metering.Claimed.Allocation;
+import io.gpusharing.timekeeper.testing.Pods;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A GPU by a claim that several pods name: it is charged once, while any of them holds it. */
+class SharedClaimsTest {
+
+    private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
+    private static final Claimed A_GPU =
+            new Claimed(
+                    BoundShare.NONE,
+                    List.of(
+                            new Allocation(
+                                    UUID.randomUUID(),
+                                    "shared",
+                                    BoundShare.exact(GpuShare.whole(1)))),
+                    true);
+
+    private final Books books = new Books(TEN, monthly("a", TEN, "1000", "team-a"));
+    private final Pods one = pod();
+    private final Pods two = pod();
+
+    @AfterEach
+    void theLedgerIsSound() {
+        assertThat(books.differences()).isEmpty();
+    }
+
+    @Test
+    void onePodAloneIsChargedForAllOfIt() {
+        books.told(one.boundAt(at(1)));
+        books.pass(Duration.ofMinutes(10));
+
+        books.told(one.boundAt(at(1)).finishedAt(at(9)));
+
+        assertThat(used()).isEqualTo(minutes(8));
+    }
+
+    @Test
+    void twoPodsAtATimeAreChargedOnce() {
+        books.told(one.boundAt(at(0)));
+        books.told(two.boundAt(at(2)));
+        books.pass(Duration.ofMinutes(10));
+        books.told(one.boundAt(at(0)).finishedAt(at(6)));
+
+        books.told(two.boundAt(at(2)).finishedAt(at(10)));
+        books.pass(Duration.ofHours(3));
+
+        assertThat(used()).isEqualTo(minutes(10));
+        assertThat(books.charged(one)).isEqualTo(GpuTime.ZERO);
+    }
+
+    @Test
+    void itIsChargedOnWhileOneOfThemRuns() {
+        books.told(one.boundAt(at(0)));
+        books.told(two.boundAt(at(0)));
+        books.pass(Duration.ofMinutes(1));
+        books.told(one.boundAt(at(0)).finishedAt(at(1)));
+
+        books.pass(Duration.ofMinutes(119));
+
+        assertThat(used()).isEqualTo(minutes(120));
+    }
+
+    @Test
+    void whoComesLaterIsNotChargedForWhatLiesBetween() {
+        books.told(one.boundAt(at(0)));
+        books.told(one.boundAt(at(0)).finishedAt(at(2)));
+        books.pass(Duration.ofMinutes(30));
+
+        books.told(two.boundAt(at(28)));
+        books.pass(Duration.ofMinutes(10));
+        books.told(two.boundAt(at(28)).finishedAt(at(40)));
+
+        assertThat(used()).isEqualTo(minutes(14));
+    }
+
+    @Test
+    void whoBeganEarlierMayBeToldLater() {
+        books.pass(Duration.ofMinutes(10));
+        books.told(two.boundAt(at(4)));
+
+        books.told(one.boundAt(at(2)));
+        books.told(one.boundAt(at(2)).finishedAt(at(10)));
+        books.told(two.boundAt(at(4)).finishedAt(at(8)));
+
+        assertThat(used()).isEqualTo(minutes(8));
+    }
+
+    @Test
+    void whatWasPostedBeyondTheEndIsGivenBack() {
+        books.told(one.boundAt(at(0)));
+        books.pass(Duration.ofHours(2));
+
+        books.told(one.boundAt(at(0)).finishedAt(at(50)));
+
+        assertThat(used()).isEqualTo(minutes(50));
+    }
+
+    @Test
+    void aTimekeeperThatWasKilledKnowsWhoHoldsIt() {
+        books.told(one.boundAt(at(0)));
+        books.told(two.boundAt(at(0)));
+        books.pass(Duration.ofMinutes(10));
+        books.told(one.boundAt(at(0)).finishedAt(at(8)));
+        books.removed(one.boundAt(at(0)).finishedAt(at(8)));
+
+        books.restart();
+        books.pass(Duration.ofMinutes(10));
+        books.told(two.boundAt(at(0)).finishedAt(at(18)));
+
+        assertThat(used()).isEqualTo(minutes(18));
+    }
+
+    @Test
+    void anEndThatIsToldAfterTheOthersWereForgottenStillCounts() {
+        books.told(one.boundAt(at(0)));
+        books.told(two.boundAt(at(0)));
+        books.pass(Duration.ofMinutes(10));
+        books.told(two.boundAt(at(0)).finishedAt(at(4)));
+        books.told(one.boundAt(at(0)).finishedAt(at(8)));
+        books.removed(one.boundAt(at(0)).finishedAt(at(8)));
+        books.restart();
+
+        books.told(two.boundAt(at(0)).finishedAt(at(9)));
+
+        assertThat(used()).isEqualTo(minutes(9));
+    }
+
+    @Test
+    void whenItsPodsVanishWhileNobodyWatchesItEndsByEstimate() {
+        books.told(one.boundAt(at(0)));
+        books.told(two.boundAt(at(0)));
+        books.pass(Duration.ofMinutes(10));
+        books.told(one.boundAt(at(0)));
+        books.vanished(one);
+        books.vanished(two);
+
+        books.restart();
+        books.pass(Duration.ofHours(2));
+
+        assertThat(used()).isEqualTo(minutes(10));
+        assertThat(books.stay(one).estimated()).isTrue();
+    }
+
+    @Test
+    void aSweepThatDoesNotFindItEndsNothing() {
+        books.told(one.boundAt(at(0)));
+        books.pass(Duration.ofMinutes(10));
+
+        books.swept();
+        books.pass(Duration.ofMinutes(10));
+
+        assertThat(used()).isEqualTo(minutes(20));
+    }
+
+    @Test
+    void nothingBeginsWhileAClaimMayYetBecomeThePods() {
+        Pods waits =
+                Pods.waiting("team-a", 50, 30)
+                        .holding(new Claimed(BoundShare.NONE, List.of(), false))
+                        .boundAt(at(0));
+        books.told(waits);
+        books.pass(Duration.ofMinutes(2));
+        assertThat(used()).isEqualTo(minutes(0));
+
+        books.told(waits.holding(A_GPU));
+        books.pass(Duration.ofMinutes(2));
+
+        assertThat(used()).as("from the binding, half and one").isEqualTo(minutes(6));
+    }
+
+    /** Whatever is told late, in another order, twice, or over a kill. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+    void itIsChargedAsLongAsAnyPodHoldsIt(long seed) {
+        var random = new Random(seed);
+        var pods = new ArrayList<Pods>();
+        int until = 1;
+        for (int i = 0; i < 6; i++) {
+            int from = i == 0 ? 0 : random.nextInt(until);
+            int to = from + 1 + random.nextInt(40);
+            until = Math.max(until, to);
+            pods.add(pod().boundAt(at(from)).finishedAt(at(to)));
+        }
+        for (int minute = 0; minute <= until; minute++) {
+            for (Pods pod : pods) {
+                if (at(minute).equals(pod.scheduled())) {
+                    books.told(pod.boundAt(at(minute)));
+                }
+                if (at(minute).equals(pod.finished()) && random.nextBoolean()) {
+                    books.told(pod);
+                }
+            }
+            if (random.nextInt(10) == 0) {
+                books.restart();
+            }
+            books.pass(Duration.ofMinutes(1));
+        }
+        pods.forEach(books::told);
+        pods.forEach(books::removed);
+
+        assertThat(used()).as("seed %d", seed).isEqualTo(minutes(until));
+    }
+
+    private static Pods pod() {
+        return Pods.waiting("team-a", 0, 0).holding(A_GPU);
+    }
+
+    private static Instant at(int minute) {
+        return TEN.plus(Duration.ofMinutes(minute));
+    }
+
+    private static GpuTime minutes(int minutes) {
+        return GpuTime.ofMinutes(Integer.toString(minutes));
+    }
+
+    private GpuTime used() {
+        return books.used("a");
+    }
+}
