@@ -93,6 +93,14 @@ out needs nothing of ours, so its pods must not depend on us. */}}
 {{- toJson $names }}
 {{- end }}
 
+{{/* The resources for which the scheduler makes a claim that may be for GPUs, as JSON. The devices of any class may be those of a named driver,
+so every class that is asked for by its name counts, as every claim does. */}}
+{{- define "gpusharing.claimedResources" -}}
+{{- $names := list "deviceclass.resource.kubernetes.io/*" }}
+{{- range .Values.gpuDrivers }}{{ $names = concat $names (.extendedResources | default list) }}{{ end }}
+{{- toJson (uniq $names) }}
+{{- end }}
+
 {{/* CEL: does a container of the pod ask for one of these? Takes the names as JSON. */}}
 {{- define "gpusharing.cel.asksFor" -}}
 (object.spec.containers + object.spec.?initContainers.orValue([])).exists(c,
@@ -157,6 +165,9 @@ imagePullSecrets:
 {{- $prefix := printf "gpusharing.claims.drivers[%d]" $i }}
 {{- range $i, $class := $driver.deviceClasses }}
 {{- $_ := set $settings (printf "%s.device-classes[%d]" $prefix $i) $class }}
+{{- end }}
+{{- range $i, $resource := $driver.extendedResources }}
+{{- $_ := set $settings (printf "%s.extended-resources[%d]" $prefix $i) $resource }}
 {{- end }}
 {{- range $key, $value := dict "name" $driver.name "compute-capacity" $driver.computeCapacity "memory-capacity" $driver.memoryCapacity }}
 {{- with $value }}{{ $_ := set $settings (printf "%s.%s" $prefix $key) . }}{{ end }}

@@ -3,6 +3,8 @@ package io.gpusharing.webhook;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.webhook.admission.AdmissionProperties;
+import io.gpusharing.webhook.admission.ClaimProperties;
+import io.gpusharing.webhook.admission.ClaimProperties.DriverProperties;
 import io.gpusharing.webhook.admission.ClassProperties;
 import io.gpusharing.webhook.admission.PolicyProperties;
 import io.gpusharing.webhook.admission.WorkloadProperties;
@@ -103,6 +105,25 @@ class SettingsTest {
         }
     }
 
+    @Test
+    void driversOfGpusComeAsTheChartWritesThemWithAndWithoutExtendedResources() {
+        String json =
+                """
+                {"gpusharing.claims.drivers[0].name":"gpu.example.com","gpusharing.claims.drivers[0].device-classes[0]":"gpu.example.com",
+                 "gpusharing.claims.drivers[1].name":"other.example.com","gpusharing.claims.drivers[1].extended-resources[0]":"example.com/gpu"}
+                """;
+
+        try (var context =
+                new SpringApplicationBuilder(Settings.class, GrammarConfiguration.class)
+                        .web(WebApplicationType.NONE)
+                        .run("--spring.application.json=" + json)) {
+            assertThat(context.getBean(ClaimProperties.class).drivers())
+                    .containsExactly(
+                            new DriverProperties("gpu.example.com", List.of()),
+                            new DriverProperties("other.example.com", List.of("example.com/gpu")));
+        }
+    }
+
     private static boolean starts(String setting) {
         try (var _ =
                 new SpringApplicationBuilder(Settings.class, GrammarConfiguration.class)
@@ -118,6 +139,7 @@ class SettingsTest {
     @EnableConfigurationProperties({
         AdmissionProperties.class,
         BudgetProperties.class,
+        ClaimProperties.class,
         ClassProperties.class,
         PolicyProperties.class,
         SidecarProperties.class,

@@ -16,6 +16,8 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * GPUs by resource claims, which a scheduler and a driver hand out without us. The driver's slices
@@ -29,6 +31,7 @@ class ClaimsIT {
     private static final String DRIVER =
             "gpuDrivers[0].name=gpu.example.com,"
                     + "gpuDrivers[0].deviceClasses={part.example.com,whole.example.com},"
+                    + "gpuDrivers[0].extendedResources={example.com/whole-gpu},"
                     + "gpuDrivers[0].computeCapacity=cores,gpuDrivers[0].memoryCapacity=memory";
 
     private static TestCluster cluster;
@@ -49,6 +52,8 @@ class ClaimsIT {
                                 "gpu.example.com",
                                 "GPUSHARING_CLAIMS_DRIVERS_0_DEVICECLASSES",
                                 "part.example.com,whole.example.com",
+                                "GPUSHARING_CLAIMS_DRIVERS_0_EXTENDEDRESOURCES",
+                                "example.com/whole-gpu",
                                 "GPUSHARING_CLAIMS_DRIVERS_0_COMPUTECAPACITY",
                                 "cores",
                                 "GPUSHARING_CLAIMS_DRIVERS_0_MEMORYCAPACITY",
@@ -62,6 +67,7 @@ class ClaimsIT {
                         .asText()
                         .replace("/mutate", "");
         Installation.set(cluster, DRIVER, "rbac-timekeeper.yaml");
+        Installation.set(cluster, DRIVER, "admission-policy.yaml");
         Installation.set(cluster, DRIVER, "claims-policy.yaml");
         Installation.set(
                 cluster, DRIVER + ",webhook.url=" + webhook, "webhook-configurations.yaml");
@@ -128,6 +134,10 @@ class ClaimsIT {
                             attributes: {kind: {string: whole}}
                           - name: gpu-4
                             attributes: {kind: {string: whole}}
+                          - name: gpu-5
+                            attributes: {kind: {string: whole}}
+                          - name: gpu-6
+                            attributes: {kind: {string: whole}}
                         """
                                 .formatted(shared))
                 .orFail();
@@ -141,6 +151,7 @@ class ClaimsIT {
                             spec:
                               selectors:
                               - cel: {expression: "device.driver == 'gpu.example.com' && device.attributes['gpu.example.com'].kind == '%1$s'"}
+                              extendedResourceName: example.com/%1$s-gpu
                             """
                                     .formatted(kind))
                     .orFail();
@@ -284,6 +295,40 @@ class ClaimsIT {
         assertThat(api.get(claim).orFail().at("/status/allocation").isMissingNode()).isTrue();
         assertThat(charge("taken").rate()).isEqualTo(1_000_000);
         assertThat(charge("taken").until()).isEmpty();
+    }
+
+    /** From Kubernetes 1.36 on the scheduler does so without being told to. */
+    @ParameterizedTest(name = "{1}")
+    @CsvSource({
+        "by-class, deviceclass.resource.kubernetes.io/whole.example.com",
+        "by-name, example.com/whole-gpu"
+    })
+    void aPodForWhichTheSchedulerMakesTheClaimIsLabelled(String name, String resource) {
+        assertThat(isLabelled(api.create(TEAM, asking(name, resource)).orFail())).isTrue();
+
+        await("the scheduler made a claim for " + name)
+                        .atMost(Duration.ofSeconds(60))
+                        .until(
+                                () ->
+                                        api.get(Api.pod(TEAM, name))
+                                                .orFail()
+                                                .at("/status/extendedResourceClaimStatus"),
+                                JsonNode::isObject);
+    }
+
+    private static String asking(String name, String resource) {
+        return """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: %s}
+        spec:
+          tolerations: [{operator: Exists}]
+          containers:
+          - name: cuda
+            image: cuda
+            resources: {limits: {%s: 1}}
+        """
+                .formatted(name, resource);
     }
 
     private static void template(String name, String request) {

@@ -36,6 +36,7 @@ class AdmissionConfiguration {
             ClassProperties classes,
             SidecarProperties sidecar,
             WorkloadProperties workloads,
+            ClaimProperties claims,
             ClusterWatch cluster,
             AdmissionMetrics metrics,
             AdmissionProperties properties,
@@ -45,7 +46,7 @@ class AdmissionConfiguration {
                         ? Listeners.all(metrics, Listeners.logging(), Listeners.telling(events))
                         : Listeners.all(metrics, Listeners.logging());
         return new Admission(
-                new ReviewReader(grammars::reads),
+                new ReviewReader(grammars::reads, claims::isClaimed),
                 new PodAdmission(grammars, policy, classes, new Sidecar(sidecar)),
                 new TemplateAdmission(grammars, policy, classes, workloads.templates()),
                 cluster::now,

@@ -3,6 +3,7 @@ package io.gpusharing.webhook.explain;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.webhook.admission.ClaimProperties;
 import io.gpusharing.webhook.admission.ClassProperties;
 import io.gpusharing.webhook.admission.Explainer;
 import io.gpusharing.webhook.admission.PolicyProperties;
@@ -103,6 +104,7 @@ public final class Explain {
     /** Only what a decision needs: no server, no cluster. */
     @Configuration(proxyBeanMethods = false)
     @EnableConfigurationProperties({
+        ClaimProperties.class,
         ClassProperties.class,
         PolicyProperties.class,
         SidecarProperties.class,
@@ -116,10 +118,11 @@ public final class Explain {
                 PolicyProperties policy,
                 ClassProperties classes,
                 SidecarProperties sidecar,
-                WorkloadProperties workloads) {
+                WorkloadProperties workloads,
+                ClaimProperties claims) {
             return new ExplainCommand(
                     new Explainer(grammars, policy, classes, sidecar, workloads),
-                    new ReviewReader(grammars::reads),
+                    new ReviewReader(grammars::reads, claims::isClaimed),
                     Clock.systemUTC(),
                     System.out);
         }

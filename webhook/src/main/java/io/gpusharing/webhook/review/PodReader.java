@@ -49,17 +49,25 @@ public final class PodReader {
     private final JsonParser json;
     private final byte[] document;
     private final Predicate<String> gpuResource;
+    private final Predicate<String> claimedResource;
+    private boolean asksForClaimed;
 
     /**
      * @param json at the beginning of the pod
      * @param document what the parser reads; empty where it reads no bytes, then there are no
      *     slices
      * @param gpuResource resources that ask for GPUs
+     * @param claimedResource resources for which the scheduler makes a claim
      */
-    public PodReader(JsonParser json, byte[] document, Predicate<String> gpuResource) {
+    public PodReader(
+            JsonParser json,
+            byte[] document,
+            Predicate<String> gpuResource,
+            Predicate<String> claimedResource) {
         this.json = json;
         this.document = document;
         this.gpuResource = gpuResource;
+        this.claimedResource = claimedResource;
     }
 
     /**
@@ -218,7 +226,7 @@ public final class PodReader {
                     overhead,
                     deadline,
                     imagePullSecrets,
-                    claims);
+                    claims || asksForClaimed);
         }
 
         private boolean hasEntries() {
@@ -286,6 +294,9 @@ public final class PodReader {
                 String amount = scalar(json);
                 if (amount != null && counts(name)) {
                     once(amounts.put(name, quantity(amount)) == null, name);
+                }
+                if (amount != null && claimedResource.test(name)) {
+                    asksForClaimed |= !quantity(amount).isZero();
                 }
             }
         }
@@ -418,12 +429,12 @@ public final class PodReader {
     /** The metadata of an object of whatever kind; the rest of it is passed over. */
     public static Metadata readMetadata(JsonParser json) {
         json.nextToken();
-        return new PodReader(json, Slice.NONE.document(), resource -> false).read().metadata();
+        return new PodReader(json, Slice.NONE.document(), _ -> false, _ -> false).read().metadata();
     }
 
     /** A template that was read into memory already; it has no slices. */
     public static PodView readTemplate(JsonParser json, Predicate<String> gpuResource) {
         json.nextToken();
-        return new PodReader(json, Slice.NONE.document(), gpuResource).read();
+        return new PodReader(json, Slice.NONE.document(), gpuResource, _ -> false).read();
     }
 }

@@ -56,7 +56,8 @@ public record PodView(Metadata metadata, Spec spec, Slice source) {
      * @param overhead of its RuntimeClass, cpu and memory
      * @param deadline whether it has {@code activeDeadlineSeconds}
      * @param imagePullSecrets null if absent
-     * @param claims whether it names resource claims, which may be for GPUs
+     * @param claims whether it has resource claims, its own or such that the scheduler makes for an
+     *     extended resource; they may be for GPUs
      */
     public record Spec(
             List<Container> containers,

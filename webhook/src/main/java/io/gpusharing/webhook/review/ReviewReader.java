@@ -24,14 +24,17 @@ public final class ReviewReader {
     private static final String VERSION = "admission.k8s.io/v1";
 
     private final Predicate<String> gpuResource;
+    private final Predicate<String> claimedResource;
 
     private final JsonFactory factory = new ReviewJsonFactory();
 
     /**
      * @param gpuResource resources that ask for GPUs
+     * @param claimedResource resources for which the scheduler makes a claim, maybe for GPUs
      */
-    public ReviewReader(Predicate<String> gpuResource) {
+    public ReviewReader(Predicate<String> gpuResource, Predicate<String> claimedResource) {
         this.gpuResource = gpuResource;
+        this.claimedResource = claimedResource;
     }
 
     /**
@@ -208,7 +211,7 @@ public final class ReviewReader {
         private void object() {
             once(object.isEmpty(), "object");
             if (kind.equals("Pod") && "".equals(group) && isObject(json)) {
-                pod = new PodReader(json, document, gpuResource).read();
+                pod = new PodReader(json, document, gpuResource, claimedResource).read();
                 object = pod.source();
             } else {
                 object = skipped();
@@ -231,7 +234,7 @@ public final class ReviewReader {
             try (JsonParser again = parser(document, 0, object.to())) {
                 // Not cut out, so that slices keep counting from the document's beginning.
                 seek(again, object.from());
-                PodView read = new PodReader(again, document, gpuResource).read();
+                PodView read = new PodReader(again, document, gpuResource, claimedResource).read();
                 return new Review(
                         uid,
                         "",

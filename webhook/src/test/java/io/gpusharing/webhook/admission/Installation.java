@@ -7,6 +7,7 @@ import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.webhook.admission.ClaimProperties.DriverProperties;
 import io.gpusharing.webhook.injection.Sidecar;
 import io.gpusharing.webhook.injection.SidecarProperties;
 import io.gpusharing.webhook.injection.SidecarProperties.Mode;
@@ -70,6 +71,18 @@ final class Installation {
             new ClassProperties("gpu-in-budget", "gpu-over-budget", Set.of());
     private SidecarProperties sidecar = sidecar(Mode.PerPod);
     private RequestGrammars grammars = RequestGrammars.of(List.of("vcuda"), List.of());
+
+    private ClaimProperties claims = new ClaimProperties(List.of());
+
+    /** A driver of GPUs whose device classes name these extended resources. */
+    Installation gpuDriver(String... extendedResources) {
+        this.claims =
+                new ClaimProperties(
+                        List.of(
+                                new DriverProperties(
+                                        "gpu.example.com", List.of(extendedResources))));
+        return this;
+    }
 
     private Templates templates = new Templates(List.of());
 
@@ -247,7 +260,7 @@ final class Installation {
 
     Admission admission() {
         return new Admission(
-                new ReviewReader(grammars::reads),
+                new ReviewReader(grammars::reads, claims::isClaimed),
                 new PodAdmission(grammars, policy, classes, new Sidecar(sidecar)),
                 new TemplateAdmission(grammars, policy, classes, templates),
                 () ->

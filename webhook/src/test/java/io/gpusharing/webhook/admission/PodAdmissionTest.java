@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
@@ -80,6 +81,68 @@ class PodAdmissionTest {
         pod.withObject("/spec").putArray("resourceClaims");
 
         assertThat(installation.create(pod).operations()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "deviceclass.resource.kubernetes.io/whole.example.com: 1",
+                "example.com/gpu: 1",
+                "tencent.com/vcuda-core: 0, example.com/gpu: 1"
+            })
+    void soDoesOneForWhichTheSchedulerMakesTheClaim(String limits) {
+        installation.gpuDriver("example.com/gpu");
+
+        Answered answer = installation.create(pod(limits));
+
+        assertThat(answer.patched().at("/metadata/labels/gpusharing.io~1metered").asString())
+                .isEqualTo("true");
+        assertThat(answer.patched().at("/metadata/annotations").isMissingNode()).isTrue();
+        assertThat(answer.initContainers()).isEmpty();
+    }
+
+    @Test
+    void alsoWhereAnInitContainerAsksForIt() {
+        ObjectNode pod = withoutGpu();
+        pod.withObject("/spec")
+                .putArray("initContainers")
+                .add(pod("example.com/gpu: 1").at("/spec/containers/0"));
+
+        assertThat(installation.gpuDriver("example.com/gpu").create(pod).operations()).isNotEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "deviceclass.resource.kubernetes.io/whole.example.com: 0",
+                "example.com/card: 1"
+            })
+    void noneIsMadeForNothingNorForWhatNoClassNames(String limits) {
+        installation.gpuDriver("example.com/gpu");
+
+        assertThat(installation.create(pod(limits)).operations()).isEmpty();
+    }
+
+    @Test
+    void withoutADriverOfGpusAClassIsNobodysBusiness() {
+        assertThat(
+                        installation
+                                .create(
+                                        pod(
+                                                "deviceclass.resource.kubernetes.io/whole.example.com: 1"))
+                                .operations())
+                .isEmpty();
+    }
+
+    @Test
+    void aFractionBesideItIsCompletedAsAnyOther() {
+        installation.gpuDriver("example.com/gpu");
+
+        Answered answer =
+                installation.create(pod("tencent.com/vcuda-core: 100, example.com/gpu: 1"));
+
+        assertThat(answer.annotation("gpusharing.io/request"))
+                .isEqualTo("cuda/tencent.com/vcuda-core=100");
     }
 
     private static ObjectNode withoutGpu() {

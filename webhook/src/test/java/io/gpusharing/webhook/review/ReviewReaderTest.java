@@ -32,7 +32,7 @@ class ReviewReaderTest {
               "initContainers": [{"name": "i", "restartPolicy": "Always"}]}}
             """;
 
-    private final ReviewReader reader = new ReviewReader("gpu"::equals);
+    private final ReviewReader reader = new ReviewReader("gpu"::equals, _ -> false);
 
     @Test
     void readsTheFewFieldsThatCount() {
