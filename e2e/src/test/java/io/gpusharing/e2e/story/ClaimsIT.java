@@ -303,10 +303,11 @@ class ClaimsIT {
         "by-class, deviceclass.resource.kubernetes.io/whole.example.com",
         "by-name, example.com/whole-gpu"
     })
-    void aPodForWhichTheSchedulerMakesTheClaimIsLabelled(String name, String resource) {
+    void aPodForWhichTheSchedulerMakesTheClaimIsLabelledAndKeepsIt(String name, String resource) {
         assertThat(isLabelled(api.create(TEAM, asking(name, resource)).orFail())).isTrue();
 
-        await("the scheduler made a claim for " + name)
+        JsonNode made =
+                await("the scheduler made a claim for " + name)
                         .atMost(Duration.ofSeconds(60))
                         .until(
                                 () ->
@@ -314,6 +315,30 @@ class ClaimsIT {
                                                 .orFail()
                                                 .at("/status/extendedResourceClaimStatus"),
                                 JsonNode::isObject);
+        Api tenant = api.as("tenant", "system:authenticated");
+        assertThat(
+                        tenant.merge(
+                                        Api.pod(TEAM, name) + "/status",
+                                        "{status: {extendedResourceClaimStatus: null}}")
+                                .message())
+                .contains("says by which claims it is charged");
+        assertThat(api.get(Api.pod(TEAM, name)).orFail().at("/status/extendedResourceClaimStatus"))
+                .isEqualTo(made);
+    }
+
+    @Test
+    void nobodyHidesTheClaimsOfAPod() {
+        template("hidden", "deviceClassName: whole.example.com");
+        api.create(TEAM, pod("hidden", "hidden")).orFail();
+        charge("hidden");
+
+        assertThat(
+                        api.as("tenant", "system:authenticated")
+                                .merge(
+                                        Api.pod(TEAM, "hidden") + "/status",
+                                        "{status: {resourceClaimStatuses: null}}")
+                                .message())
+                .contains("says by which claims it is charged");
     }
 
     private static String asking(String name, String resource) {
