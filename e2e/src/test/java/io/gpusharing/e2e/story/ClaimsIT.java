@@ -134,6 +134,10 @@ class ClaimsIT {
                             attributes: {kind: {string: whole}}
                           - name: gpu-4
                             attributes: {kind: {string: whole}}
+                          - name: gpu-7
+                            attributes: {kind: {string: whole}}
+                          - name: gpu-8
+                            attributes: {kind: {string: whole}}
                           - name: gpu-5
                             attributes: {kind: {string: whole}}
                           - name: gpu-6
@@ -303,7 +307,7 @@ class ClaimsIT {
         "by-class, deviceclass.resource.kubernetes.io/whole.example.com",
         "by-name, example.com/whole-gpu"
     })
-    void aPodForWhichTheSchedulerMakesTheClaimIsLabelledAndKeepsIt(String name, String resource) {
+    void aPodForWhichTheSchedulerMakesTheClaimIsLabelledAndCharged(String name, String resource) {
         assertThat(isLabelled(api.create(TEAM, asking(name, resource)).orFail())).isTrue();
 
         JsonNode made =
@@ -324,6 +328,43 @@ class ClaimsIT {
                 .contains("says by which claims it is charged");
         assertThat(api.get(Api.pod(TEAM, name)).orFail().at("/status/extendedResourceClaimStatus"))
                 .isEqualTo(made);
+        assertThat(charge(name).rate()).isEqualTo(1_000_000);
+        assertThat(charge(name).since()).isEqualTo(boundAt(name));
+    }
+
+    /** Kubernetes takes a claim that says it was made for the pod for the one of its template. */
+    @Test
+    void aClaimThatATenantPutsInThePlaceOfItsTemplatesIsChargedByItsAllocation() {
+        Api tenant = api.as("tenant", "system:authenticated");
+        String uid =
+                tenant.create(TEAM, pod("adopts", "comes-later"))
+                        .orFail()
+                        .at("/metadata/uid")
+                        .asText();
+        tenant.create(
+                        TEAM,
+                        """
+                        apiVersion: resource.k8s.io/v1
+                        kind: ResourceClaim
+                        metadata:
+                          name: put-in-place
+                          annotations: {resource.kubernetes.io/pod-claim-name: gpu}
+                          ownerReferences: [{apiVersion: v1, kind: Pod, name: adopts, uid: %s, controller: true}]
+                        spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: whole.example.com}}]}}
+                        """
+                                .formatted(uid))
+                .orFail();
+        template(
+                "comes-later",
+                "deviceClassName: part.example.com, capacity: {requests: {cores: '5', memory: 1Gi}}");
+
+        assertThat(charge("adopts").rate()).isEqualTo(1_000_000);
+        assertThat(
+                        api.get(Api.pod(TEAM, "adopts"))
+                                .orFail()
+                                .at("/status/resourceClaimStatuses/0/resourceClaimName")
+                                .asText())
+                .isEqualTo("put-in-place");
     }
 
     @Test
