@@ -31,6 +31,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 class NodeStoryIT {
 
     private static final String TEAM = "lives";
+    private static final String SPENT = "spent";
     private static final int ROLLOUTS = 3;
 
     private static TestCluster cluster;
@@ -42,6 +43,13 @@ class NodeStoryIT {
     static void start() {
         cluster = TestCluster.start(Repository.root().resolve(".run/node/cluster"));
         services = InClusterInstallation.on(cluster);
+        // Before its database is asked, which runs beside it.
+        kubectl(
+                "set",
+                "env",
+                "statefulset/gpusharing-timekeeper",
+                "GPUSHARING_RECLAIM_MAXGRACE=5s");
+        kubectl("rollout", "status", "statefulset/gpusharing-timekeeper", "--timeout=180s");
         api = new Api(cluster.client());
         ledger = Ledger.bundled(cluster);
         cluster.createNamespace(TEAM);
@@ -81,9 +89,7 @@ class NodeStoryIT {
 
         JsonNode pod = api.get(Api.pod(TEAM, "patient")).orFail();
         Instant created = Instant.parse(pod.at("/metadata/creationTimestamp").asText());
-        Instant bound =
-                Instant.parse(
-                        Api.condition(pod, "PodScheduled").path("lastTransitionTime").asText());
+        Instant bound = boundAt(pod);
         assertThat(Duration.between(created, bound)).isGreaterThan(Duration.ofSeconds(30));
         assertThat(charge("patient").since()).isEqualTo(bound);
     }
@@ -165,11 +171,58 @@ class NodeStoryIT {
                 .orFail();
     }
 
+    /** It would be given an hour by its own word, and does not care for the signal. */
+    @Test
+    @Order(5)
+    void reclaimGivesAPodOverItsBudgetNoMoreTimeThanItMay() {
+        cluster.createNamespace(SPENT);
+        api.create(
+                        "",
+                        "{apiVersion: gpusharing.io/v1alpha1, kind: GpuBudget, metadata: {name: %s}, spec: {namespaces: [%1$s], gpuMinutes: '0.2', onExhausted: Reclaim, minimumRunTime: 2s}}"
+                                .formatted(SPENT))
+                .orFail();
+        String node = nodeWithout("patient");
+        api.create(SPENT, bothGpus("stubborn", node, 3600)).orFail();
+        JsonNode stubborn = awaitRunning(SPENT, "stubborn");
+
+        api.create(TEAM, bothGpus("waits", node, 5)).orFail();
+        JsonNode waits = awaitRunning(TEAM, "waits");
+
+        Ledger.Stay charge = charge(SPENT, "stubborn");
+        assertThat(charge.since()).isEqualTo(boundAt(stubborn));
+        assertThat(charge.ended())
+                .as("its containers had ended when the other was bound")
+                .isBeforeOrEqualTo(boundAt(waits));
+    }
+
+    private static String nodeWithout(String pod) {
+        String taken = api.get(Api.pod(TEAM, pod)).orFail().at("/spec/nodeName").asText();
+        for (JsonNode node : api.get("/api/v1/nodes").orFail().path("items")) {
+            String name = node.at("/metadata/name").asText();
+            if (!name.equals(taken)) {
+                return name;
+            }
+        }
+        throw new IllegalStateException("only " + taken + " is there");
+    }
+
+    /** All that a node of the rig has. */
+    private static String bothGpus(String name, String node, int grace) {
+        return pod(
+                        name,
+                        "{kubernetes.io/hostname: %s}".formatted(node),
+                        grace,
+                        "trap '' TERM; while :; do sleep 1; done")
+                .replace(
+                        "tencent.com/vcuda-core: 10, tencent.com/vcuda-memory: 1",
+                        "tencent.com/vcuda-core: 200");
+    }
+
     /**
      * As one sequential client behind the Service sees it: no connection ends with an answer due.
      */
     @Test
-    @Order(5)
+    @Order(6)
     void aRolloutOfTheWebhookLosesNoRequest() throws InterruptedException {
         var problems = new ArrayList<String>();
         var asked = new AtomicInteger();
@@ -203,7 +256,7 @@ class NodeStoryIT {
     }
 
     @Test
-    @Order(6)
+    @Order(7)
     void allOfItIsChargedToTheSecond() {
         cluster.kubectl().run("delete", "pods,jobs", "--all", "--namespace=" + TEAM).orFail();
         await("every pod's end is in the ledger")
@@ -216,9 +269,13 @@ class NodeStoryIT {
     }
 
     private static Ledger.Stay charge(String pod) {
+        return charge(TEAM, pod);
+    }
+
+    private static Ledger.Stay charge(String namespace, String pod) {
         return await(pod + " is charged")
                 .atMost(Duration.ofSeconds(10))
-                .until(() -> ledger.stays(TEAM).get(pod), it -> it != null);
+                .until(() -> ledger.stays(namespace).get(pod), it -> it != null);
     }
 
     private static void kubectl(String... words) {
@@ -227,15 +284,21 @@ class NodeStoryIT {
         cluster.kubectl().run(command.toArray(String[]::new)).orFail();
     }
 
+    private static Instant boundAt(JsonNode pod) {
+        return Instant.parse(
+                Api.condition(pod, "PodScheduled").path("lastTransitionTime").asText());
+    }
+
     private static void awaitRunning(String pod) {
-        await(pod + " runs")
-                .atMost(Duration.ofSeconds(60))
-                .until(() ->
-                        api.get(Api.pod(TEAM, pod))
-                                .orFail()
-                                .at("/status/phase")
-                                .asText()
-                                .equals("Running"));
+        awaitRunning(TEAM, pod);
+    }
+
+    private static JsonNode awaitRunning(String namespace, String pod) {
+        return await(pod + " runs")
+                .atMost(Duration.ofSeconds(90))
+                .until(
+                        () -> api.get(Api.pod(namespace, pod)).orFail(),
+                        it -> it.at("/status/phase").asText().equals("Running"));
     }
 
     private static String pod(String name, String nodeSelector, int grace, String command) {
