@@ -13,6 +13,8 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -113,6 +115,11 @@ class ClaimsIT {
                       cores: {value: '100', requestPolicy: {default: '100', validRange: {min: '5', step: '5', max: '100'}}}
                       memory: {value: 80Gi, requestPolicy: {default: 80Gi, validRange: {min: 1Gi, step: 1Gi, max: 80Gi}}}
                 """;
+        String whole =
+                IntStream.rangeClosed(1, 8)
+                        .mapToObj(
+                                "- {name: gpu-%d, attributes: {kind: {string: whole}}}"::formatted)
+                        .collect(Collectors.joining("\n  "));
         api.create(
                         "",
                         """
@@ -126,24 +133,9 @@ class ClaimsIT {
                           devices:
                           - name: gpu-0
                             %s
-                          - name: gpu-1
-                            attributes: {kind: {string: whole}}
-                          - name: gpu-2
-                            attributes: {kind: {string: whole}}
-                          - name: gpu-3
-                            attributes: {kind: {string: whole}}
-                          - name: gpu-4
-                            attributes: {kind: {string: whole}}
-                          - name: gpu-7
-                            attributes: {kind: {string: whole}}
-                          - name: gpu-8
-                            attributes: {kind: {string: whole}}
-                          - name: gpu-5
-                            attributes: {kind: {string: whole}}
-                          - name: gpu-6
-                            attributes: {kind: {string: whole}}
+                          %s
                         """
-                                .formatted(shared))
+                                .formatted(shared, whole))
                 .orFail();
         for (String kind : new String[] {"part", "whole"}) {
             api.create(
