@@ -316,21 +316,27 @@ final class PodTracker {
             NodeFacts facts,
             Weight weight) {
         UUID id = allocated.id();
-        UUID another = UUID.nameUUIDFromBytes((id + "/" + pod.uid()).getBytes(UTF_8));
         PodStay known = known(draft, id);
+        while (known != null && known.until() != null && known.until().isBefore(pod.from())) {
+            // Nobody held it meanwhile: what follows is a stay of its own, for all who hold it
+            // then.
+            id = after(id, "");
+            known = known(draft, id);
+        }
         if (known == null) {
-            draft.begin(id, allocated, pod, begin, facts, weight);
-        } else if (known.until() != null && known.until().isBefore(pod.from())) {
-            // Nobody held it meanwhile.
-            id = another;
             draft.begin(id, allocated, pod, begin, facts, weight);
         } else if (pod.from().isBefore(known.from())) {
             // Who began before was told later.
-            PodStay earlier = draft.begin(another, allocated, pod, begin, facts, weight);
+            UUID before = after(id, pod.uid().toString());
+            PodStay earlier = draft.begin(before, allocated, pod, begin, facts, weight);
             draft.end(earlier, new Stay.Ended(begin, known.from(), false, null), null, List.of());
         }
         draft.join(id, pod.uid());
         follow(draft, id);
+    }
+
+    private static UUID after(UUID allocation, String what) {
+        return UUID.nameUUIDFromBytes((allocation + "/" + what).getBytes(UTF_8));
     }
 
     private void followHolder(Draft draft, UUID pod) {

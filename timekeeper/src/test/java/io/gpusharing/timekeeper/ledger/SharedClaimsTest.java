@@ -92,6 +92,27 @@ class SharedClaimsTest {
         assertThat(used()).isEqualTo(minutes(14));
     }
 
+    /** Before Kubernetes 1.36 nothing tells two allocations of the same device to a claim apart. */
+    @Test
+    void thoseWhoComeLaterTogetherAreChargedOnce() {
+        books.told(one.boundAt(at(0)));
+        books.told(one.boundAt(at(0)).finishedAt(at(2)));
+        books.pass(Duration.ofMinutes(30));
+        Pods third = pod();
+
+        books.told(two.boundAt(at(28)));
+        books.told(third.boundAt(at(29)));
+        books.restart();
+        books.pass(Duration.ofMinutes(10));
+        books.told(two.boundAt(at(28)).finishedAt(at(38)));
+        books.told(third.boundAt(at(29)).finishedAt(at(40)));
+        books.pass(Duration.ofMinutes(20));
+        books.told(pod().boundAt(at(50)));
+        books.told(pod().boundAt(at(55)));
+
+        assertThat(used()).isEqualTo(minutes(2 + 12 + 10));
+    }
+
     @Test
     void whoBeganEarlierMayBeToldLater() {
         books.pass(Duration.ofMinutes(10));
