@@ -12,7 +12,7 @@ comment on column cluster.pod_position is 'resource version up to which pods are
 comment on column cluster.seen_until is 'when the API server last told anything about pods';
 
 -- One row per pod that held a GPU. Without held_until it is open.
-create table pod_stay (
+create table pod_allocation (
     cluster      text        not null references cluster,
     pod_uid      uuid        not null,
     namespace    text        not null,
@@ -34,8 +34,8 @@ create table pod_stay (
     primary key (cluster, pod_uid),
     check (held_until >= held_from)
 ) with (fillfactor = 70);
-comment on column pod_stay.end_bound is 'an estimated end lies between held_until and this';
-create index pod_stay_open on pod_stay (cluster) where held_until is null;
+comment on column pod_allocation.end_bound is 'an estimated end lies between held_until and this';
+create index pod_stay_open on pod_allocation (cluster) where held_until is null;
 
 -- What was charged. Rows are never updated; repairs are rows of correction.
 create table charge (
@@ -88,7 +88,7 @@ select c.cluster, c.pod_uid, c.namespace, s.name, c.budget, c.charged_from, c.ch
 from (select cluster, pod_uid, namespace, budget, charged_from, charged_to, rate, amount from charge
       union all
       select cluster, pod_uid, namespace, budget, charged_from, charged_to, rate, amount from correction) c
-join pod_stay s using (cluster, pod_uid);
+join pod_allocation s using (cluster, pod_uid);
 comment on view pod_charge is 'every span charged to a pod, corrections with their negative amounts';
 
 -- A period as it was opened: its edges stay, whatever happens to the rule or the time zone.

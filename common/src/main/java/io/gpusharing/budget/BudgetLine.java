@@ -11,15 +11,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A limited budget as a function of time: what was left at {@code asOf}, how fast it is used since,
- * and what changes by itself later, when lots begin and expire and periods end.
+ * and what changes by itself later, when credits begin and expire and periods end.
  *
  * <p>Use only grows, so between two such steps the standing flips at most once, and everybody who
  * holds the same line computes the same standing for the same instant.
  *
- * @param asOf instant of {@code lots} and {@code overrun}
+ * @param asOf instant of {@code credits} and {@code overrun}
  * @param rate micro-GPUs held since then
- * @param lots what may be used, now or later
- * @param overrun what was used beyond all lots; more than none only if no active lot has any left
+ * @param credits what may be used, now or later
+ * @param overrun what was used beyond all credits; more than none only if no active credit has any
+ *     left
  * @param terms what each later period brings
  * @param periodEnd end of the period that contains {@code asOf}, as it was fixed when the period
  *     was opened; null if it never ends
@@ -27,15 +28,15 @@ import org.jspecify.annotations.Nullable;
 public record BudgetLine(
         Instant asOf,
         long rate,
-        List<Lot> lots,
+        List<Credit> credits,
         GpuTime overrun,
         Terms terms,
         @Nullable Instant periodEnd) {
 
     public BudgetLine {
-        var ordered = new ArrayList<>(lots);
-        ordered.sort(Lot.BURN_ORDER);
-        lots = List.copyOf(ordered);
+        var ordered = new ArrayList<>(credits);
+        ordered.sort(Credit.BURN_ORDER);
+        credits = List.copyOf(ordered);
     }
 
     /** RFC 3339 ends with the year 9999; what is foretold for later is foretold for never. */
@@ -44,16 +45,16 @@ public record BudgetLine(
     /** The line of a budget of which nothing was used yet. */
     public static BudgetLine unused(Instant asOf, Terms terms) {
         Instant end = terms.periods().at(asOf).end();
-        Lot allowance = new Lot(Lot.ALLOWANCE, terms.allowance(), asOf, end);
+        Credit allowance = new Credit(Credit.ALLOWANCE, terms.allowance(), asOf, end);
         return new BudgetLine(asOf, 0, List.of(allowance), GpuTime.ZERO, terms, end);
     }
 
     /** What is left at {@code asOf}; negative by what was overrun. */
     public GpuTime remaining() {
         GpuTime active = GpuTime.ZERO;
-        for (Lot lot : lots) {
-            if (lot.activeAt(asOf)) {
-                active = active.plus(lot.remaining());
+        for (Credit credit : credits) {
+            if (credit.activeAt(asOf)) {
+                active = active.plus(credit.remaining());
             }
         }
         return active.minus(overrun);
@@ -72,8 +73,8 @@ public record BudgetLine(
     }
 
     /**
-     * The same line as of a later instant: use is taken from the lots, what expired is gone, what
-     * began is there, and periods that ended have brought their next allowance.
+     * The same line as of a later instant: use is taken from the credits, what expired is gone,
+     * what began is there, and periods that ended have brought their next allowance.
      */
     public BudgetLine at(Instant now) {
         Walk walk = new Walk();
@@ -113,7 +114,7 @@ public record BudgetLine(
 
     /** The same line with another rate from {@code asOf} on. */
     public BudgetLine withRate(long micros) {
-        return new BudgetLine(asOf, micros, lots, overrun, terms, periodEnd);
+        return new BudgetLine(asOf, micros, credits, overrun, terms, periodEnd);
     }
 
     /** The next instant at which something changes by itself; null if nothing ever does. */
@@ -159,7 +160,7 @@ public record BudgetLine(
     private final class Walk {
 
         private Instant instant = asOf;
-        private List<Lot> left = lots;
+        private List<Credit> left = credits;
         private GpuTime over = overrun;
         private @Nullable Instant end = periodEnd;
 
@@ -170,8 +171,8 @@ public record BudgetLine(
         /** The next instant at which something changes by itself; null if nothing ever does. */
         @Nullable Instant nextStep() {
             Instant next = end;
-            for (Lot lot : left) {
-                next = soonest(soonest(next, lot.from()), lot.until());
+            for (Credit credit : left) {
+                next = soonest(soonest(next, credit.from()), credit.until());
             }
             return next;
         }
@@ -214,11 +215,11 @@ public record BudgetLine(
             boolean periodEnds = instant.equals(end);
             GpuTime unused =
                     left.stream()
-                            .filter(lot -> instant.equals(lot.until()))
-                            .filter(lot -> lot.source().equals(Lot.ALLOWANCE))
-                            .map(Lot::remaining)
+                            .filter(credit -> instant.equals(credit.until()))
+                            .filter(credit -> credit.source().equals(Credit.ALLOWANCE))
+                            .map(Credit::remaining)
                             .reduce(GpuTime.ZERO, GpuTime::plus);
-            left = left.stream().filter(lot -> !instant.equals(lot.until())).toList();
+            left = left.stream().filter(credit -> !instant.equals(credit.until())).toList();
             if (periodEnds) {
                 openPeriod(unused);
             }
@@ -231,21 +232,22 @@ public record BudgetLine(
             end = terms.periods().at(instant).end();
             over = over.min(terms.allowance().percent(terms.maxDebtPercent()));
             var opened = new ArrayList<>(left);
-            opened.add(new Lot(Lot.ALLOWANCE, terms.allowance(), instant, end));
+            opened.add(new Credit(Credit.ALLOWANCE, terms.allowance(), instant, end));
             GpuTime rolled = unused.min(terms.maxRollover());
             if (rolled.isPositive()) {
-                opened.add(new Lot(Lot.ROLLOVER, rolled, instant, end));
+                opened.add(new Credit(Credit.ROLLOVER, rolled, instant, end));
             }
-            opened.sort(Lot.BURN_ORDER);
+            opened.sort(Credit.BURN_ORDER);
             left = opened;
         }
 
         private void use(GpuTime amount) {
             GpuTime open = amount;
-            var after = new ArrayList<Lot>(left.size());
-            for (Lot lot : left) {
-                GpuTime part = lot.activeAt(instant) ? open.min(lot.remaining()) : GpuTime.ZERO;
-                after.add(lot.withRemaining(lot.remaining().minus(part)));
+            var after = new ArrayList<Credit>(left.size());
+            for (Credit credit : left) {
+                GpuTime part =
+                        credit.activeAt(instant) ? open.min(credit.remaining()) : GpuTime.ZERO;
+                after.add(credit.withRemaining(credit.remaining().minus(part)));
                 open = open.minus(part);
             }
             left = after;

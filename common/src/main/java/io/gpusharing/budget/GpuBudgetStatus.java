@@ -22,7 +22,7 @@ public record GpuBudgetStatus(
         @Nullable Long used,
         @Nullable Long remaining,
         @Nullable Long rate,
-        @Nullable List<LotEntry> lots,
+        @Nullable List<CreditEntry> credits,
         @Nullable String exhaustedAt,
         @Nullable String standing,
         @Nullable String grantedMinutes,
@@ -37,10 +37,10 @@ public record GpuBudgetStatus(
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record PeriodEdges(String start, @Nullable String end) {}
 
-    /** A {@link Lot} on the wire. */
+    /** A {@link Credit} on the wire. */
     @JsonIgnoreProperties(ignoreUnknown = true)
     @JsonInclude(JsonInclude.Include.NON_NULL)
-    public record LotEntry(String source, long remaining, String from, @Nullable String until) {}
+    public record CreditEntry(String source, long remaining, String from, @Nullable String until) {}
 
     /** What one namespace used of the period, and holds now. */
     @JsonIgnoreProperties(ignoreUnknown = true)

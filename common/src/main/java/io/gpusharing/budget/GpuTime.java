@@ -20,8 +20,8 @@ public record GpuTime(long microGpuSeconds) implements Comparable<GpuTime> {
     public static final GpuTime ZERO = new GpuTime(0);
 
     private static final long MICROS = 1_000_000;
-    private static final BigInteger MOST = BigInteger.valueOf(Long.MAX_VALUE);
-    private static final BigInteger LEAST = BigInteger.valueOf(Long.MIN_VALUE);
+    private static final BigInteger MAX = BigInteger.valueOf(Long.MAX_VALUE);
+    private static final BigInteger MIN = BigInteger.valueOf(Long.MIN_VALUE);
     private static final BigDecimal PER_MINUTE = BigDecimal.valueOf(60 * MICROS);
 
     /**
@@ -63,7 +63,7 @@ public record GpuTime(long microGpuSeconds) implements Comparable<GpuTime> {
 
     /** An amount of any size, or the end of what a {@code long} holds. */
     public static GpuTime saturated(BigInteger microGpuSeconds) {
-        return new GpuTime(microGpuSeconds.min(MOST).max(LEAST).longValueExact());
+        return new GpuTime(microGpuSeconds.min(MAX).max(MIN).longValueExact());
     }
 
     /** The sum. */

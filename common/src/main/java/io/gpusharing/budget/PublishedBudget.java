@@ -1,6 +1,6 @@
 package io.gpusharing.budget;
 
-import io.gpusharing.budget.GpuBudgetStatus.LotEntry;
+import io.gpusharing.budget.GpuBudgetStatus.CreditEntry;
 import io.gpusharing.budget.Standing.Unlimited;
 import java.time.Instant;
 import java.util.List;
@@ -46,24 +46,24 @@ public record PublishedBudget(
     }
 
     private BudgetLine line(Terms terms) {
-        // An unlimited budget that has just got a limit still publishes a line without lots.
+        // An unlimited budget that has just got a limit still publishes a line without credits.
         if (status == null || status.asOf() == null || status.remaining() == null) {
             return BudgetLine.unused(created, terms);
         }
         Instant asOf = Instant.parse(status.asOf());
-        List<Lot> lots =
-                status.lots() == null
+        List<Credit> credits =
+                status.credits() == null
                         ? List.of()
-                        : status.lots().stream().map(PublishedBudget::lot).toList();
+                        : status.credits().stream().map(PublishedBudget::credit).toList();
         GpuTime active =
-                lots.stream()
-                        .filter(lot -> lot.activeAt(asOf))
-                        .map(Lot::remaining)
+                credits.stream()
+                        .filter(credit -> credit.activeAt(asOf))
+                        .map(Credit::remaining)
                         .reduce(GpuTime.ZERO, GpuTime::plus);
         return new BudgetLine(
                 asOf,
                 status.rate() == null ? 0 : status.rate(),
-                lots,
+                credits,
                 active.minus(new GpuTime(status.remaining())),
                 terms,
                 status.period() == null || status.period().end() == null
@@ -71,8 +71,8 @@ public record PublishedBudget(
                         : Instant.parse(status.period().end()));
     }
 
-    private static Lot lot(LotEntry entry) {
-        return new Lot(
+    private static Credit credit(CreditEntry entry) {
+        return new Credit(
                 entry.source(),
                 new GpuTime(entry.remaining()),
                 Instant.parse(entry.from()),

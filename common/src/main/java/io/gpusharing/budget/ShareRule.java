@@ -20,7 +20,7 @@ public record ShareRule(Formula formula, GpuShare reference) {
      * No pod is charged for more than a hundred thousand GPUs, in micro-GPUs. No node has as many:
      * a request for more is a mistake or a trick, and a year of it would leave a {@code long}.
      */
-    public static final long MOST = 100_000 * GpuShare.WHOLE;
+    public static final long MAX_RATE = 100_000 * GpuShare.WHOLE;
 
     /** Which part counts. */
     public enum Formula {
@@ -45,7 +45,9 @@ public record ShareRule(Formula formula, GpuShare reference) {
         }
     }
 
-    /** What holding the share costs, in micro-GPUs, rounded down once; {@link #MOST} at most. */
+    /**
+     * What holding the share costs, in micro-GPUs, rounded down once; {@link #MAX_RATE} at most.
+     */
     public long rate(GpuShare share) {
         return rate(share, GpuShare.WHOLE);
     }
@@ -95,7 +97,7 @@ public record ShareRule(Formula formula, GpuShare reference) {
 
         /** The weight is in millionths, as the result is. */
         long micros(long weight) {
-            BigInteger most = BigInteger.valueOf(MOST);
+            BigInteger most = BigInteger.valueOf(MAX_RATE);
             BigInteger whole = BigInteger.valueOf(GpuShare.WHOLE);
             boolean beyond = over.multiply(whole).compareTo(under.multiply(most)) > 0;
             BigInteger weighed = BigInteger.valueOf(weight).multiply(beyond ? most : over);

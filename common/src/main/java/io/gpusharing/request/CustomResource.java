@@ -8,7 +8,7 @@ package io.gpusharing.request;
  */
 public record CustomResource(String resource, GpuShare perUnit) {
 
-    private static final long MOST = CountedResource.A_MILLION * GpuShare.WHOLE;
+    private static final long MAX_SHARE = CountedResource.A_MILLION * GpuShare.WHOLE;
 
     /**
      * @throws IllegalArgumentException with advice, if the name has no domain or is one of
@@ -27,7 +27,8 @@ public record CustomResource(String resource, GpuShare perUnit) {
                     "The resource %s belongs to Kubernetes; a custom one has a domain of its own"
                             .formatted(resource));
         }
-        if (perUnit.equals(GpuShare.NONE) || Math.max(perUnit.compute(), perUnit.memory()) > MOST) {
+        if (perUnit.equals(GpuShare.NONE)
+                || Math.max(perUnit.compute(), perUnit.memory()) > MAX_SHARE) {
             throw new IllegalArgumentException(
                     "One unit of %s has to be worth something, and no more than a million GPUs"
                             .formatted(resource));

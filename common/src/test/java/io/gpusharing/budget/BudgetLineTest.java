@@ -39,7 +39,8 @@ class BudgetLineTest {
 
     @Test
     void roundsTheEndUpToTheMicrosecondWhereTheRateDoesNotDivideIt() {
-        BudgetLine line = line(3, terms("1"), lot(Lot.ALLOWANCE, new GpuTime(10), NOON, MIDNIGHT));
+        BudgetLine line =
+                line(3, terms("1"), credit(Credit.ALLOWANCE, new GpuTime(10), NOON, MIDNIGHT));
 
         Instant end = NOON.plusSeconds(3).plus(333_334, ChronoUnit.MICROS);
 
@@ -89,14 +90,16 @@ class BudgetLineTest {
 
         assertThat(next.remaining()).isEqualTo(minutes("130"));
         assertThat(afterNext.remaining()).isEqualTo(minutes("130"));
-        assertThat(afterNext.lots()).extracting(Lot::source).containsOnlyOnce(Lot.ROLLOVER);
+        assertThat(afterNext.credits())
+                .extracting(Credit::source)
+                .containsOnlyOnce(Credit.ROLLOVER);
     }
 
     @Test
     void whatIsLeftOfAGrantThatEndsWithThePeriodDoesNotRollOver() {
         Terms terms = new Terms(daily(), minutes("100"), minutes("300"), 25);
         BudgetLine line =
-                line(0, terms, allowance("80"), lot("paper", minutes("50"), NOON, MIDNIGHT));
+                line(0, terms, allowance("80"), credit("paper", minutes("50"), NOON, MIDNIGHT));
 
         assertThat(line.at(MIDNIGHT).remaining()).isEqualTo(minutes("180"));
     }
@@ -107,9 +110,9 @@ class BudgetLineTest {
                 line(
                         0,
                         terms("0"),
-                        lot("over", new GpuTime(1), NOON.minusSeconds(9), NOON),
-                        lot("present", new GpuTime(20), NOON, NOON.plusNanos(1_000)),
-                        lot("to come", new GpuTime(300), NOON.plusNanos(1_000), MIDNIGHT));
+                        credit("over", new GpuTime(1), NOON.minusSeconds(9), NOON),
+                        credit("present", new GpuTime(20), NOON, NOON.plusNanos(1_000)),
+                        credit("to come", new GpuTime(300), NOON.plusNanos(1_000), MIDNIGHT));
 
         assertThat(line.remaining()).isEqualTo(new GpuTime(20));
     }
@@ -122,8 +125,8 @@ class BudgetLineTest {
                         half,
                         1,
                         List.of(
-                                lot(Lot.ALLOWANCE, new GpuTime(10), NOON, MIDNIGHT),
-                                lot("paper", new GpuTime(10), NOON.plusSeconds(1), MIDNIGHT)),
+                                credit(Credit.ALLOWANCE, new GpuTime(10), NOON, MIDNIGHT),
+                                credit("paper", new GpuTime(10), NOON.plusSeconds(1), MIDNIGHT)),
                         GpuTime.ZERO,
                         terms("1"),
                         MIDNIGHT);
@@ -139,8 +142,8 @@ class BudgetLineTest {
                 line(
                         1_000_000,
                         terms("1000"),
-                        lot(Lot.ALLOWANCE, new GpuTime(30_000_000), NOON, MIDNIGHT),
-                        lot("paper", new GpuTime(50_000_000), begins, expires));
+                        credit(Credit.ALLOWANCE, new GpuTime(30_000_000), NOON, MIDNIGHT),
+                        credit("paper", new GpuTime(50_000_000), begins, expires));
 
         assertThat(line.exhaustedAt()).isEqualTo(NOON.plusSeconds(30));
         assertThat(line.at(begins).remaining()).isEqualTo(new GpuTime(20_000_000));
@@ -155,8 +158,8 @@ class BudgetLineTest {
                 line(
                         1_000_000,
                         terms("1000"),
-                        lot(Lot.ALLOWANCE, new GpuTime(100_000_000), NOON, MIDNIGHT),
-                        lot("short", new GpuTime(15_000_000), NOON, expires));
+                        credit(Credit.ALLOWANCE, new GpuTime(100_000_000), NOON, MIDNIGHT),
+                        credit("short", new GpuTime(15_000_000), NOON, expires));
 
         assertThat(line.remaining()).isEqualTo(new GpuTime(115_000_000));
         assertThat(line.at(expires).remaining()).isEqualTo(new GpuTime(100_000_000));
@@ -166,7 +169,7 @@ class BudgetLineTest {
     @Test
     void aGrantThatOutlivesThePeriodIsKept() {
         BudgetLine line =
-                line(0, terms("10"), allowance("10"), lot("gift", minutes("5"), NOON, null));
+                line(0, terms("10"), allowance("10"), credit("gift", minutes("5"), NOON, null));
 
         assertThat(line.at(MIDNIGHT).remaining()).isEqualTo(minutes("15"));
     }
@@ -199,7 +202,7 @@ class BudgetLineTest {
         BudgetLine inSteps = line.at(between).at(there);
 
         assertThat(inSteps.remaining()).isEqualTo(line.at(there).remaining());
-        assertThat(inSteps.lots()).isEqualTo(line.at(there).lots());
+        assertThat(inSteps.credits()).isEqualTo(line.at(there).credits());
     }
 
     @ParameterizedTest
@@ -228,13 +231,13 @@ class BudgetLineTest {
                 anyLine(random).at(NOON.plus(random.nextInt(60 * 24 * 5), ChronoUnit.MINUTES));
 
         if (line.overrun().isPositive()) {
-            assertThat(line.lots())
-                    .filteredOn(lot -> lot.activeAt(line.asOf()))
-                    .allMatch(lot -> !lot.remaining().isPositive());
+            assertThat(line.credits())
+                    .filteredOn(credit -> credit.activeAt(line.asOf()))
+                    .allMatch(credit -> !credit.remaining().isPositive());
         }
     }
 
-    /** Nobody's standing flaps: what is over stays over until a lot or a period begins. */
+    /** Nobody's standing flaps: what is over stays over until a credit or a period begins. */
     @ParameterizedTest
     @RandomSeeds(200)
     void betweenTwoStepsTheStandingNeverComesBack(long seed) {
@@ -252,10 +255,10 @@ class BudgetLineTest {
     }
 
     private static BudgetLine anyLine(Random random) {
-        var lots = new ArrayList<Lot>();
-        lots.add(
-                lot(
-                        Lot.ALLOWANCE,
+        var credits = new ArrayList<Credit>();
+        credits.add(
+                credit(
+                        Credit.ALLOWANCE,
                         new GpuTime(random.nextLong(20_000_000_000L)),
                         NOON.minusSeconds(1),
                         MIDNIGHT));
@@ -264,7 +267,12 @@ class BudgetLineTest {
             Instant until =
                     random.nextInt(4) == 0 ? null : NOON.plusSeconds(1 + random.nextInt(200_000));
             if (until == null || from.isBefore(until)) {
-                lots.add(lot("g" + i, new GpuTime(random.nextLong(10_000_000_000L)), from, until));
+                credits.add(
+                        credit(
+                                "g" + i,
+                                new GpuTime(random.nextLong(10_000_000_000L)),
+                                from,
+                                until));
             }
         }
         Terms terms =
@@ -273,23 +281,23 @@ class BudgetLineTest {
                         new GpuTime(random.nextLong(20_000_000_000L)),
                         new GpuTime(random.nextLong(5_000_000_000L)),
                         random.nextInt(101));
-        return line(random.nextInt(2_000_000), terms, lots.toArray(Lot[]::new));
+        return line(random.nextInt(2_000_000), terms, credits.toArray(Credit[]::new));
     }
 
-    private static BudgetLine line(long rate, Terms terms, Lot... lots) {
-        return new BudgetLine(NOON, rate, List.of(lots), GpuTime.ZERO, terms, MIDNIGHT);
+    private static BudgetLine line(long rate, Terms terms, Credit... credits) {
+        return new BudgetLine(NOON, rate, List.of(credits), GpuTime.ZERO, terms, MIDNIGHT);
     }
 
-    private static Lot allowance(String minutes) {
-        return lot(Lot.ALLOWANCE, minutes(minutes), NOON, MIDNIGHT);
+    private static Credit allowance(String minutes) {
+        return credit(Credit.ALLOWANCE, minutes(minutes), NOON, MIDNIGHT);
     }
 
-    private static Lot lot(
+    private static Credit credit(
             String source,
             GpuTime amount,
             Instant from,
             @org.jspecify.annotations.Nullable Instant until) {
-        return new Lot(source, amount, from, until);
+        return new Credit(source, amount, from, until);
     }
 
     private static Terms terms(String minutes) {

@@ -3,7 +3,7 @@ package io.gpusharing.budget;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.gpusharing.budget.GpuBudgetStatus.LotEntry;
+import io.gpusharing.budget.GpuBudgetStatus.CreditEntry;
 import io.gpusharing.budget.GpuBudgetStatus.PeriodEdges;
 import io.gpusharing.budget.Standing.InBudget;
 import io.gpusharing.budget.Standing.OverBudget;
@@ -69,12 +69,12 @@ class PublishedBudgetTest {
     }
 
     private static GpuBudgetStatus status(@Nullable Long remaining, long rate) {
-        List<LotEntry> lots =
+        List<CreditEntry> credits =
                 remaining == null
                         ? List.of()
                         : List.of(
-                                new LotEntry(
-                                        Lot.ALLOWANCE,
+                                new CreditEntry(
+                                        Credit.ALLOWANCE,
                                         Math.max(0, remaining),
                                         "2026-03-01T00:00:00Z",
                                         "2026-04-01T00:00:00Z"));
@@ -86,7 +86,7 @@ class PublishedBudgetTest {
                 null,
                 remaining,
                 rate,
-                lots,
+                credits,
                 null,
                 null,
                 null,

@@ -49,9 +49,9 @@ class ShareRuleTest {
         GpuShare absurd = GpuShare.whole(10_000_000);
 
         assertThat(new ShareRule(formula, ShareRule.WHOLE_GPU).rate(absurd))
-                .isEqualTo(ShareRule.MOST);
+                .isEqualTo(ShareRule.MAX_RATE);
         assertThat(new ShareRule(formula, new GpuShare(1, 1)).rate(absurd))
-                .isEqualTo(ShareRule.MOST);
+                .isEqualTo(ShareRule.MAX_RATE);
     }
 
     @Test

@@ -187,7 +187,7 @@ final class ChurnLoad {
                                 .executeQuery(
                                         """
                                         select s.pod_uid, coalesce(sum(c.amount), 0), bool_and(s.held_until is not null)
-                                        from pod_stay s left join pod_charge c using (cluster, pod_uid) group by 1
+                                        from pod_allocation s left join pod_charge c using (cluster, pod_uid) group by 1
                                         """)) {
             while (row.next()) {
                 Long expected = missing.remove(row.getObject(1, UUID.class));

@@ -30,13 +30,13 @@ final class Latencies {
     Map<String, Double> milliseconds() {
         long[] sorted = Arrays.copyOf(values, size);
         Arrays.sort(sorted);
-        var told = new TreeMap<String, Double>();
-        told.put("p50", at(sorted, 0.50));
-        told.put("p90", at(sorted, 0.90));
-        told.put("p99", at(sorted, 0.99));
-        told.put("p999", at(sorted, 0.999));
-        told.put("max", at(sorted, 1));
-        return told;
+        var percentiles = new TreeMap<String, Double>();
+        percentiles.put("p50", at(sorted, 0.50));
+        percentiles.put("p90", at(sorted, 0.90));
+        percentiles.put("p99", at(sorted, 0.99));
+        percentiles.put("p999", at(sorted, 0.999));
+        percentiles.put("max", at(sorted, 1));
+        return percentiles;
     }
 
     private static double at(long[] sorted, double part) {

@@ -84,7 +84,7 @@ record OldLedger(int teams, int pods) {
                                 begin, end, teams, pods, LARGE, teams > 100 ? LARGE_PODS : pods));
         sql.execute(
                 """
-                insert into pod_stay (cluster, pod_uid, namespace, name, owner_kind, owner_name, node, budget, rate, share_rate,
+                insert into pod_allocation (cluster, pod_uid, namespace, name, owner_kind, owner_name, node, budget, rate, share_rate,
                     compute_part, memory_part, share_known, held_from, posted_until, charged_until, held_until)
                 select 'default', uid, team, 'train-' || pod, 'Job', 'train', 'node-' || pod, team, 500000, 500000,
                     500000, 250000, true, day, day + interval '1 day', day + interval '1 day', day + interval '1 day'

@@ -163,10 +163,10 @@ public final class TimekeeperBenchmark {
         Map<String, String> nothingCloses = Map.of("GPUSHARING_LEDGER_HOURCLOSES", "PT5H");
         try (Subject first = start(cluster, dir, nothingCloses)) {
             first.awaitReady();
-            await(first, "select count(*) from pod_stay", RUNNING);
+            await(first, "select count(*) from pod_allocation", RUNNING);
             first.execute("update cluster set metering_start = now() - interval '1 day'");
             first.execute(
-                    "update pod_stay set held_from = '%1$s', posted_until = '%1$s', charged_until = '%1$s'"
+                    "update pod_allocation set held_from = '%1$s', posted_until = '%1$s', charged_until = '%1$s'"
                             .formatted(scheduled));
             first.kill();
         }
@@ -366,7 +366,7 @@ public final class TimekeeperBenchmark {
             throws SQLException, InterruptedException {
         await(
                 subject,
-                "select count(*) from pod_stay where posted_until >= '%s'".formatted(until),
+                "select count(*) from pod_allocation where posted_until >= '%s'".formatted(until),
                 RUNNING);
     }
 

@@ -35,12 +35,12 @@ public final class Story {
 
     private final InstalledServices services;
     private final Narrator narrator;
-    private final Scene scene;
+    private final ClusterSnapshot scene;
 
     public Story(TestCluster cluster, InstalledServices services, Narrator narrator) {
         this.services = services;
         this.narrator = narrator;
-        this.scene = new Scene(cluster, narrator);
+        this.scene = new ClusterSnapshot(cluster, narrator);
     }
 
     /** All of it. */

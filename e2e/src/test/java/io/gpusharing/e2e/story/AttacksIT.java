@@ -289,7 +289,7 @@ class AttacksIT {
             }
         }
         mark("before");
-        Map<String, Ledger.Stay> charged = ledger.stays(TEAM);
+        Map<String, Ledger.AllocationInterval> charged = ledger.allocations(TEAM);
         assertThat(charged.keySet())
                 .containsAll(
                         pods.entrySet().stream()
@@ -302,7 +302,7 @@ class AttacksIT {
         mark("after");
 
         System.out.println("taken by the API server, to no effect: " + taken);
-        Map<String, Ledger.Stay> still = new TreeMap<>(ledger.stays(TEAM));
+        Map<String, Ledger.AllocationInterval> still = new TreeMap<>(ledger.allocations(TEAM));
         still.remove("after");
         assertThat(still).isEqualTo(charged);
         theirEndsAreThoseThatTheirKubeletTells(pods);
@@ -459,7 +459,7 @@ class AttacksIT {
         bringTo(State.BOUND, name);
         await("the ledger knows " + name)
                 .atMost(Duration.ofSeconds(60))
-                .until(() -> ledger.stays(TEAM).containsKey(name));
+                .until(() -> ledger.allocations(TEAM).containsKey(name));
     }
 
     private static void theirEndsAreThoseThatTheirKubeletTells(Map<String, State> pods) {
@@ -476,9 +476,9 @@ class AttacksIT {
         await("the ledger knows all ends")
                 .atMost(Duration.ofSeconds(60))
                 .untilAsserted(() ->
-                        assertThat(ledger.stays(TEAM))
-                                .allSatisfy((name, stay) ->
-                                        assertThat(stay.until())
+                        assertThat(ledger.allocations(TEAM))
+                                .allSatisfy((name, allocation) ->
+                                        assertThat(allocation.until())
                                                 .startsWith(ends.getOrDefault(name, ""))));
         assertThat(ledger.estimated()).isZero();
     }

@@ -171,7 +171,7 @@ class ClaimsIT {
 
         assertThat(isLabelled(pod)).isTrue();
         assertThat(pod.at("/spec/initContainers").isMissingNode()).isTrue();
-        Ledger.Stay charge = charge("part");
+        Ledger.AllocationInterval charge = charge("part");
         assertThat(charge.rate()).isEqualTo(350_000);
         assertThat(charge.since()).isEqualTo(boundAt("part"));
     }
@@ -245,7 +245,7 @@ class ClaimsIT {
             JsonNode pod = api.create(TEAM, pod("slipped-by", "slipped")).orFail();
 
             assertThat(isLabelled(pod)).isFalse();
-            Ledger.Stay charge = charge("slipped-by");
+            Ledger.AllocationInterval charge = charge("slipped-by");
             assertThat(charge.rate()).isEqualTo(1_000_000);
             assertThat(charge.since()).isEqualTo(boundAt("slipped-by"));
         } finally {
@@ -422,12 +422,12 @@ class ClaimsIT {
         return pod.at("/metadata/labels/gpusharing.io~1metered").asText().equals("true");
     }
 
-    private static Ledger.Stay charge(String pod) {
+    private static Ledger.AllocationInterval charge(String pod) {
         return await(pod + " is charged")
                 .atMost(Duration.ofSeconds(60))
                 // PostgreSQL goes for a moment after a timekeeper that was killed.
                 .ignoreExceptions()
-                .until(() -> ledger.stays(TEAM).get(pod), it -> it != null);
+                .until(() -> ledger.allocations(TEAM).get(pod), it -> it != null);
     }
 
     private static Instant boundAt(String pod) {

@@ -109,7 +109,7 @@ final class Ledger {
      * @param until when it ended; empty while it is charged
      * @param rate micro-GPUs
      */
-    record Stay(String from, String until, long rate) {
+    record AllocationInterval(String from, String until, long rate) {
 
         /** PostgreSQL writes {@code 2026-03-10 12:00:00+00}. */
         Instant since() {
@@ -126,16 +126,17 @@ final class Ledger {
     }
 
     /** Everything that is charged in a namespace, by the pod's name. */
-    Map<String, Stay> stays(String namespace) {
+    Map<String, AllocationInterval> allocations(String namespace) {
         return query(
-                "select name, held_from::text, coalesce(held_until::text, ''), rate from pod_stay where namespace = '%s'"
+                "select name, held_from::text, coalesce(held_until::text, ''), rate from pod_allocation where namespace = '%s'"
                         .formatted(namespace),
                 rows -> {
-                    var found = new TreeMap<String, Stay>();
+                    var found = new TreeMap<String, AllocationInterval>();
                     while (rows.next()) {
                         found.put(
                                 rows.getString(1),
-                                new Stay(rows.getString(2), rows.getString(3), rows.getLong(4)));
+                                new AllocationInterval(
+                                        rows.getString(2), rows.getString(3), rows.getLong(4)));
                     }
                     return found;
                 });
@@ -143,18 +144,18 @@ final class Ledger {
 
     /** How many pods are still being charged. */
     long open() {
-        return number("select count(*) from pod_stay where held_until is null");
+        return number("select count(*) from pod_allocation where held_until is null");
     }
 
     /** How many ends were not seen but estimated. */
     long estimated() {
-        return number("select count(*) from pod_stay where estimated");
+        return number("select count(*) from pod_allocation where estimated");
     }
 
     /** Those pods as {@link Difference} names them. */
     Set<String> estimatedPods() {
         return query(
-                "select namespace || '/' || name from pod_stay where estimated",
+                "select namespace || '/' || name from pod_allocation where estimated",
                 rows -> {
                     var found = new HashSet<String>();
                     while (rows.next()) {
@@ -193,9 +194,9 @@ final class Ledger {
         execute(
                 """
                 update charge set amount = amount + %d
-                where pod_uid = (select pod_uid from pod_stay where name = '%s')
+                where pod_uid = (select pod_uid from pod_allocation where name = '%s')
                   and charged_from = (select min(charged_from) from charge
-                                      where pod_uid = (select pod_uid from pod_stay where name = '%2$s'))
+                                      where pod_uid = (select pod_uid from pod_allocation where name = '%2$s'))
                 """
                         .formatted(amount, pod));
     }

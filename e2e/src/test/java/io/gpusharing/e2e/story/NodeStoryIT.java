@@ -188,7 +188,7 @@ class NodeStoryIT {
         api.create(TEAM, bothGpus("waits", node, 5)).orFail();
         JsonNode waits = awaitRunning(TEAM, "waits");
 
-        Ledger.Stay charge = charge(SPENT, "stubborn");
+        Ledger.AllocationInterval charge = charge(SPENT, "stubborn");
         assertThat(charge.since()).isEqualTo(boundAt(stubborn));
         assertThat(charge.ended())
                 .as("its containers had ended when the other was bound")
@@ -268,14 +268,14 @@ class NodeStoryIT {
         assertThat(ledger.estimated()).isZero();
     }
 
-    private static Ledger.Stay charge(String pod) {
+    private static Ledger.AllocationInterval charge(String pod) {
         return charge(TEAM, pod);
     }
 
-    private static Ledger.Stay charge(String namespace, String pod) {
+    private static Ledger.AllocationInterval charge(String namespace, String pod) {
         return await(pod + " is charged")
                 .atMost(Duration.ofSeconds(10))
-                .until(() -> ledger.stays(namespace).get(pod), it -> it != null);
+                .until(() -> ledger.allocations(namespace).get(pod), it -> it != null);
     }
 
     private static void kubectl(String... words) {

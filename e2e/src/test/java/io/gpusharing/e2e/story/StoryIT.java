@@ -27,7 +27,7 @@ class StoryIT {
     private static TestCluster cluster;
     private static Installation installation;
     private static Story story;
-    private static Scene scene;
+    private static ClusterSnapshot scene;
     private static Ledger ledger;
 
     @BeforeAll
@@ -38,7 +38,7 @@ class StoryIT {
         installation = Installation.on(cluster, properties);
         Installation.set(cluster, "timekeeper.annotatePods=true", "rbac-timekeeper.yaml");
         story = new Story(cluster, installation, Narrator.silent());
-        scene = new Scene(cluster, Narrator.silent());
+        scene = new ClusterSnapshot(cluster, Narrator.silent());
         ledger = Ledger.embedded(cluster);
     }
 

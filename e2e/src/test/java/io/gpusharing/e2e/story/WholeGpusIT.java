@@ -113,7 +113,7 @@ class WholeGpusIT {
             JsonNode pod = api.create(TEAM, pod("slipped-by", "nvidia.com/gpu: 1")).orFail();
 
             assertThat(pod.at("/metadata/labels").isMissingNode()).isTrue();
-            Ledger.Stay charge = charge("slipped-by");
+            Ledger.AllocationInterval charge = charge("slipped-by");
             assertThat(charge.rate()).isEqualTo(1_000_000);
             assertThat(charge.since()).isEqualTo(boundAt("slipped-by"));
         } finally {
@@ -123,10 +123,10 @@ class WholeGpusIT {
         }
     }
 
-    private static Ledger.Stay charge(String pod) {
+    private static Ledger.AllocationInterval charge(String pod) {
         return await(pod + " is charged")
                 .atMost(Duration.ofSeconds(60))
-                .until(() -> ledger.stays(TEAM).get(pod), it -> it != null);
+                .until(() -> ledger.allocations(TEAM).get(pod), it -> it != null);
     }
 
     private static Instant boundAt(String pod) {

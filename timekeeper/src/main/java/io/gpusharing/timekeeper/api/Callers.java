@@ -31,7 +31,7 @@ import org.springframework.stereotype.Component;
 class Callers {
 
     private static final Duration KEPT = Duration.ofSeconds(10);
-    private static final int MOST = 10_000;
+    private static final int MAX_CACHED = 10_000;
 
     private final KubernetesClient client;
     private final Cache<String, Optional<Caller>> callers;
@@ -45,7 +45,7 @@ class Callers {
 
     private static <Q, A> Cache<Q, A> kept(Clock clock) {
         return Caffeine.newBuilder()
-                .maximumSize(MOST)
+                .maximumSize(MAX_CACHED)
                 .expireAfterWrite(KEPT)
                 .ticker(() -> TimeUnit.MILLISECONDS.toNanos(clock.millis()))
                 .build();

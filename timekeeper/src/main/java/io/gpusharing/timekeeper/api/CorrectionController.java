@@ -2,10 +2,10 @@ package io.gpusharing.timekeeper.api;
 
 import io.gpusharing.timekeeper.api.Callers.Caller;
 import io.gpusharing.timekeeper.leadership.Leadership;
-import io.gpusharing.timekeeper.ledger.Bookkeeper;
 import io.gpusharing.timekeeper.ledger.CorrectionOrder;
 import io.gpusharing.timekeeper.ledger.Corrections;
 import io.gpusharing.timekeeper.ledger.Corrections.Written;
+import io.gpusharing.timekeeper.ledger.LedgerWriter;
 import io.swagger.v3.oas.annotations.media.ArraySchema;
 import io.swagger.v3.oas.annotations.media.Content;
 import io.swagger.v3.oas.annotations.media.Schema;
@@ -51,7 +51,7 @@ class CorrectionController {
     private final Corrections corrections;
     private final Callers callers;
     private final AnsweredRequests answered;
-    private final Bookkeeper bookkeeper;
+    private final LedgerWriter writer;
     private final Leadership leadership;
     private final TransactionTemplate transaction;
     private final JsonMapper json;
@@ -60,14 +60,14 @@ class CorrectionController {
             Corrections corrections,
             Callers callers,
             AnsweredRequests answered,
-            Bookkeeper bookkeeper,
+            LedgerWriter writer,
             Leadership leadership,
             PlatformTransactionManager transactions,
             JsonMapper json) {
         this.corrections = corrections;
         this.callers = callers;
         this.answered = answered;
-        this.bookkeeper = bookkeeper;
+        this.writer = writer;
         this.leadership = leadership;
         this.transaction = new TransactionTemplate(transactions);
         this.json = json;
@@ -202,7 +202,7 @@ class CorrectionController {
      */
     private <T> T inTheLedgersThread(java.util.concurrent.Callable<T> work) {
         var done = new CompletableFuture<T>();
-        bookkeeper.between(() -> {
+        writer.between(() -> {
             if (!done.isDone()) {
                 try {
                     demandLeadership();

@@ -3,16 +3,16 @@ package io.gpusharing.timekeeper.api;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.api.Callers.Caller;
+import io.gpusharing.timekeeper.budget.AccountStatement;
+import io.gpusharing.timekeeper.budget.AccountStatement.BalanceChange;
 import io.gpusharing.timekeeper.budget.Balances;
 import io.gpusharing.timekeeper.budget.Balances.Stretch;
 import io.gpusharing.timekeeper.budget.BudgetState;
 import io.gpusharing.timekeeper.budget.Budgets;
-import io.gpusharing.timekeeper.budget.Course;
-import io.gpusharing.timekeeper.budget.Course.Credit;
-import io.gpusharing.timekeeper.ledger.StatementBook;
-import io.gpusharing.timekeeper.ledger.StatementBook.PodUse;
-import io.gpusharing.timekeeper.reclaim.EvictionBook;
-import io.gpusharing.timekeeper.reclaim.EvictionBook.Receipt;
+import io.gpusharing.timekeeper.ledger.StatementRepository;
+import io.gpusharing.timekeeper.ledger.StatementRepository.PodUse;
+import io.gpusharing.timekeeper.reclaim.EvictionRepository;
+import io.gpusharing.timekeeper.reclaim.EvictionRepository.Receipt;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -40,16 +40,16 @@ class ExplanationController {
 
     private final Budgets budgets;
     private final Balances balances;
-    private final StatementBook book;
-    private final EvictionBook evictions;
+    private final StatementRepository book;
+    private final EvictionRepository evictions;
     private final Callers callers;
     private final Clock clock;
 
     ExplanationController(
             Budgets budgets,
             Balances balances,
-            StatementBook book,
-            EvictionBook evictions,
+            StatementRepository book,
+            EvictionRepository evictions,
             Callers callers,
             Clock clock) {
         this.budgets = budgets;
@@ -61,7 +61,7 @@ class ExplanationController {
     }
 
     /**
-     * How a budget came to stand as it does: before + credits - used = remaining. Amounts are
+     * How a budget came to stand as it does: before + changes - used = remaining. Amounts are
      * micro-GPU-seconds.
      *
      * @param because the same as a sentence
@@ -79,7 +79,7 @@ class ExplanationController {
             String because,
             @Nullable Instant exhaustedAt,
             @Nullable Long before,
-            @Nullable List<Credit> credits,
+            @Nullable List<BalanceChange> changes,
             long used,
             @Nullable Long remaining,
             TreeMap<String, Long> namespaces,
@@ -97,7 +97,7 @@ class ExplanationController {
                                 new ResponseStatusException(
                                         HttpStatus.NOT_FOUND,
                                         "Budget " + budget + " has not been counted yet"));
-        Course course = stretch.course();
+        AccountStatement statement = stretch.statement();
         List<PodUse> largest = book.largest(budget, start, now, LARGEST);
         Set<String> shown =
                 callers.podsShown(Caller.of(who), largest.stream().map(PodUse::namespace).toList());
@@ -107,12 +107,12 @@ class ExplanationController {
                 now,
                 start,
                 state.standing(asOf).word(),
-                because(course, stretch.total(), start),
+                because(statement, stretch.total(), start),
                 state.exhaustedAt(),
-                course == null ? null : course.opening().microGpuSeconds(),
-                course == null ? null : course.credits(),
+                statement == null ? null : statement.opening().microGpuSeconds(),
+                statement == null ? null : statement.changes(),
                 stretch.total().microGpuSeconds(),
-                course == null ? null : course.closing().microGpuSeconds(),
+                statement == null ? null : statement.closing().microGpuSeconds(),
                 stretch.byNamespace(),
                 largest.stream()
                         .map(pod -> shown.contains(pod.namespace()) ? pod : pod.withoutPod())
@@ -134,7 +134,7 @@ class ExplanationController {
             @RequestParam(defaultValue = "100") int limit,
             @RequestParam(required = false) @Nullable String after,
             Authentication who) {
-        if (after != null && !EvictionBook.isCursor(after)) {
+        if (after != null && !EvictionRepository.isCursor(after)) {
             throw Cursor.unreadable(after);
         }
         Caller caller = Caller.of(who);
@@ -147,30 +147,31 @@ class ExplanationController {
                 Receipt::cursor);
     }
 
-    private static String because(@Nullable Course course, GpuTime used, Instant start) {
-        if (course == null) {
+    private static String because(
+            @Nullable AccountStatement statement, GpuTime used, Instant start) {
+        if (statement == null) {
             return "It is unlimited; %s GPU-minutes were used since %s"
                     .formatted(used.minutes(), start);
         }
-        Map<Course.Kind, GpuTime> sums =
-                course.credits().stream()
+        Map<AccountStatement.Kind, GpuTime> sums =
+                statement.changes().stream()
                         .collect(
                                 Collectors.toMap(
-                                        Credit::kind,
+                                        BalanceChange::kind,
                                         credit -> new GpuTime(credit.amount()),
                                         GpuTime::plus,
                                         TreeMap::new));
-        var terms = new StringBuilder(course.opening().minutes() + " before " + start);
+        var terms = new StringBuilder(statement.opening().minutes() + " before " + start);
         sums.forEach((kind, sum) ->
                 terms.append(sum.microGpuSeconds() < 0 ? " - " : " + ")
                         .append(new GpuTime(Math.abs(sum.microGpuSeconds())).minutes())
                         .append(' ')
                         .append(word(kind)));
         return "%s - %s used = %s GPU-minutes left"
-                .formatted(terms, used.minutes(), course.closing().minutes());
+                .formatted(terms, used.minutes(), statement.closing().minutes());
     }
 
-    private static String word(Course.Kind kind) {
+    private static String word(AccountStatement.Kind kind) {
         return switch (kind) {
             case Allowance -> "allowance";
             case Rollover -> "rolled over";
@@ -178,7 +179,7 @@ class ExplanationController {
             case Expired -> "expired";
             case Revoked -> "revoked";
             case WrittenOff -> "written off";
-            case ToldLate -> "told late";
+            case LateUsage -> "told late";
         };
     }
 }

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.api.Callers.Caller;
 import io.gpusharing.timekeeper.budget.Budgets;
-import io.gpusharing.timekeeper.budget.GrantBook;
 import io.gpusharing.timekeeper.budget.GrantOrders;
 import io.gpusharing.timekeeper.budget.GrantOrders.Order;
 import io.gpusharing.timekeeper.budget.GrantOrders.Outcome;
@@ -12,6 +11,7 @@ import io.gpusharing.timekeeper.budget.GrantOrders.Outcome.Expired;
 import io.gpusharing.timekeeper.budget.GrantOrders.Outcome.Granted;
 import io.gpusharing.timekeeper.budget.GrantOrders.Outcome.KeyReused;
 import io.gpusharing.timekeeper.budget.GrantOrders.Outcome.Revoked;
+import io.gpusharing.timekeeper.budget.GrantRepository;
 import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
@@ -39,11 +39,11 @@ import org.springframework.web.server.ResponseStatusException;
 @RequestMapping("/api/v1/budgets/{budget}/grants")
 class GrantController {
 
-    private final GrantBook book;
+    private final GrantRepository book;
     private final GrantOrders orders;
     private final Budgets budgets;
 
-    GrantController(GrantBook book, GrantOrders orders, Budgets budgets) {
+    GrantController(GrantRepository book, GrantOrders orders, Budgets budgets) {
         this.book = book;
         this.orders = orders;
         this.budgets = budgets;
@@ -84,11 +84,12 @@ class GrantController {
 
     /** A budget's grants, those that have ended included. */
     @GetMapping
-    ResponseEntity<List<GrantBook.Written>> all(
+    ResponseEntity<List<GrantRepository.Written>> all(
             @PathVariable String budget,
             @RequestParam(defaultValue = "1000") int limit,
             @RequestParam(required = false) @Nullable String after) {
-        return Page.of(book.of(budget, after, Page.size(limit)), limit, GrantBook.Written::uid);
+        return Page.of(
+                book.of(budget, after, Page.size(limit)), limit, GrantRepository.Written::uid);
     }
 
     /**

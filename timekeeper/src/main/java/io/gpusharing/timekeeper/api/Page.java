@@ -16,7 +16,7 @@ import org.springframework.web.servlet.support.ServletUriComponentsBuilder;
 final class Page {
 
     /** How many at most. */
-    static final int MOST = 1_000;
+    static final int MAX_SIZE = 1_000;
 
     private Page() {}
 
@@ -26,9 +26,9 @@ final class Page {
      * @throws ResponseStatusException 400 if it is none, or too many
      */
     static int size(int limit) {
-        if (limit < 1 || limit > MOST) {
+        if (limit < 1 || limit > MAX_SIZE) {
             throw new ResponseStatusException(
-                    HttpStatus.BAD_REQUEST, "limit is from 1 to " + MOST + ", not " + limit);
+                    HttpStatus.BAD_REQUEST, "limit is from 1 to " + MAX_SIZE + ", not " + limit);
         }
         return limit;
     }

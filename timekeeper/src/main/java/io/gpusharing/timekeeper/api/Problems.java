@@ -66,16 +66,17 @@ class Problems extends ResponseEntityExceptionHandler {
     @ExceptionHandler(KubernetesClientException.class)
     ResponseEntity<ProblemDetail> apiServer(KubernetesClientException e) {
         HttpStatus status = HttpStatus.resolve(e.getCode());
-        String told = e.getStatus() == null ? null : e.getStatus().getMessage();
+        String message = e.getStatus() == null ? null : e.getStatus().getMessage();
         if (status == null || !status.is4xxClientError()) {
             return answer(
                     HttpStatus.SERVICE_UNAVAILABLE,
-                    told == null
+                    message == null
                             ? "The API server cannot be asked now; ask again in a few seconds"
                             // For instance that it could not call a webhook.
-                            : "The API server could not do it, and nothing was changed: " + told);
+                            : "The API server could not do it, and nothing was changed: "
+                                    + message);
         }
-        return answer(status, "The API server answered: " + (told == null ? status : told));
+        return answer(status, "The API server answered: " + (message == null ? status : message));
     }
 
     /** A parameter or a part of the path that is not of its kind. */
@@ -191,9 +192,9 @@ class Problems extends ResponseEntityExceptionHandler {
     protected ResponseEntity<Object> createResponseEntity(
             @Nullable Object body, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
         // Also where a client asked for CSV.
-        var told = new HttpHeaders(headers);
-        told.setContentType(MediaType.APPLICATION_PROBLEM_JSON);
-        return new ResponseEntity<>(body, told, status);
+        var message = new HttpHeaders(headers);
+        message.setContentType(MediaType.APPLICATION_PROBLEM_JSON);
+        return new ResponseEntity<>(body, message, status);
     }
 
     private @Nullable ResponseEntity<Object> answer(

@@ -7,7 +7,7 @@ import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.ledger.Estimates;
 import io.gpusharing.timekeeper.ledger.Estimates.Estimate;
 import io.gpusharing.timekeeper.ledger.Ledger;
-import io.gpusharing.timekeeper.ledger.PodStay;
+import io.gpusharing.timekeeper.ledger.PodAllocation;
 import io.gpusharing.timekeeper.metering.HeldShare;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import java.time.Clock;
@@ -24,8 +24,8 @@ import org.springframework.web.server.ResponseStatusException;
 @RestController
 class ReconcileController {
 
-    private static final int MOST = 1_000;
-    private static final Duration NEWS_TAKE = Duration.ofSeconds(2);
+    private static final int MAX_ESTIMATES = 1_000;
+    private static final Duration EVENT_TAKES = Duration.ofSeconds(2);
 
     private final ClusterView view;
     private final RequestGrammars grammars;
@@ -68,12 +68,12 @@ class ReconcileController {
             throw new ResponseStatusException(
                     HttpStatus.SERVICE_UNAVAILABLE, "The API server has not listed the pods yet");
         }
-        Report report = look();
+        Report report = compare();
         if (!report.sound()) {
-            // The latest news may still be on its way to the ledger; only what lasts is a
+            // The latest events may still be on their way to the ledger; only what lasts is a
             // difference.
-            LockSupport.parkNanos(NEWS_TAKE.toNanos());
-            report = look();
+            LockSupport.parkNanos(EVENT_TAKES.toNanos());
+            report = compare();
         }
         return report;
     }
@@ -83,13 +83,20 @@ class ReconcileController {
         return pod.claimed().complete() && HeldShare.holdsAny(pod, grammars);
     }
 
-    private Report look() {
-        List<PodStay> open =
-                ledger.openStays().stream().filter(stay -> !stay.isAllocation()).toList();
+    private Report compare() {
+        List<PodAllocation> open =
+                ledger.openAllocations().stream()
+                        .filter(allocation -> !allocation.isShared())
+                        .toList();
         var pods = view.pods();
         Instant now = clock.instant();
         Reconciliation found = Reconciliation.of(pods, open, this::isCharged, now);
         return new Report(
-                now, found.sound(), pods.size(), open.size(), found, estimates.latest(MOST));
+                now,
+                found.sound(),
+                pods.size(),
+                open.size(),
+                found,
+                estimates.latest(MAX_ESTIMATES));
     }
 }

@@ -1,9 +1,9 @@
 package io.gpusharing.timekeeper.api;
 
 import io.gpusharing.budget.GpuTime;
-import io.gpusharing.timekeeper.ledger.PodStay;
+import io.gpusharing.timekeeper.ledger.PodAllocation;
+import io.gpusharing.timekeeper.metering.AllocationInterval;
 import io.gpusharing.timekeeper.metering.PodFacts;
-import io.gpusharing.timekeeper.metering.Stay;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Reconciliation(List<Gap> unmetered, List<Gap> orphaned, List<Gap> ended) {
 
-    /** News takes a while to arrive: what is younger than this is no difference. */
+    /** Events take a while to arrive: what is younger than this is no difference. */
     static final Duration GRACE = Duration.ofSeconds(10);
 
     /**
@@ -51,35 +51,35 @@ record Reconciliation(List<Gap> unmetered, List<Gap> orphaned, List<Gap> ended) 
      */
     static Reconciliation of(
             Collection<PodFacts> pods,
-            Collection<PodStay> open,
+            Collection<PodAllocation> open,
             Predicate<PodFacts> asks,
             Instant now) {
         Map<UUID, PodFacts> present =
                 pods.stream().collect(Collectors.toMap(PodFacts::uid, Function.identity()));
-        Map<UUID, PodStay> stays =
-                open.stream().collect(Collectors.toMap(PodStay::uid, Function.identity()));
+        Map<UUID, PodAllocation> allocations =
+                open.stream().collect(Collectors.toMap(PodAllocation::uid, Function.identity()));
         var unmetered = new ArrayList<Gap>();
         var ended = new ArrayList<Gap>();
         for (PodFacts pod : pods) {
-            PodStay stay = stays.get(pod.uid());
-            switch (Stay.of(pod)) {
-                case Stay.None none -> {}
-                case Stay.Open held -> {
-                    if (stay == null && asks.test(pod)) {
+            PodAllocation allocation = allocations.get(pod.uid());
+            switch (AllocationInterval.of(pod)) {
+                case AllocationInterval.None none -> {}
+                case AllocationInterval.Open held -> {
+                    if (allocation == null && asks.test(pod)) {
                         unmetered.add(gap(pod, held.from()));
                     }
                 }
-                case Stay.Ended over -> {
-                    if (stay != null) {
-                        ended.add(gap(stay, over.to(), now));
+                case AllocationInterval.Ended over -> {
+                    if (allocation != null) {
+                        ended.add(gap(allocation, over.to(), now));
                     }
                 }
             }
         }
         List<Gap> orphaned =
                 open.stream()
-                        .filter(stay -> !present.containsKey(stay.uid()))
-                        .map(stay -> gap(stay, stay.postedUntil(), now))
+                        .filter(allocation -> !present.containsKey(allocation.uid()))
+                        .map(allocation -> gap(allocation, allocation.postedUntil(), now))
                         .toList();
         return new Reconciliation(old(unmetered, now), old(orphaned, now), old(ended, now));
     }
@@ -98,15 +98,15 @@ record Reconciliation(List<Gap> unmetered, List<Gap> orphaned, List<Gap> ended) 
                 pod.uid(), pod.namespace(), pod.name(), pod.placement().node(), since, null, null);
     }
 
-    private static Gap gap(PodStay stay, Instant since, Instant now) {
+    private static Gap gap(PodAllocation allocation, Instant since, Instant now) {
         Instant until = now.isBefore(since) ? since : now;
         return new Gap(
-                stay.uid(),
-                stay.namespace(),
-                stay.name(),
-                stay.node(),
+                allocation.uid(),
+                allocation.namespace(),
+                allocation.name(),
+                allocation.node(),
                 since,
-                stay.rate(),
-                GpuTime.accrued(stay.rate(), since, until).microGpuSeconds());
+                allocation.rate(),
+                GpuTime.accrued(allocation.rate(), since, until).microGpuSeconds());
     }
 }

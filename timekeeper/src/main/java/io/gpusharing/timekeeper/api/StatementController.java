@@ -3,16 +3,16 @@ package io.gpusharing.timekeeper.api;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.api.Callers.Caller;
+import io.gpusharing.timekeeper.budget.AccountStatement.BalanceChange;
 import io.gpusharing.timekeeper.budget.Balances;
 import io.gpusharing.timekeeper.budget.Balances.Balance;
 import io.gpusharing.timekeeper.budget.Balances.Stretch;
 import io.gpusharing.timekeeper.budget.Budgets;
-import io.gpusharing.timekeeper.budget.Course.Credit;
 import io.gpusharing.timekeeper.database.Snapshot;
-import io.gpusharing.timekeeper.ledger.StatementBook;
-import io.gpusharing.timekeeper.ledger.StatementBook.Lines;
 import io.gpusharing.timekeeper.ledger.StatementLine;
 import io.gpusharing.timekeeper.ledger.StatementLine.Place;
+import io.gpusharing.timekeeper.ledger.StatementRepository;
+import io.gpusharing.timekeeper.ledger.StatementRepository.Lines;
 import io.swagger.v3.oas.annotations.media.Content;
 import io.swagger.v3.oas.annotations.media.Schema;
 import io.swagger.v3.oas.annotations.responses.ApiResponse;
@@ -46,21 +46,21 @@ import org.springframework.web.server.ResponseStatusException;
 class StatementController {
 
     /** So that clients who read slowly never take all connections away from the ledger. */
-    private static final int MOST_DOWNLOADS = 2;
+    private static final int MAX_DOWNLOADS = 2;
 
     private final Balances balances;
-    private final StatementBook book;
+    private final StatementRepository book;
     private final Budgets budgets;
     private final Callers callers;
     private final Clock clock;
     private final Snapshot snapshot;
 
     /** A download keeps a connection to the database until its client has read it. */
-    private final Semaphore downloads = new Semaphore(MOST_DOWNLOADS);
+    private final Semaphore downloads = new Semaphore(MAX_DOWNLOADS);
 
     StatementController(
             Balances balances,
-            StatementBook book,
+            StatementRepository book,
             Budgets budgets,
             Callers callers,
             Clock clock,
@@ -112,7 +112,7 @@ class StatementController {
     }
 
     /**
-     * A statement: opening + credits - used = closing, exactly, and the lines of all pages together
+     * A statement: opening + changes - used = closing, exactly, and the lines of all pages together
      * are used. Amounts are micro-GPU-seconds.
      *
      * @param opening what was left before anything that happened at {@code from}; absent if the
@@ -126,7 +126,7 @@ class StatementController {
             Instant from,
             Instant to,
             @Nullable Long opening,
-            @Nullable List<Credit> credits,
+            @Nullable List<BalanceChange> changes,
             long used,
             @Nullable Long closing,
             @Nullable String openingMinutes,
@@ -211,7 +211,7 @@ class StatementController {
             throw new ResponseStatusException(
                     HttpStatus.SERVICE_UNAVAILABLE,
                     "%d statements are being downloaded; try again when one is done"
-                            .formatted(MOST_DOWNLOADS));
+                            .formatted(MAX_DOWNLOADS));
         }
         try {
             snapshot.read(() -> {
@@ -243,15 +243,15 @@ class StatementController {
                 "attachment; filename=\"%s.csv\"".formatted(budget));
         PrintWriter out = response.getWriter();
         var csv = new StatementCsv(out);
-        csv.begin(span, stretch.course());
+        csv.begin(span, stretch.statement());
         Place place = Place.START;
         Lines page;
         do {
-            page = book.lines(budget, span.from(), span.to(), place, Page.MOST);
+            page = book.lines(budget, span.from(), span.to(), place, Page.MAX_SIZE);
             page.lines().forEach(line -> csv.line(shownIn(shown, line)));
             place = page.last() ? place : page.lines().getLast().place();
         } while (!page.last());
-        csv.end(span, stretch.course());
+        csv.end(span, stretch.statement());
         out.flush();
     }
 
@@ -273,15 +273,15 @@ class StatementController {
 
     private static Statement view(
             String budget, Span span, Stretch stretch, List<StatementLine> lines) {
-        var course = stretch.course();
-        GpuTime opening = course == null ? null : course.opening();
-        GpuTime closing = course == null ? null : course.closing();
+        var statement = stretch.statement();
+        GpuTime opening = statement == null ? null : statement.opening();
+        GpuTime closing = statement == null ? null : statement.closing();
         return new Statement(
                 budget,
                 span.from(),
                 span.to(),
                 opening == null ? null : opening.microGpuSeconds(),
-                course == null ? null : course.credits(),
+                statement == null ? null : statement.changes(),
                 stretch.total().microGpuSeconds(),
                 closing == null ? null : closing.microGpuSeconds(),
                 opening == null ? null : opening.minutes(),

@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.api;
 
-import io.gpusharing.timekeeper.budget.Course;
+import io.gpusharing.timekeeper.budget.AccountStatement;
 import io.gpusharing.timekeeper.ledger.StatementLine;
 import java.io.PrintWriter;
 import java.time.Instant;
@@ -21,14 +21,14 @@ final class StatementCsv {
     /**
      * The head, what was left before, and what changed it besides use.
      *
-     * @param course null for an unlimited budget: then there is nothing to add up to
+     * @param statement null for an unlimited budget: then there is nothing to add up to
      */
-    void begin(Span span, @Nullable Course course) {
+    void begin(Span span, @Nullable AccountStatement statement) {
         out.print(
                 "kind,from,to,namespace,pod,podName,amountMicroGpuSeconds,source,author,correction\r\n");
-        if (course != null) {
-            balance("Opening", span.from(), course.opening().microGpuSeconds());
-            for (Course.Credit credit : course.credits()) {
+        if (statement != null) {
+            balance("Opening", span.from(), statement.opening().microGpuSeconds());
+            for (AccountStatement.BalanceChange credit : statement.changes()) {
                 row(
                         credit.kind().name(),
                         credit.at(),
@@ -58,9 +58,9 @@ final class StatementCsv {
                 line.correction() == null ? "" : line.correction().toString());
     }
 
-    void end(Span span, @Nullable Course course) {
-        if (course != null) {
-            balance("Closing", span.to(), course.closing().microGpuSeconds());
+    void end(Span span, @Nullable AccountStatement statement) {
+        if (statement != null) {
+            balance("Closing", span.to(), statement.closing().microGpuSeconds());
         }
     }
 

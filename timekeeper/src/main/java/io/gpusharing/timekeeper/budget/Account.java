@@ -1,15 +1,15 @@
 package io.gpusharing.timekeeper.budget;
 
 import io.gpusharing.budget.BudgetLine;
+import io.gpusharing.budget.Credit;
 import io.gpusharing.budget.GpuBudgetStatus;
 import io.gpusharing.budget.GpuTime;
-import io.gpusharing.budget.Lot;
 import io.gpusharing.budget.Period;
 import io.gpusharing.budget.PeriodRule;
 import io.gpusharing.budget.Terms;
 import io.gpusharing.timekeeper.budget.Assignment.Conflict;
 import io.gpusharing.timekeeper.ledger.Entry;
-import io.gpusharing.timekeeper.ledger.PodStay;
+import io.gpusharing.timekeeper.ledger.PodAllocation;
 import java.math.BigInteger;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -21,8 +21,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One budget's account: what was posted since the last step of its line, and what open stays add
- * with every second. It is computed from the ledger and can be computed anew at any time.
+ * One budget's account: what was posted since the last step of its line, and what open allocations
+ * add with every second. It is computed from the ledger and can be computed anew at any time.
  */
 final class Account {
 
@@ -48,12 +48,12 @@ final class Account {
     private final Map<String, Use> uses = new TreeMap<>();
 
     /**
-     * @param opening the last period that was opened for it
+     * @param carryOver the last period that was opened for it
      */
-    Account(Budget budget, Opening opening) {
+    Account(Budget budget, CarryOver carryOver) {
         this.budget = budget;
-        this.period = opening.period();
-        this.base = opening.countedFrom();
+        this.period = carryOver.period();
+        this.base = carryOver.countedFrom();
     }
 
     /** As it counts now. */
@@ -114,37 +114,37 @@ final class Account {
      * @param grants all that count at or after the opening
      * @return the periods that have begun since, as they are to be opened
      */
-    List<Opening> fold(
-            Opening opening,
+    List<CarryOver> replay(
+            CarryOver carryOver,
             PeriodRule periods,
             @Nullable Terms terms,
             List<Grant> grants,
-            Fold.Usage usage,
+            BalanceReplay.Usage usage,
             Instant now) {
-        Fold fold = Fold.of(opening, periods, terms, grants, usage, now);
-        period = fold.period();
-        base = fold.base();
-        line = fold.line();
-        GpuTime late = Fold.sum(fold.late());
-        boolean unmoved = base.equals(opening.countedFrom());
+        BalanceReplay replay = BalanceReplay.of(carryOver, periods, terms, grants, usage, now);
+        period = replay.period();
+        base = replay.base();
+        line = replay.line();
+        GpuTime late = BalanceReplay.sum(replay.late());
+        boolean unmoved = base.equals(carryOver.countedFrom());
         lateAtBase = unmoved ? late : GpuTime.ZERO;
-        postedSinceBase = Fold.sum(usage.posted(base, null)).plus(lateAtBase);
+        postedSinceBase = BalanceReplay.sum(usage.posted(base, null)).plus(lateAtBase);
         uses.values().forEach(use -> use.posted = GpuTime.ZERO);
-        usage.posted(fold.counted(), null).forEach((name, used) -> use(name).posted = used);
-        if (fold.counted().equals(opening.countedFrom())) {
-            fold.late().forEach((name, used) -> use(name).posted = use(name).posted.plus(used));
+        usage.posted(replay.counted(), null).forEach((name, used) -> use(name).posted = used);
+        if (replay.counted().equals(carryOver.countedFrom())) {
+            replay.late().forEach((name, used) -> use(name).posted = use(name).posted.plus(used));
         }
-        return fold.begun();
+        return replay.begun();
     }
 
     /**
-     * How many of its open stays nobody has measured lately.
+     * How many of its open allocations nobody has measured lately.
      *
      * @return whether that is new
      */
-    boolean unmeasured(int stays) {
-        boolean known = unmeasured != null && unmeasured == stays;
-        unmeasured = stays;
+    boolean unmeasured(int allocations) {
+        boolean known = unmeasured != null && unmeasured == allocations;
+        unmeasured = allocations;
         return !known;
     }
 
@@ -159,24 +159,24 @@ final class Account {
         return !known;
     }
 
-    /** No stay is open any more; they will be told anew. */
+    /** No allocation is open any more; they will be told anew. */
     void clearOpen() {
         uses.values().forEach(Use::clearOpen);
     }
 
-    void opened(PodStay stay) {
-        use(stay.namespace()).add(stay.rate(), stay.postedUntil());
-        latest = stay.postedUntil().isAfter(latest) ? stay.postedUntil() : latest;
+    void opened(PodAllocation allocation) {
+        use(allocation.namespace()).add(allocation.rate(), allocation.postedUntil());
+        latest = allocation.postedUntil().isAfter(latest) ? allocation.postedUntil() : latest;
     }
 
-    void closed(PodStay stay) {
-        use(stay.namespace()).add(-stay.rate(), stay.postedUntil());
+    void closed(PodAllocation allocation) {
+        use(allocation.namespace()).add(-allocation.rate(), allocation.postedUntil());
     }
 
     /**
      * Takes a posted entry.
      *
-     * @return false if it lies before the last step, so that the account has to be folded anew
+     * @return false if it lies before the last step, so that the account has to be replayed
      */
     boolean posted(Entry entry) {
         if (entry.from().isBefore(base)) {
@@ -200,15 +200,15 @@ final class Account {
 
     /** The next instant at which something changes by itself; null if nothing does. */
     @Nullable Instant nextStep() {
-        return setAside == null ? Fold.nextStep(line, period) : setAside.again;
+        return setAside == null ? BalanceReplay.nextStep(line, period) : setAside.again;
     }
 
     /** The first instant after {@code instant} at which entries are cut; null if there is none. */
     @Nullable Instant cutAfter(Instant instant) {
         Instant cut = null;
         if (line != null) {
-            for (Lot lot : line.lots()) {
-                cut = sooner(sooner(cut, lot.from(), instant), lot.until(), instant);
+            for (Credit credit : line.credits()) {
+                cut = sooner(sooner(cut, credit.from(), instant), credit.until(), instant);
             }
         }
         boolean present =
@@ -232,7 +232,7 @@ final class Account {
      *
      * @param used what the ledger has of it, also what is not posted yet
      */
-    BudgetState state(Instant now, Course.Used used) {
+    BudgetState state(Instant now, AccountStatement.Used used) {
         Instant asOf = asOf(now);
         List<NamespaceUse> namespaces = new ArrayList<>();
         GpuTime running = GpuTime.ZERO;
@@ -265,14 +265,14 @@ final class Account {
                 namespaces,
                 conflicts,
                 unmeasured == null || rate > 0 ? unmeasured : Integer.valueOf(0),
-                budget.misread(),
+                budget.invalidSpec(),
                 withoutQuota);
     }
 
     /**
-     * The API server's clock may be a little ahead of ours, so that stays begin later than now. A
-     * clock of ours that went back, maybe beyond the last step, changes nothing either: what was
-     * posted beyond now runs with a minus.
+     * The API server's clock may be a little ahead of ours, so that allocations begin later than
+     * now. A clock of ours that went back, maybe beyond the last step, changes nothing either: what
+     * was posted beyond now runs with a minus.
      */
     private Instant asOf(Instant now) {
         Instant step = nextStep();
@@ -281,7 +281,8 @@ final class Account {
         return asOf.isBefore(base) ? base : asOf;
     }
 
-    private void noteExhaustion(@Nullable BudgetLine now, Instant asOf, Course.Used used) {
+    private void noteExhaustion(
+            @Nullable BudgetLine now, Instant asOf, AccountStatement.Used used) {
         if (now == null || now.remaining().isPositive()) {
             exhaustedSince = null;
             foretold = now == null ? null : now.exhaustedAt();
@@ -294,7 +295,7 @@ final class Account {
     }
 
     /** Looks up in the ledger when the last of it was used, as {@link BudgetLine#exhaustedAt}. */
-    private Instant exhaustion(Instant asOf, Course.Used used) {
+    private Instant exhaustion(Instant asOf, AccountStatement.Used used) {
         long seconds = base.until(asOf, ChronoUnit.SECONDS);
         GpuTime left = line == null ? GpuTime.ZERO : line.remaining().minus(lateAtBase);
         if (!left.isPositive() || used.in(base, base.plusSeconds(seconds)).compareTo(left) < 0) {
@@ -331,9 +332,10 @@ final class Account {
         if (status == null || status.exhaustedAt() == null || status.period() == null) {
             return asOf;
         }
-        Instant told = Instant.parse(status.exhaustedAt());
-        boolean ofThisPeriod = !told.isBefore(period.start()) && !told.isAfter(asOf);
-        return ofThisPeriod ? told : asOf;
+        Instant exhaustedThen = Instant.parse(status.exhaustedAt());
+        boolean ofThisPeriod =
+                !exhaustedThen.isBefore(period.start()) && !exhaustedThen.isAfter(asOf);
+        return ofThisPeriod ? exhaustedThen : asOf;
     }
 
     private Use use(String namespace) {
@@ -343,7 +345,7 @@ final class Account {
     /** What a budget that cannot be computed was, and when to try again. */
     private record SetAside(Budget written, Instant again) {}
 
-    /** A namespace's posted time of the period, and the sums over its open stays. */
+    /** A namespace's posted time of the period, and the sums over its open allocations. */
     private static final class Use {
 
         private GpuTime posted = GpuTime.ZERO;

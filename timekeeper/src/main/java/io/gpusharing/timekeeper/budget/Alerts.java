@@ -1,7 +1,7 @@
 package io.gpusharing.timekeeper.budget;
 
 import io.gpusharing.budget.GpuTime;
-import io.gpusharing.timekeeper.alarm.Alarm;
+import io.gpusharing.timekeeper.alarm.LeaderTask;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +20,7 @@ record Alerts(String standing, int percent, boolean endsSoon) {
         GpuTime left = state.remaining(now).orElse(null);
         if (left != null) {
             for (int percent : state.spec().warnAtPercent()) {
-                GpuTime threshold = Announcement.leftAt(state, percent);
+                GpuTime threshold = BudgetNotification.leftAt(state, percent);
                 if (threshold != null && left.compareTo(threshold) <= 0) {
                     reached = Math.max(reached, percent);
                 }
@@ -36,7 +36,7 @@ record Alerts(String standing, int percent, boolean endsSoon) {
     static @Nullable Instant nextAfter(BudgetState state, Instant now) {
         Instant next = sooner(sooner(null, state.exhaustedAt(), now), notice(state), now);
         for (int percent : state.spec().warnAtPercent()) {
-            GpuTime threshold = Announcement.leftAt(state, percent);
+            GpuTime threshold = BudgetNotification.leftAt(state, percent);
             if (threshold != null) {
                 next =
                         sooner(
@@ -52,13 +52,13 @@ record Alerts(String standing, int percent, boolean endsSoon) {
 
     private static @Nullable Instant notice(BudgetState state) {
         Instant end = state.exhaustedSince() == null ? state.exhaustedAt() : null;
-        return end == null ? null : end.minus(Announcement.NOTICE);
+        return end == null ? null : end.minus(BudgetNotification.NOTICE);
     }
 
     private static @Nullable Instant sooner(
             @Nullable Instant known, @Nullable Instant candidate, Instant after) {
         return candidate == null || !candidate.isAfter(after)
                 ? known
-                : Alarm.sooner(known, candidate);
+                : LeaderTask.sooner(known, candidate);
     }
 }

@@ -4,7 +4,7 @@ import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Period;
 import io.gpusharing.budget.Terms;
 import io.gpusharing.timekeeper.database.Snapshot;
-import io.gpusharing.timekeeper.ledger.UsageBook;
+import io.gpusharing.timekeeper.ledger.UsageRepository;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -20,17 +20,17 @@ import org.springframework.stereotype.Repository;
 public class Balances {
 
     private final Snapshot snapshot;
-    private final Periods periods;
-    private final GrantBook grants;
-    private final TermsBook terms;
-    private final UsageBook usage;
+    private final PeriodRepository periods;
+    private final GrantRepository grants;
+    private final TermsRepository terms;
+    private final UsageRepository usage;
 
     Balances(
             Snapshot snapshot,
-            Periods periods,
-            GrantBook grants,
-            TermsBook terms,
-            UsageBook usage) {
+            PeriodRepository periods,
+            GrantRepository grants,
+            TermsRepository terms,
+            UsageRepository usage) {
         this.snapshot = snapshot;
         this.periods = periods;
         this.grants = grants;
@@ -52,10 +52,10 @@ public class Balances {
     /**
      * A stretch of a budget's account.
      *
-     * @param course null if it was unlimited at any time in it
+     * @param statement null if it was unlimited at any time in it
      * @param used by namespace
      */
-    public record Stretch(@Nullable Course course, Map<String, GpuTime> used) {
+    public record Stretch(@Nullable AccountStatement statement, Map<String, GpuTime> used) {
 
         /** Micro-GPU-seconds by namespace. */
         public TreeMap<String, Long> byNamespace() {
@@ -66,7 +66,7 @@ public class Balances {
 
         /** All namespaces together. */
         public GpuTime total() {
-            return Fold.sum(used);
+            return BalanceReplay.sum(used);
         }
     }
 
@@ -81,22 +81,22 @@ public class Balances {
     }
 
     private Optional<Balance> balance(String budget, Instant at) {
-        List<Opening> openings = periods.openings(budget, at, at);
-        if (openings.isEmpty() || openings.getFirst().countedFrom().isAfter(at)) {
+        List<CarryOver> carryOvers = periods.carryOvers(budget, at, at);
+        if (carryOvers.isEmpty() || carryOvers.getFirst().countedFrom().isAfter(at)) {
             return Optional.empty();
         }
-        Opening last = openings.getFirst();
-        Opening next = after(openings, last);
+        CarryOver last = carryOvers.getFirst();
+        CarryOver next = after(carryOvers, last);
         Terms then = termsOf(terms.of(budget), next);
         if (then == null) {
             Period period = last.period();
-            GpuTime used = Fold.sum(usage.used(budget, period.start(), at));
+            GpuTime used = BalanceReplay.sum(usage.used(budget, period.start(), at));
             return Optional.of(new Balance(period, null, used, null));
         }
         var uses = new Uses(budget);
-        Course course =
-                Course.walk(
-                        List.of(chapter(budget, last, then, next)),
+        AccountStatement statement =
+                AccountStatement.walk(
+                        List.of(statementPeriod(budget, last, then, next)),
                         false,
                         grants.countingSince(budget, last.countedFrom()),
                         uses,
@@ -105,7 +105,7 @@ public class Balances {
         Period period = periodAt(last, then, at);
         GpuTime used = uses.in(period.start(), at);
         return Optional.of(
-                new Balance(period, course.balance().plus(used), used, course.balance()));
+                new Balance(period, statement.balance().plus(used), used, statement.balance()));
     }
 
     /**
@@ -119,33 +119,33 @@ public class Balances {
 
     private Optional<Stretch> account(String budget, Instant from, Instant to) {
         // The period before tells what was left at an edge.
-        List<Opening> openings = periods.openings(budget, from.minusNanos(1_000), to);
-        if (openings.isEmpty() || !openings.getFirst().countedFrom().isBefore(to)) {
+        List<CarryOver> carryOvers = periods.carryOvers(budget, from.minusNanos(1_000), to);
+        if (carryOvers.isEmpty() || !carryOvers.getFirst().countedFrom().isBefore(to)) {
             return Optional.empty();
         }
         var uses = new Uses(budget);
         return Optional.of(
-                new Stretch(course(budget, openings, uses, from, to), uses.by(from, to)));
+                new Stretch(statement(budget, carryOvers, uses, from, to), uses.by(from, to)));
     }
 
-    private @Nullable Course course(
-            String budget, List<Opening> openings, Uses uses, Instant from, Instant to) {
-        List<TermsBook.Version> versions = terms.of(budget);
-        var chapters = new ArrayList<Course.Chapter>();
-        for (Opening opening : openings) {
-            if (opening.countedFrom().isAfter(to)) {
+    private @Nullable AccountStatement statement(
+            String budget, List<CarryOver> carryOvers, Uses uses, Instant from, Instant to) {
+        List<TermsRepository.Version> versions = terms.of(budget);
+        var statementPeriods = new ArrayList<AccountStatement.StatementPeriod>();
+        for (CarryOver carryOver : carryOvers) {
+            if (carryOver.countedFrom().isAfter(to)) {
                 break;
             }
-            Opening next = after(openings, opening);
+            CarryOver next = after(carryOvers, carryOver);
             Terms then = termsOf(versions, next);
             if (then == null) {
                 return null;
             }
-            chapters.add(chapter(budget, opening, then, next));
+            statementPeriods.add(statementPeriod(budget, carryOver, then, next));
         }
-        Opening first = openings.getFirst();
-        return Course.walk(
-                chapters,
+        CarryOver first = carryOvers.getFirst();
+        return AccountStatement.walk(
+                statementPeriods,
                 !first.countedFrom().isBefore(from),
                 grants.countingSince(budget, first.countedFrom()),
                 uses,
@@ -154,42 +154,42 @@ public class Balances {
     }
 
     /** The period that was opened after another; null if none was yet. */
-    private static @Nullable Opening after(List<Opening> openings, Opening opening) {
-        int next = openings.indexOf(opening) + 1;
-        return next < openings.size() ? openings.get(next) : null;
+    private static @Nullable CarryOver after(List<CarryOver> carryOvers, CarryOver carryOver) {
+        int next = carryOvers.indexOf(carryOver) + 1;
+        return next < carryOvers.size() ? carryOvers.get(next) : null;
     }
 
-    private Course.Chapter chapter(
-            String budget, Opening opening, Terms then, @Nullable Opening next) {
+    private AccountStatement.StatementPeriod statementPeriod(
+            String budget, CarryOver carryOver, Terms then, @Nullable CarryOver next) {
         Map<String, GpuTime> late =
                 usage.late(
                         budget,
-                        opening.countedFrom(),
-                        opening.openedAt(),
+                        carryOver.countedFrom(),
+                        carryOver.openedAt(),
                         next == null ? null : next.openedAt());
-        return new Course.Chapter(opening, then, Fold.sum(late));
+        return new AccountStatement.StatementPeriod(carryOver, then, BalanceReplay.sum(late));
     }
 
     /** The last terms that were seen before the period was closed; null if it was unlimited. */
     private static @Nullable Terms termsOf(
-            List<TermsBook.Version> versions, @Nullable Opening next) {
+            List<TermsRepository.Version> versions, @Nullable CarryOver next) {
         if (versions.isEmpty()) {
             return null;
         }
-        TermsBook.Version last =
+        TermsRepository.Version last =
                 next == null
                         ? versions.getLast()
-                        : TermsBook.lastBefore(versions, next.period().start());
+                        : TermsRepository.lastBefore(versions, next.period().start());
         return (last == null ? versions.getFirst() : last).terms();
     }
 
-    private static Period periodAt(Opening opening, Terms terms, Instant at) {
-        Period opened = opening.period();
+    private static Period periodAt(CarryOver carryOver, Terms terms, Instant at) {
+        Period opened = carryOver.period();
         return opened.end() == null || at.isBefore(opened.end()) ? opened : terms.periods().at(at);
     }
 
     /** What a budget used, each span read once: walks ask for the same again. */
-    private final class Uses implements Course.Used {
+    private final class Uses implements AccountStatement.Used {
 
         private final String budget;
         private final Map<List<Instant>, Map<String, GpuTime>> known = new HashMap<>();
@@ -200,7 +200,7 @@ public class Balances {
 
         @Override
         public GpuTime in(Instant from, Instant to) {
-            return Fold.sum(by(from, to));
+            return BalanceReplay.sum(by(from, to));
         }
 
         /** By namespace. */

@@ -4,7 +4,7 @@ import io.gpusharing.budget.GpuBudgetSpec;
 import io.gpusharing.budget.GpuBudgetSpec.PeriodSpec;
 import io.gpusharing.budget.GpuBudgetSpec.Share;
 import io.gpusharing.budget.GpuBudgetStatus;
-import io.gpusharing.budget.Misread;
+import io.gpusharing.budget.InvalidSpec;
 import io.gpusharing.budget.Period;
 import io.gpusharing.budget.PeriodRule;
 import java.time.Instant;
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param byDefault whether we made it ourselves, for namespaces that no other budget names
  * @param published status in the cluster when it was read; null if there was none
- * @param misread why the written spec is not the one that counts; null if it is
+ * @param invalidSpec why the written spec is not the one that counts; null if it is
  */
 record Budget(
         String name,
@@ -31,7 +31,7 @@ record Budget(
         GpuBudgetSpec spec,
         boolean byDefault,
         @Nullable GpuBudgetStatus published,
-        @Nullable Misread misread) {
+        @Nullable InvalidSpec invalidSpec) {
 
     /**
      * Of two that name one namespace, the older keeps it; in the same second, the first by name.
@@ -55,11 +55,11 @@ record Budget(
                 written,
                 byDefault,
                 published,
-                Misread.of(written).orElse(null));
+                InvalidSpec.of(written).orElse(null));
     }
 
     Budget {
-        spec = misread == null ? spec : unlimited(spec);
+        spec = invalidSpec == null ? spec : unlimited(spec);
     }
 
     /**
@@ -69,9 +69,9 @@ record Budget(
     private static GpuBudgetSpec unlimited(GpuBudgetSpec written) {
         GpuBudgetSpec plain = GpuBudgetSpec.monthly(written.namespaces(), null);
         GpuBudgetSpec timed = unlimited(written, written.period(), plain.share());
-        PeriodSpec period = (Misread.of(timed).isEmpty() ? timed : plain).period();
+        PeriodSpec period = (InvalidSpec.of(timed).isEmpty() ? timed : plain).period();
         GpuBudgetSpec kept = unlimited(written, period, written.share());
-        return Misread.of(kept).isEmpty() ? kept : unlimited(written, period, plain.share());
+        return InvalidSpec.of(kept).isEmpty() ? kept : unlimited(written, period, plain.share());
     }
 
     private static GpuBudgetSpec unlimited(GpuBudgetSpec written, PeriodSpec period, Share share) {
@@ -102,7 +102,7 @@ record Budget(
                 unlimited(spec, GpuBudgetSpec.monthly(List.of(), null).period(), spec.share()),
                 byDefault,
                 published,
-                new Misread(
+                new InvalidSpec(
                         "the account",
                         "not to be computed: " + problem,
                         "amounts and dates that can be counted with, in the spec and in the ledger"));

@@ -57,15 +57,17 @@ class BudgetMetrics {
         Gauge.builder("gpusharing.budgets", budgets, it -> it.states().size())
                 .description("Budgets that there are")
                 .register(registry);
-        Gauge.builder("gpusharing.budgets.not.understood", budgets, BudgetMetrics::misread)
+        Gauge.builder("gpusharing.budgets.not.understood", budgets, BudgetMetrics::invalidSpec)
                 .description(
                         "Budgets whose spec makes no sense and that are counted without a limit")
                 .register(registry);
         budgets.listen(this::show);
     }
 
-    private static long misread(Budgets budgets) {
-        return budgets.states().values().stream().filter(state -> state.misread() != null).count();
+    private static long invalidSpec(Budgets budgets) {
+        return budgets.states().values().stream()
+                .filter(state -> state.invalidSpec() != null)
+                .count();
     }
 
     private MultiGauge gauge(String name, @Nullable String unit, String description) {

@@ -3,7 +3,7 @@ package io.gpusharing.timekeeper.budget;
 import io.gpusharing.budget.BudgetLine;
 import io.gpusharing.budget.GpuBudgetSpec;
 import io.gpusharing.budget.GpuTime;
-import io.gpusharing.budget.Misread;
+import io.gpusharing.budget.InvalidSpec;
 import io.gpusharing.budget.Period;
 import io.gpusharing.budget.Standing;
 import io.gpusharing.budget.Standing.Unlimited;
@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param unmeasured open pods that are charged by their allocation although the budget charges by
  *     measured use; null until that was looked at
  * @param conflicts namespaces that it names and another budget keeps
- * @param misread why its spec is not understood, so that it is counted without a limit; null if it
- *     is
+ * @param invalidSpec why its spec is not understood, so that it is counted without a limit; null if
+ *     it is
  * @param withoutQuota its namespaces where a whole GPU counts as one, because the quota that it
  *     refers to is not there
  */
@@ -39,7 +39,7 @@ public record BudgetState(
         List<NamespaceUse> namespaces,
         List<Conflict> conflicts,
         @Nullable Integer unmeasured,
-        @Nullable Misread misread,
+        @Nullable InvalidSpec invalidSpec,
         List<String> withoutQuota) {
 
     public BudgetState {
@@ -106,7 +106,7 @@ public record BudgetState(
                 namespaces.stream().map(use -> use.at(asOf, to)).toList(),
                 conflicts,
                 unmeasured,
-                misread,
+                invalidSpec,
                 withoutQuota);
     }
 

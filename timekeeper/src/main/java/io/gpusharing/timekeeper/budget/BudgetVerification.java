@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.budget;
 
-import io.gpusharing.timekeeper.ledger.UsageBook;
+import io.gpusharing.timekeeper.ledger.UsageRepository;
 import org.springframework.context.annotation.Import;
 
 /**
@@ -9,5 +9,11 @@ import org.springframework.context.annotation.Import;
  * <p>Deliberately without {@code @Configuration}: the timekeeper itself, which scans these
  * packages, must not find it.
  */
-@Import({Closings.class, Periods.class, GrantBook.class, TermsBook.class, UsageBook.class})
+@Import({
+    Closings.class,
+    PeriodRepository.class,
+    GrantRepository.class,
+    TermsRepository.class,
+    UsageRepository.class
+})
 public final class BudgetVerification {}

@@ -1,7 +1,7 @@
 package io.gpusharing.timekeeper.budget;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.gpusharing.timekeeper.ledger.Bookkeeper;
+import io.gpusharing.timekeeper.ledger.LedgerWriter;
 import java.util.Collection;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -20,16 +20,16 @@ class BudgetWatch extends ObjectWatch<GpuBudget, Budget> {
     BudgetWatch(
             KubernetesClient client,
             Budgets budgets,
-            Bookkeeper bookkeeper,
+            LedgerWriter writer,
             QuotaWatch quotas,
             GrantWatch grants) {
         super(
                 "gpubudgets",
                 client.resources(GpuBudget.class).runnableInformer(0),
-                bookkeeper,
+                writer,
                 quotas.known().runAfterBoth(grants.known(), () -> {}));
         this.budgets = budgets;
-        known().thenRun(bookkeeper::begin);
+        known().thenRun(writer::begin);
     }
 
     @Override

@@ -4,14 +4,15 @@ import io.gpusharing.budget.GpuBudgetSpec.Fixed;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.PeriodRule;
 import io.gpusharing.budget.Terms;
-import io.gpusharing.timekeeper.budget.TermsBook.Version;
+import io.gpusharing.timekeeper.budget.TermsRepository.Version;
 import io.gpusharing.timekeeper.ledger.Entry;
-import io.gpusharing.timekeeper.ledger.PodStay;
+import io.gpusharing.timekeeper.ledger.LedgerListener;
+import io.gpusharing.timekeeper.ledger.Payer;
+import io.gpusharing.timekeeper.ledger.PodAllocation;
 import io.gpusharing.timekeeper.ledger.Posting;
-import io.gpusharing.timekeeper.ledger.Posting.Move;
-import io.gpusharing.timekeeper.ledger.Tariff;
-import io.gpusharing.timekeeper.ledger.Tariffs;
-import io.gpusharing.timekeeper.ledger.UsageBook;
+import io.gpusharing.timekeeper.ledger.Posting.AllocationChange;
+import io.gpusharing.timekeeper.ledger.RateSource;
+import io.gpusharing.timekeeper.ledger.UsageRepository;
 import java.time.Clock;
 import java.time.DateTimeException;
 import java.time.Duration;
@@ -37,28 +38,28 @@ import org.springframework.stereotype.Component;
 
 /**
  * The accounts of all budgets. Any thread may read {@link #states}; everything else belongs to the
- * bookkeeper's thread.
+ * ledger writer's thread.
  */
 @Component
-public class Budgets implements Tariffs {
+public class Budgets implements RateSource, LedgerListener {
 
     private static final Logger log = LoggerFactory.getLogger(Budgets.class);
 
     /** When to try again to compute a budget with which that failed. */
     private static final Duration TRY_AGAIN = Duration.ofMinutes(1);
 
-    private final Periods periods;
-    private final GrantBook grants;
-    private final UsageBook usage;
-    private final TermsBook terms;
+    private final PeriodRepository periods;
+    private final GrantRepository grants;
+    private final UsageRepository usage;
+    private final TermsRepository terms;
     private final BudgetProperties properties;
     private final Clock clock;
-    private final TariffTable tariffs;
+    private final PayerTable rates;
     private final List<Consumer<Map<String, BudgetState>>> listeners = new CopyOnWriteArrayList<>();
 
     private final Map<String, Account> accounts = new HashMap<>();
-    private final Set<String> unfolded = new HashSet<>();
-    private final Map<String, List<Opening>> begun = new HashMap<>();
+    private final Set<String> outdated = new HashSet<>();
+    private final Map<String, List<CarryOver>> begun = new HashMap<>();
     private final Set<String> changed = new HashSet<>();
     private volatile Map<String, BudgetState> states = Map.of();
     private volatile boolean settled;
@@ -67,10 +68,10 @@ public class Budgets implements Tariffs {
     private boolean unclosed = true;
 
     Budgets(
-            Periods periods,
-            GrantBook grants,
-            UsageBook usage,
-            TermsBook terms,
+            PeriodRepository periods,
+            GrantRepository grants,
+            UsageRepository usage,
+            TermsRepository terms,
             BudgetProperties properties,
             Clock clock) {
         this.periods = periods;
@@ -79,7 +80,7 @@ public class Budgets implements Tariffs {
         this.terms = terms;
         this.properties = properties;
         this.clock = clock;
-        this.tariffs = new TariffTable(properties);
+        this.rates = new PayerTable(properties);
     }
 
     /** All budgets by name, as of when they last changed. */
@@ -106,7 +107,7 @@ public class Budgets implements Tariffs {
     }
 
     /**
-     * Calls back after every change of a state, in the bookkeeper's thread. Listeners must be
+     * Calls back after every change of a state, in the ledger writer's thread. Listeners must be
      * quick.
      */
     void listen(Consumer<Map<String, BudgetState>> listener) {
@@ -115,7 +116,7 @@ public class Budgets implements Tariffs {
 
     /** These budgets exist from now on. */
     void known(Collection<Budget> budgets) {
-        tariffs.assign(budgets, now());
+        rates.assign(budgets, now());
         Set<String> names = new HashSet<>();
         for (Budget budget : budgets) {
             names.add(budget.name());
@@ -127,13 +128,13 @@ public class Budgets implements Tariffs {
             } else if (!account.written().sameTerms(budget)) {
                 // Other terms are of the present period; the last one is closed by its own.
                 if (settled) {
-                    open(budget.name(), opening -> true, now());
+                    open(budget.name(), carryOver -> true, now());
                 } else {
                     unclosed = true;
                 }
             }
-            account.changed(budget, tariffs.conflicts(budget.name()));
-            unfolded.add(budget.name());
+            account.changed(budget, rates.conflicts(budget.name()));
+            outdated.add(budget.name());
         }
         accounts.keySet().retainAll(names);
         begun.keySet().retainAll(names);
@@ -142,7 +143,7 @@ public class Budgets implements Tariffs {
 
     /** What the namespaces' own quotas allow from now on, in core units and blocks of memory. */
     void quotas(Map<String, Fixed> byNamespace) {
-        tariffs.quotas(byNamespace, now());
+        rates.quotas(byNamespace, now());
         noteMissingQuotas();
     }
 
@@ -154,15 +155,15 @@ public class Budgets implements Tariffs {
 
     private void noteMissingQuotas() {
         accounts.forEach((name, account) -> {
-            if (account.withoutQuota(tariffs.withoutQuota(account.budget()))) {
+            if (account.withoutQuota(rates.withoutQuota(account.budget()))) {
                 changed.add(name);
             }
         });
     }
 
     @Override
-    public Tariff of(String namespace) {
-        return tariffs.of(namespace);
+    public Payer of(String namespace) {
+        return rates.of(namespace);
     }
 
     @Override
@@ -172,23 +173,23 @@ public class Budgets implements Tariffs {
     }
 
     @Override
-    public void restored(Collection<PodStay> open) {
+    public void restored(Collection<PodAllocation> open) {
         settled = false;
         accounts.values().forEach(Account::clearOpen);
-        for (PodStay stay : open) {
-            Account account = accounts.get(stay.budget());
+        for (PodAllocation allocation : open) {
+            Account account = accounts.get(allocation.budget());
             if (account != null) {
-                account.opened(stay);
+                account.opened(allocation);
             }
         }
-        unfolded.addAll(accounts.keySet());
+        outdated.addAll(accounts.keySet());
     }
 
     @Override
     public void posted(Posting posting) {
-        for (Move move : posting.moves()) {
-            PodStay before = move.before();
-            PodStay after = move.after();
+        for (AllocationChange move : posting.changes()) {
+            PodAllocation before = move.before();
+            PodAllocation after = move.after();
             Instant since = changedSince(before, after);
             if (since != null) {
                 touch(after.budget(), account -> account.retold(since));
@@ -209,8 +210,9 @@ public class Budgets implements Tariffs {
                 .forEach(it -> touch(it.budget(), account -> account.retold(it.from())));
     }
 
-    /** Since when a stay costs otherwise than was known; null if it was only posted. */
-    private static @Nullable Instant changedSince(@Nullable PodStay before, PodStay after) {
+    /** Since when an allocation costs otherwise than was known; null if it was only posted. */
+    private static @Nullable Instant changedSince(
+            @Nullable PodAllocation before, PodAllocation after) {
         if (before == null) {
             return after.from();
         }
@@ -225,8 +227,8 @@ public class Budgets implements Tariffs {
         touch(
                 entry.budget(),
                 account -> {
-                    if (!unfolded.contains(entry.budget()) && !account.posted(entry)) {
-                        unfolded.add(entry.budget());
+                    if (!outdated.contains(entry.budget()) && !account.posted(entry)) {
+                        outdated.add(entry.budget());
                     }
                 });
     }
@@ -250,35 +252,35 @@ public class Budgets implements Tariffs {
 
     @Override
     public Map<String, Instant> due(Instant now) {
-        return fold(now);
+        return replay(now);
     }
 
     /** Computes accounts anew where a step was passed, a late entry came, or the rules changed. */
-    private Map<String, Instant> fold(Instant now) {
-        var folded = new HashMap<String, Instant>();
+    private Map<String, Instant> replay(Instant now) {
+        var replayed = new HashMap<String, Instant>();
         accounts.forEach((name, account) -> {
             Instant step = account.nextStep();
-            if (unfolded.contains(name) || (step != null && !step.isAfter(now))) {
-                foldAlone(name, account, now);
-                folded.put(name, account.base());
+            if (outdated.contains(name) || (step != null && !step.isAfter(now))) {
+                replayAlone(name, account, now);
+                replayed.put(name, account.base());
             }
         });
-        unfolded.clear();
-        changed.addAll(folded.keySet());
-        return folded;
+        outdated.clear();
+        changed.addAll(replayed.keySet());
+        return replayed;
     }
 
     /**
      * Absurd amounts or dates of one budget, in its spec or in the ledger's rows, must not stop the
      * others. Nothing is written down for ever of a budget that cannot be computed.
      */
-    private void foldAlone(String name, Account account, Instant now) {
+    private void replayAlone(String name, Account account, Instant now) {
         alone(
                 name,
                 account,
                 now,
                 () -> {
-                    fold(name, account, now);
+                    replay(name, account, now);
                     if (account.takeUp()) {
                         // Meanwhile periods may have ended by terms that have changed since.
                         unclosed = true;
@@ -296,26 +298,26 @@ public class Budgets implements Tariffs {
                     .log("this budget cannot be computed; it has no limit until it can");
             account.setAside(String.valueOf(e.getMessage()), now.plus(TRY_AGAIN));
             begun.remove(name);
-            unfolded.remove(name);
+            outdated.remove(name);
             changed.add(name);
         }
     }
 
-    private void fold(String name, Account account, Instant now) {
+    private void replay(String name, Account account, Instant now) {
         Budget written = account.written();
         begun.put(
                 name,
-                fold(name, account, written.periods(), written.spec().terms().orElse(null), now));
+                replay(name, account, written.periods(), written.spec().terms().orElse(null), now));
     }
 
-    private List<Opening> fold(
+    private List<CarryOver> replay(
             String name, Account account, PeriodRule rule, @Nullable Terms then, Instant now) {
-        Opening opening = periods.latest(account.written());
-        return account.fold(
-                opening,
+        CarryOver carryOver = periods.latest(account.written());
+        return account.replay(
+                carryOver,
                 rule,
                 then,
-                grants.countingSince(name, opening.countedFrom()),
+                grants.countingSince(name, carryOver.countedFrom()),
                 new PostedUsage(usage, name),
                 now);
     }
@@ -338,19 +340,20 @@ public class Budgets implements Tariffs {
                 alone(name, account, now, () -> closeWhatWasMissed(name, account, now));
             }
         }
-        fold(now);
+        replay(now);
     }
 
     private void closeWhatWasMissed(String name, Account account, Instant now) {
-        List<Opening> missed = begun.getOrDefault(name, List.of());
+        List<CarryOver> missed = begun.getOrDefault(name, List.of());
         List<Version> versions = missed.isEmpty() ? List.of() : terms.of(name);
         while (missed.stream().anyMatch(it -> !isOf(account, closedBy(versions, it)))) {
             Version own = closedBy(versions, missed.getFirst());
-            List<Opening> closed =
+            List<CarryOver> closed =
                     own == null
-                            ? fold(name, account, account.budget().periods(), account.terms(), now)
-                            : fold(name, account, own.periods(), own.terms(), now);
-            unfolded.add(name);
+                            ? replay(
+                                    name, account, account.budget().periods(), account.terms(), now)
+                            : replay(name, account, own.periods(), own.terms(), now);
+            outdated.add(name);
             // Nothing has ended any more if the clock went back.
             closed.stream().findFirst().ifPresent(it -> periods.open(name, it));
             missed = closed.stream().skip(1).toList();
@@ -358,8 +361,8 @@ public class Budgets implements Tariffs {
     }
 
     /** The terms by which what was before an opening is closed; null if nobody saw any then. */
-    private static @Nullable Version closedBy(List<Version> versions, Opening next) {
-        return TermsBook.lastBefore(versions, next.period().start());
+    private static @Nullable Version closedBy(List<Version> versions, CarryOver next) {
+        return TermsRepository.lastBefore(versions, next.period().start());
     }
 
     private static boolean isOf(Account account, @Nullable Version version) {
@@ -369,13 +372,13 @@ public class Budgets implements Tariffs {
     }
 
     /** What is written down for ever is computed from the rows of this moment, not from memory. */
-    private void open(String budget, Predicate<Opening> which, Instant now) {
+    private void open(String budget, Predicate<CarryOver> which, Instant now) {
         Account account = accounts.get(budget);
         boolean any = begun.getOrDefault(budget, List.of()).stream().anyMatch(which);
         if (account == null || !any) {
             return;
         }
-        foldAlone(budget, account, now);
+        replayAlone(budget, account, now);
         begun.getOrDefault(budget, List.of()).stream()
                 .filter(which)
                 .forEach(it -> periods.open(budget, it));
@@ -386,36 +389,37 @@ public class Budgets implements Tariffs {
     void granted(Collection<Grant> present) {
         present.forEach(grants::write);
         grants.endAllBut(present.stream().map(Grant::uid).toList(), now());
-        unfolded.addAll(accounts.keySet());
+        outdated.addAll(accounts.keySet());
     }
 
-    private record PostedUsage(UsageBook book, String budget) implements Fold.Usage {
+    private record PostedUsage(UsageRepository committed, String budget)
+            implements BalanceReplay.Usage {
 
         @Override
         public Map<String, GpuTime> posted(Instant from, @Nullable Instant to) {
-            return book.posted(budget, from, to);
+            return committed.posted(budget, from, to);
         }
 
         @Override
         public Map<String, GpuTime> late(Instant before, Instant since) {
-            return book.late(budget, before, since, null);
+            return committed.late(budget, before, since, null);
         }
     }
 
     @Override
-    public void unmeasured(Map<String, Integer> stays) {
+    public void unmeasured(Map<String, Integer> allocations) {
         accounts.forEach((name, account) -> {
-            if (account.unmeasured(stays.getOrDefault(name, 0))) {
+            if (account.unmeasured(allocations.getOrDefault(name, 0))) {
                 changed.add(name);
             }
         });
     }
 
     @Override
-    public void looked(Instant now) {
+    public void followed(Instant now) {
         settled = false;
         unclosed = true;
-        fold(now);
+        replay(now);
         // The leader writes down which periods have begun.
         begun.clear();
         if (!changed.isEmpty() || !states.keySet().equals(accounts.keySet())) {
@@ -425,8 +429,8 @@ public class Budgets implements Tariffs {
 
     @Override
     public void upToDate(Instant now) {
-        // Stays that were posted up to a step have brought entries before it.
-        fold(now);
+        // Allocations that were posted up to a step have brought entries before it.
+        replay(now);
         if (unclosed) {
             closeWhatWasMissed(now);
             unclosed = false;
@@ -446,7 +450,9 @@ public class Budgets implements Tariffs {
             if (account != null) {
                 next.put(
                         name,
-                        account.state(second, (from, to) -> Fold.sum(usage.used(name, from, to))));
+                        account.state(
+                                second,
+                                (from, to) -> BalanceReplay.sum(usage.used(name, from, to))));
             }
         }
         changed.clear();

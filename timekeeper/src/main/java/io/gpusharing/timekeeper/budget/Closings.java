@@ -2,9 +2,9 @@ package io.gpusharing.timekeeper.budget;
 
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Period;
-import io.gpusharing.timekeeper.budget.TermsBook.Version;
+import io.gpusharing.timekeeper.budget.TermsRepository.Version;
 import io.gpusharing.timekeeper.ledger.Recomputation;
-import io.gpusharing.timekeeper.ledger.UsageBook;
+import io.gpusharing.timekeeper.ledger.UsageRepository;
 import io.gpusharing.timekeeper.ledger.Verification.Difference;
 import java.time.DateTimeException;
 import java.time.Duration;
@@ -32,14 +32,18 @@ class Closings implements Recomputation {
      * No entry that was posted after a closing is of a span older than this: while nobody posts for
      * so long, nobody closes anything either.
      */
-    private static final Duration LATEST_NEWS = Duration.ofDays(31);
+    private static final Duration LATEST_EVENT = Duration.ofDays(31);
 
-    private final Periods periods;
-    private final GrantBook grants;
-    private final TermsBook terms;
-    private final UsageBook usage;
+    private final PeriodRepository periods;
+    private final GrantRepository grants;
+    private final TermsRepository terms;
+    private final UsageRepository usage;
 
-    Closings(Periods periods, GrantBook grants, TermsBook terms, UsageBook usage) {
+    Closings(
+            PeriodRepository periods,
+            GrantRepository grants,
+            TermsRepository terms,
+            UsageRepository usage) {
         this.periods = periods;
         this.grants = grants;
         this.terms = terms;
@@ -52,9 +56,9 @@ class Closings implements Recomputation {
                 .flatMap(it -> differences(it.getKey(), it.getValue(), since));
     }
 
-    private Stream<Difference> differences(String budget, List<Opening> all, Instant since) {
+    private Stream<Difference> differences(String budget, List<CarryOver> all, Instant since) {
         List<Version> versions = terms.of(budget);
-        Opening first = all.getFirst();
+        CarryOver first = all.getFirst();
         return Stream.concat(
                 compare(budget, first, List.of(first(first, versions))),
                 IntStream.range(1, all.size())
@@ -75,13 +79,13 @@ class Closings implements Recomputation {
      * A first period takes over nothing. When its budget was made, nothing else tells; it is cut by
      * the terms of then, if those are known.
      */
-    private static Opening first(Opening stored, List<Version> versions) {
+    private static CarryOver first(CarryOver stored, List<Version> versions) {
         Instant counted = stored.countedFrom();
         List<Period> cut =
                 versions.isEmpty() || versions.getFirst().generation() > 1
                         ? List.of(stored.period())
                         : versions.stream().map(it -> it.periods().at(counted)).toList();
-        return new Opening(
+        return new CarryOver(
                 cut.contains(stored.period()) ? stored.period() : cut.getFirst(),
                 counted,
                 GpuTime.ZERO,
@@ -92,16 +96,16 @@ class Closings implements Recomputation {
     }
 
     /** How the period after another may have been opened; nothing if that cannot be told. */
-    private List<Opening> closed(
+    private List<CarryOver> closed(
             String budget,
-            Opening before,
+            CarryOver before,
             Instant openedAt,
             List<Version> versions,
             Instant since) {
         Instant edge = before.period().end();
         if (edge == null
                 || !before.countedFrom().isBefore(edge)
-                || before.countedFrom().minus(LATEST_NEWS).isBefore(since)) {
+                || before.countedFrom().minus(LATEST_EVENT).isBefore(since)) {
             return List.of();
         }
         List<Grant> known = grants.knownAt(openedAt, budget, before.countedFrom());
@@ -124,17 +128,21 @@ class Closings implements Recomputation {
         }
         List<Version> asWritten =
                 known.stream().sorted(Comparator.comparing(Version::writtenAt)).toList();
-        Version last = TermsBook.lastBefore(known, edge);
+        Version last = TermsRepository.lastBefore(known, edge);
         return last == null || !known.equals(asWritten)
                 ? known
                 : known.subList(known.indexOf(last), known.size());
     }
 
     /** Empty if there is no counting with these terms: such a budget had no limit. */
-    private static Optional<Opening> closed(
-            Opening before, Version version, List<Grant> grants, Fold.Usage usage, Instant edge) {
+    private static Optional<CarryOver> closed(
+            CarryOver before,
+            Version version,
+            List<Grant> grants,
+            BalanceReplay.Usage usage,
+            Instant edge) {
         try {
-            return Fold.of(before, version.periods(), version.terms(), grants, usage, edge)
+            return BalanceReplay.of(before, version.periods(), version.terms(), grants, usage, edge)
                     .begun()
                     .stream()
                     .findFirst();
@@ -144,7 +152,7 @@ class Closings implements Recomputation {
     }
 
     /** Entries that were posted until a period was closed, and none that came later. */
-    private final class KnownAt implements Fold.Usage {
+    private final class KnownAt implements BalanceReplay.Usage {
 
         private final Instant closed;
         private final String budget;
@@ -167,7 +175,7 @@ class Closings implements Recomputation {
 
     /** What is not as in any of the possible openings, beside the first of them. */
     private static Stream<Difference> compare(
-            String budget, Opening stored, List<Opening> possible) {
+            String budget, CarryOver stored, List<CarryOver> possible) {
         Map<String, String> there = rows(stored);
         List<Map<String, String>> expected = possible.stream().map(Closings::rows).toList();
         if (expected.isEmpty() || expected.contains(there)) {
@@ -186,15 +194,15 @@ class Closings implements Recomputation {
     }
 
     /** What is stored of it, by the names of columns, and of grants by their uids. */
-    private static Map<String, String> rows(Opening opening) {
+    private static Map<String, String> rows(CarryOver carryOver) {
         var rows = new TreeMap<String, String>();
-        rows.put("period_start", opening.period().start().toString());
-        rows.put("period_end", String.valueOf(opening.period().end()));
-        rows.put("counted_from", opening.countedFrom().toString());
-        rows.put("rolled_over", micros(opening.rolledOver()));
-        rows.put("debt", micros(opening.debt()));
-        rows.put("written_off", micros(opening.writtenOff()));
-        opening.carried().forEach((uid, left) -> rows.put("grant_carried " + uid, micros(left)));
+        rows.put("period_start", carryOver.period().start().toString());
+        rows.put("period_end", String.valueOf(carryOver.period().end()));
+        rows.put("counted_from", carryOver.countedFrom().toString());
+        rows.put("rolled_over", micros(carryOver.rolledOver()));
+        rows.put("debt", micros(carryOver.debt()));
+        rows.put("written_off", micros(carryOver.writtenOff()));
+        carryOver.carried().forEach((uid, left) -> rows.put("grant_carried " + uid, micros(left)));
         return rows;
     }
 

@@ -5,7 +5,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
 import io.gpusharing.budget.GpuBudgetSpec;
-import io.gpusharing.timekeeper.alarm.Alarm;
+import io.gpusharing.timekeeper.alarm.LeaderTask;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.leadership.Leadership;
 import io.gpusharing.timekeeper.metering.PodFacts;
@@ -27,7 +27,7 @@ import org.springframework.stereotype.Component;
  * each gets a visible {@code GpuBudget} of its own, or a place in one that they share, or nothing.
  */
 @Component
-class DefaultBudgets extends Alarm {
+class DefaultBudgets extends LeaderTask {
 
     /** Name of the budget that unnamed namespaces share. */
     static final String SHARED = "unnamed-namespaces";

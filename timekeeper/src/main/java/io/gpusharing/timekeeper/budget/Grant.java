@@ -1,7 +1,7 @@
 package io.gpusharing.timekeeper.budget;
 
+import io.gpusharing.budget.Credit;
 import io.gpusharing.budget.GpuTime;
-import io.gpusharing.budget.Lot;
 import io.gpusharing.budget.PeriodRule;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -71,18 +71,18 @@ record Grant(
     }
 
     /**
-     * Its lot.
+     * Its credit.
      *
      * @param remaining what is left of it
      */
-    Lot lot(GpuTime remaining, PeriodRule periods) {
+    Credit credit(GpuTime remaining, PeriodRule periods) {
         Instant until = until(periods);
-        return new Lot(source(), remaining, from, until, endedFirst ? until : planned(periods));
+        return new Credit(source(), remaining, from, until, endedFirst ? until : planned(periods));
     }
 
-    /** Whether a lot of a budget's line is what is left of this grant. */
-    boolean isSourceOf(Lot lot) {
-        return lot.source().equals(source()) && lot.from().equals(from);
+    /** Whether a credit of a budget's line is what is left of this grant. */
+    boolean isSourceOf(Credit credit) {
+        return credit.source().equals(source()) && credit.from().equals(from);
     }
 
     /**
@@ -90,7 +90,7 @@ record Grant(
      * object's name has a slash.
      */
     private String source() {
-        boolean taken = name.equals(Lot.ALLOWANCE) || name.equals(Lot.ROLLOVER);
+        boolean taken = name.equals(Credit.ALLOWANCE) || name.equals(Credit.ROLLOVER);
         return taken ? "grant/" + name : name;
     }
 }

@@ -33,12 +33,12 @@ public class GrantOrders {
     static final String KEY = Names.PREFIX + "idempotency-key";
 
     private final KubernetesClient client;
-    private final GrantBook book;
+    private final GrantRepository round;
     private final Clock clock;
 
-    GrantOrders(KubernetesClient client, GrantBook book, Clock clock) {
+    GrantOrders(KubernetesClient client, GrantRepository round, Clock clock) {
         this.client = client;
-        this.book = book;
+        this.round = round;
         this.clock = clock;
     }
 
@@ -89,7 +89,7 @@ public class GrantOrders {
         if (known != null) {
             return same(known, order);
         }
-        if (book.named(name).isPresent()) {
+        if (round.named(name).isPresent()) {
             return new Outcome.Revoked(name);
         }
         Instant now = clock.instant();

@@ -2,7 +2,7 @@ package io.gpusharing.timekeeper.budget;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.timekeeper.leadership.Leadership;
-import io.gpusharing.timekeeper.ledger.Bookkeeper;
+import io.gpusharing.timekeeper.ledger.LedgerWriter;
 import java.util.Collection;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -20,14 +20,11 @@ class GrantWatch extends ObjectWatch<GpuGrant, Grant> {
     private final Leadership leadership;
 
     GrantWatch(
-            KubernetesClient client,
-            Budgets budgets,
-            Bookkeeper bookkeeper,
-            Leadership leadership) {
+            KubernetesClient client, Budgets budgets, LedgerWriter writer, Leadership leadership) {
         super(
                 "gpugrants",
                 client.resources(GpuGrant.class).runnableInformer(0),
-                bookkeeper,
+                writer,
                 CompletableFuture.completedFuture(null));
         this.budgets = budgets;
         this.leadership = leadership;

@@ -38,10 +38,10 @@ class NamespaceWatch implements SmartLifecycle, ResourceEventHandler<Namespace> 
     }
 
     /** Which of these names bring a budget nothing; empty until all namespaces are known. */
-    Optional<Strays> among(List<String> names) {
+    Optional<UnmatchedNamespaces> among(List<String> names) {
         return informer.hasSynced()
                 ? Optional.of(
-                        new Strays(
+                        new UnmatchedNamespaces(
                                 names.stream()
                                         .filter(name -> informer.getStore().getByKey(name) == null)
                                         .toList(),

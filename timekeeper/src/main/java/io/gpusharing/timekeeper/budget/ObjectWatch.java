@@ -3,7 +3,7 @@ package io.gpusharing.timekeeper.budget;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
-import io.gpusharing.timekeeper.ledger.Bookkeeper;
+import io.gpusharing.timekeeper.ledger.LedgerWriter;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -19,7 +19,7 @@ import org.springframework.context.SmartLifecycle;
 
 /**
  * Follows all objects of one kind. After each change that matters, the whole set is handed over in
- * the bookkeeper's thread, between two postings; for the first time when the list is complete.
+ * the ledger writer's thread, between two postings; for the first time when the list is complete.
  *
  * @param <T> an object as the API server stores it
  * @param <V> what is read of it
@@ -31,7 +31,7 @@ abstract class ObjectWatch<T extends HasMetadata, V>
 
     private final String plural;
     private final SharedIndexInformer<T> informer;
-    private final Bookkeeper bookkeeper;
+    private final LedgerWriter writer;
     private final CompletionStage<Void> prerequisite;
     private final CompletableFuture<Void> known = new CompletableFuture<>();
 
@@ -48,11 +48,11 @@ abstract class ObjectWatch<T extends HasMetadata, V>
     ObjectWatch(
             String plural,
             SharedIndexInformer<T> informer,
-            Bookkeeper bookkeeper,
+            LedgerWriter writer,
             CompletionStage<Void> prerequisite) {
         this.plural = plural;
         this.informer = informer;
-        this.bookkeeper = bookkeeper;
+        this.writer = writer;
         this.prerequisite = prerequisite;
     }
 
@@ -64,10 +64,10 @@ abstract class ObjectWatch<T extends HasMetadata, V>
         return before.equals(after);
     }
 
-    /** Takes over all that there is now, in the bookkeeper's thread. */
+    /** Takes over all that there is now, in the ledger writer's thread. */
     abstract void take(Collection<V> all);
 
-    /** Done once all objects were listed and handed to the bookkeeper. */
+    /** Done once all objects were listed and handed to the ledger writer. */
     CompletionStage<Void> known() {
         return known;
     }
@@ -92,7 +92,7 @@ abstract class ObjectWatch<T extends HasMetadata, V>
         if (listed) {
             // The set is read when the work is done, not now: work that has to be tried again must
             // see that what stood in its way has been deleted meanwhile.
-            bookkeeper.between(() -> take(all()));
+            writer.between(() -> take(all()));
         }
     }
 

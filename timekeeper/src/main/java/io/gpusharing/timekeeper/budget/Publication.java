@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.budget;
 
-import io.gpusharing.timekeeper.alarm.Alarm;
+import io.gpusharing.timekeeper.alarm.LeaderTask;
 import java.time.Instant;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -34,8 +34,8 @@ record Publication(BudgetState state, Alerts alerts, String uncounted, Instant a
     @Nullable Instant successorDue(
             BudgetState present, String ofUncounted, Instant now, BudgetProperties properties) {
         Instant due = successorDue(present, now, properties);
-        boolean told = present.misread() != null || uncounted.equals(ofUncounted);
-        return told ? due : Alarm.sooner(due, at.plus(properties.statusRefresh()));
+        boolean current = present.invalidSpec() != null || uncounted.equals(ofUncounted);
+        return current ? due : LeaderTask.sooner(due, at.plus(properties.statusRefresh()));
     }
 
     /**
@@ -52,7 +52,7 @@ record Publication(BudgetState state, Alerts alerts, String uncounted, Instant a
                         || !state.conflicts().equals(present.conflicts())
                         || !Objects.equals(state.unmeasured(), present.unmeasured())
                         || !state.withoutQuota().equals(present.withoutQuota())
-                        || !Objects.equals(state.misread(), present.misread())
+                        || !Objects.equals(state.invalidSpec(), present.invalidSpec())
                         || !alerts.standing().equals(present.standing(now).word());
         if (urgent) {
             return now;
@@ -63,6 +63,6 @@ record Publication(BudgetState state, Alerts alerts, String uncounted, Instant a
             return at.plus(properties.statusInterval());
         }
         Instant refresh = present.rate() > 0 ? at.plus(properties.statusRefresh()) : null;
-        return Alarm.sooner(Alerts.nextAfter(present, at), refresh);
+        return LeaderTask.sooner(Alerts.nextAfter(present, at), refresh);
     }
 }

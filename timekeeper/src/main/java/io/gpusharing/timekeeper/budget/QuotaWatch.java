@@ -5,7 +5,7 @@ import io.fabric8.kubernetes.api.model.ResourceQuota;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.budget.GpuBudgetSpec.Fixed;
 import io.gpusharing.request.VcudaGrammar;
-import io.gpusharing.timekeeper.ledger.Bookkeeper;
+import io.gpusharing.timekeeper.ledger.LedgerWriter;
 import java.math.BigDecimal;
 import java.util.Collection;
 import java.util.Comparator;
@@ -30,15 +30,15 @@ class QuotaWatch extends ObjectWatch<ResourceQuota, QuotaWatch.Reference> {
      * A quota of 5E is a way to say that there is none. What a pod holds is compared with it as an
      * exact fraction, whose terms must stay a {@code long} on a node of thousands of GPUs.
      */
-    private static final BigDecimal MOST = BigDecimal.valueOf(1_000_000_000_000L);
+    private static final BigDecimal MAX_AMOUNT = BigDecimal.valueOf(1_000_000_000_000L);
 
     private final Budgets budgets;
 
-    QuotaWatch(KubernetesClient client, Budgets budgets, Bookkeeper bookkeeper) {
+    QuotaWatch(KubernetesClient client, Budgets budgets, LedgerWriter writer) {
         super(
                 "resourcequotas",
                 client.resourceQuotas().inAnyNamespace().runnableInformer(0),
-                bookkeeper,
+                writer,
                 CompletableFuture.completedFuture(null));
         this.budgets = budgets;
     }
@@ -65,7 +65,7 @@ class QuotaWatch extends ObjectWatch<ResourceQuota, QuotaWatch.Reference> {
     private static long amount(@Nullable Quantity quantity) {
         return quantity == null
                 ? 0
-                : quantity.getNumericalAmount().min(MOST).max(BigDecimal.ZERO).longValue();
+                : quantity.getNumericalAmount().min(MAX_AMOUNT).max(BigDecimal.ZERO).longValue();
     }
 
     @Override

@@ -1,14 +1,14 @@
 package io.gpusharing.timekeeper.budget;
 
+import io.gpusharing.budget.Credit;
 import io.gpusharing.budget.GpuBudgetSpec.ChargeBy;
 import io.gpusharing.budget.GpuBudgetStatus;
 import io.gpusharing.budget.GpuBudgetStatus.Condition;
-import io.gpusharing.budget.GpuBudgetStatus.LotEntry;
+import io.gpusharing.budget.GpuBudgetStatus.CreditEntry;
 import io.gpusharing.budget.GpuBudgetStatus.NamespaceUse;
 import io.gpusharing.budget.GpuBudgetStatus.PeriodEdges;
 import io.gpusharing.budget.GpuTime;
-import io.gpusharing.budget.Lot;
-import io.gpusharing.budget.Misread;
+import io.gpusharing.budget.InvalidSpec;
 import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.budget.ShareRule.Reference;
 import io.gpusharing.budget.Standing.OverBudget;
@@ -40,7 +40,7 @@ final class StatusDocument {
      * The status as of an instant.
      *
      * @param alerts that its conditions tell
-     * @param strays names in its list that bring it nothing; empty while that is not known
+     * @param unmatched names in its list that bring it nothing; empty while that is not known
      * @param uncounted GPUs that nobody is charged for; empty while that is not known
      * @param before the status that stands there; its conditions keep their transition times
      */
@@ -48,7 +48,7 @@ final class StatusDocument {
             BudgetState state,
             Instant now,
             Alerts alerts,
-            Optional<Strays> strays,
+            Optional<UnmatchedNamespaces> unmatched,
             Optional<Uncounted> uncounted,
             @Nullable GpuBudgetStatus before) {
         BudgetState at = state.at(now);
@@ -66,7 +66,7 @@ final class StatusDocument {
                 remaining.map(GpuTime::microGpuSeconds).orElse(null),
                 at.rate(),
                 at.line()
-                        .map(line -> line.lots().stream().map(StatusDocument::lot).toList())
+                        .map(line -> line.credits().stream().map(StatusDocument::credit).toList())
                         .orElse(null),
                 text(exhausted),
                 at.standing(asOf).word(),
@@ -75,15 +75,15 @@ final class StatusDocument {
                 remaining.map(GpuTime::minutes).orElse(null),
                 BigDecimal.valueOf(at.rate(), 6).stripTrailingZeros().toPlainString(),
                 at.namespaces().stream().map(StatusDocument::namespace).toList(),
-                conditions(at, alerts, strays, uncounted, before));
+                conditions(at, alerts, unmatched, uncounted, before));
     }
 
-    private static LotEntry lot(Lot lot) {
-        return new LotEntry(
-                lot.source(),
-                lot.remaining().microGpuSeconds(),
-                lot.from().toString(),
-                text(lot.until()));
+    private static CreditEntry credit(Credit credit) {
+        return new CreditEntry(
+                credit.source(),
+                credit.remaining().microGpuSeconds(),
+                credit.from().toString(),
+                text(credit.until()));
     }
 
     private static NamespaceUse namespace(io.gpusharing.timekeeper.budget.NamespaceUse use) {
@@ -94,7 +94,7 @@ final class StatusDocument {
     private static List<Condition> conditions(
             BudgetState state,
             Alerts alerts,
-            Optional<Strays> strays,
+            Optional<UnmatchedNamespaces> unmatched,
             Optional<Uncounted> uncounted,
             @Nullable GpuBudgetStatus before) {
         boolean over = state.standing(state.asOf()) instanceof OverBudget;
@@ -104,7 +104,8 @@ final class StatusDocument {
             conditions.add(threshold(state, alerts.percent(), before));
             conditions.add(endsSoon(state, alerts.endsSoon(), before));
         }
-        strays.map(it -> found(state, it, before))
+        unmatched
+                .map(it -> found(state, it, before))
                 // After a restart what was said last stands until it is looked at again.
                 .or(() -> known(before, FOUND))
                 .ifPresent(conditions::add);
@@ -114,7 +115,7 @@ final class StatusDocument {
         if (state.spec().share().reference() == Reference.FromQuota) {
             conditions.add(quota(state, before));
         }
-        if (state.misread() == null) {
+        if (state.invalidSpec() == null) {
             uncounted(state, uncounted, before).ifPresent(conditions::add);
         }
         return List.copyOf(conditions);
@@ -128,7 +129,7 @@ final class StatusDocument {
                 before,
                 THRESHOLD,
                 percent > 0,
-                percent > 0 ? Announcement.USED + percent : "BelowThresholds",
+                percent > 0 ? BudgetNotification.USED + percent : "BelowThresholds",
                 percent > 0
                         ? "%d %% of %s GPU-minutes are used".formatted(percent, granted)
                         : "No percentage of spec.warnAtPercent is used");
@@ -150,10 +151,12 @@ final class StatusDocument {
     }
 
     private static Condition found(
-            BudgetState state, Strays strays, @Nullable GpuBudgetStatus before) {
+            BudgetState state, UnmatchedNamespaces unmatched, @Nullable GpuBudgetStatus before) {
         String reason =
-                strays.none() ? "AllFound" : strays.missing().isEmpty() ? "Excluded" : "NotFound";
-        return condition(state, before, FOUND, strays.none(), reason, strays.message());
+                unmatched.none()
+                        ? "AllFound"
+                        : unmatched.missing().isEmpty() ? "Excluded" : "NotFound";
+        return condition(state, before, FOUND, unmatched.none(), reason, unmatched.message());
     }
 
     private static Condition measured(BudgetState state, @Nullable GpuBudgetStatus before) {
@@ -229,17 +232,17 @@ final class StatusDocument {
             @Nullable GpuBudgetStatus before,
             boolean over,
             List<Conflict> conflicts) {
-        Misread misread = state.misread();
+        InvalidSpec invalidSpec = state.invalidSpec();
         return List.of(
                 condition(
                         state,
                         before,
                         PublishedBudget.UNDERSTOOD,
-                        misread == null,
-                        misread == null ? "AsWritten" : "NotUnderstood",
-                        misread == null
+                        invalidSpec == null,
+                        invalidSpec == null ? "AsWritten" : "NotUnderstood",
+                        invalidSpec == null
                                 ? "The spec counts as it is written"
-                                : misread.message()
+                                : invalidSpec.message()
                                         + "; until then this budget is counted and has no limit"),
                 condition(
                         state,

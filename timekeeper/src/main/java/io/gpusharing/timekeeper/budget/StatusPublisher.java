@@ -7,7 +7,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.gpusharing.budget.GpuBudgetStatus;
-import io.gpusharing.timekeeper.alarm.Alarm;
+import io.gpusharing.timekeeper.alarm.LeaderTask;
 import io.gpusharing.timekeeper.cluster.Uncounted;
 import io.gpusharing.timekeeper.cluster.UncountedWatch;
 import io.gpusharing.timekeeper.leadership.Leadership;
@@ -31,7 +31,7 @@ import org.springframework.stereotype.Component;
  * while time is used, so that people see it grow.
  */
 @Component
-class StatusPublisher extends Alarm {
+class StatusPublisher extends LeaderTask {
 
     private static final Logger log = LoggerFactory.getLogger(StatusPublisher.class);
 
@@ -49,7 +49,7 @@ class StatusPublisher extends Alarm {
     private final Map<String, Publication> published = new HashMap<>();
 
     /** What the published status says of the names in its list. */
-    private final Map<String, Optional<Strays>> told = new HashMap<>();
+    private final Map<String, Optional<UnmatchedNamespaces>> publishedUnmatched = new HashMap<>();
 
     /** Budgets whose status could not be written: told once. */
     private final Set<String> failing = new HashSet<>();
@@ -70,9 +70,9 @@ class StatusPublisher extends Alarm {
         this.namespaces = namespaces;
         this.uncounted = uncounted;
         this.properties = properties;
-        budgets.listen(states -> ring());
-        namespaces.listen(this::ring);
-        uncounted.listen(this::ring);
+        budgets.listen(states -> trigger());
+        namespaces.listen(this::trigger);
+        uncounted.listen(this::trigger);
     }
 
     @Override
@@ -87,7 +87,7 @@ class StatusPublisher extends Alarm {
         }
         Map<String, BudgetState> states = budgets.states();
         published.keySet().retainAll(states.keySet());
-        told.keySet().retainAll(states.keySet());
+        publishedUnmatched.keySet().retainAll(states.keySet());
         Instant next = null;
         for (BudgetState state : states.values()) {
             Instant due = due(state, now);
@@ -101,7 +101,7 @@ class StatusPublisher extends Alarm {
 
     private @Nullable Instant due(BudgetState state, Instant now) {
         Publication last = published.get(state.name());
-        if (last == null || !strays(state).equals(told.get(state.name()))) {
+        if (last == null || !unmatched(state).equals(publishedUnmatched.get(state.name()))) {
             return now;
         }
         String of = uncounted.present().map(Uncounted::message).orElse(last.uncounted());
@@ -111,7 +111,7 @@ class StatusPublisher extends Alarm {
     /**
      * Those of a budget by default were there when we made it; what they used stays in its list.
      */
-    private Optional<Strays> strays(BudgetState state) {
+    private Optional<UnmatchedNamespaces> unmatched(BudgetState state) {
         Budget present = watch.get(state.name());
         return present == null || present.byDefault()
                 ? Optional.empty()
@@ -123,13 +123,13 @@ class StatusPublisher extends Alarm {
         if (present == null) {
             return true;
         }
-        Optional<Strays> strays = strays(state);
+        Optional<UnmatchedNamespaces> unmatched = unmatched(state);
         GpuBudgetStatus status =
                 StatusDocument.of(
                         state,
                         asOf(state, now),
                         Alerts.at(state, now),
-                        strays,
+                        unmatched,
                         uncounted.present(),
                         present.published());
         try {
@@ -137,7 +137,7 @@ class StatusPublisher extends Alarm {
             published.put(
                     state.name(),
                     Publication.of(state, now).saying(StatusDocument.uncounted(status)));
-            told.put(state.name(), strays);
+            publishedUnmatched.put(state.name(), unmatched);
             failing.remove(state.name());
             return true;
         } catch (KubernetesClientException e) {

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 final class AllocatedDevices {
 
     /** No claim is allocated more devices (Kubernetes, AllocationResultsMaxSize). */
-    private static final int MOST_DEVICES = 32;
+    private static final int MAX_DEVICES = 32;
 
     private final List<GpuDriver> drivers;
 
@@ -98,8 +98,8 @@ final class AllocatedDevices {
             return 0;
         }
         return "All".equals(mode)
-                ? MOST_DEVICES
-                : Math.min(Objects.requireNonNullElse(count, 1L), MOST_DEVICES);
+                ? MAX_DEVICES
+                : Math.min(Objects.requireNonNullElse(count, 1L), MAX_DEVICES);
     }
 
     /** Of a claim's allocation: it may be allocated again, and its name may be another's later. */

@@ -52,10 +52,10 @@ import tools.jackson.core.JacksonException;
 public class ClaimedGpus {
 
     private static final Logger log = LoggerFactory.getLogger(ClaimedGpus.class);
-    private static final int MOST_PODS = 100_000;
+    private static final int MAX_PODS = 100_000;
     private static final int TOO_MANY_REQUESTS = 429;
-    private static final int MOST_CAUSES = 10;
-    private static final int MOST_DEVICES = 100_000;
+    private static final int MAX_CAUSES = 10;
+    private static final int MAX_DEVICES = 100_000;
     private static final Duration DEVICES_KEPT = Duration.ofMinutes(10);
     private static final Duration ASKED_AGAIN = Duration.ofSeconds(10);
 
@@ -89,14 +89,14 @@ public class ClaimedGpus {
     private final Counter unresolved;
 
     /** Pods whose claims were read. */
-    private final Cache<UUID, Claimed> held = Caffeine.newBuilder().maximumSize(MOST_PODS).build();
+    private final Cache<UUID, Claimed> held = Caffeine.newBuilder().maximumSize(MAX_PODS).build();
 
     private final Cache<DeviceKey, Map<String, Quantity>> capacities =
-            Caffeine.newBuilder().maximumSize(MOST_DEVICES).expireAfterWrite(DEVICES_KEPT).build();
+            Caffeine.newBuilder().maximumSize(MAX_DEVICES).expireAfterWrite(DEVICES_KEPT).build();
 
     /** Asked for in vain, a moment ago: their driver may just be restarting. */
     private final Cache<DeviceKey, Boolean> unknown =
-            Caffeine.newBuilder().maximumSize(MOST_DEVICES).expireAfterWrite(ASKED_AGAIN).build();
+            Caffeine.newBuilder().maximumSize(MAX_DEVICES).expireAfterWrite(ASKED_AGAIN).build();
 
     ClaimedGpus(
             KubernetesClient client,
@@ -198,7 +198,7 @@ public class ClaimedGpus {
         return problem instanceof KubernetesClientException e
                 && (e.getCode() / 100 != 4 || e.getCode() == TOO_MANY_REQUESTS)
                 && Stream.<Throwable>iterate(e, Objects::nonNull, Throwable::getCause)
-                        .limit(MOST_CAUSES)
+                        .limit(MAX_CAUSES)
                         .noneMatch(JacksonException.class::isInstance);
     }
 
@@ -219,7 +219,7 @@ public class ClaimedGpus {
                     ? new Claimed(
                             BoundShare.NONE,
                             List.of(
-                                    new Claimed.Allocation(
+                                    new Claimed.ClaimAllocation(
                                             AllocatedDevices.id(claim), named.claim(), share)),
                             true)
                     : own(share);

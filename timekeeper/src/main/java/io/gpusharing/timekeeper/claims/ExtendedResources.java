@@ -20,7 +20,7 @@ final class ExtendedResources {
     private static final String BY_CLASS = "deviceclass.resource.kubernetes.io/";
 
     /** No pod holds more; whatever it writes, it is counted. */
-    private static final BigDecimal MOST = BigDecimal.valueOf(1_000);
+    private static final BigDecimal MAX_COUNT = BigDecimal.valueOf(1_000);
 
     private final List<GpuDriver> drivers;
     private final RequestGrammars grammars;
@@ -63,7 +63,7 @@ final class ExtendedResources {
     /** Kubernetes takes whole numbers only, in any of its forms. */
     private static long amount(Quantity written) {
         return AllocatedDevices.amount(written)
-                .map(it -> it.value().min(MOST).longValue())
+                .map(it -> it.value().min(MAX_COUNT).longValue())
                 .orElse(0L);
     }
 }

@@ -25,8 +25,8 @@ public class ClusterWatch implements SmartLifecycle {
     private final RequestGrammars grammars;
     private final ClusterProperties properties;
     private final ClusterView view;
-    private final PodFollower follower;
-    private final List<PodOnlooker> onlookers;
+    private final PodEventHandler follower;
+    private final List<PodObserver> onlookers;
     private final Leadership leadership;
     private final PodReader reader;
 
@@ -40,8 +40,8 @@ public class ClusterWatch implements SmartLifecycle {
             PodReader reader,
             ClusterProperties properties,
             ClusterView view,
-            PodFollower follower,
-            List<PodOnlooker> onlookers,
+            PodEventHandler follower,
+            List<PodObserver> onlookers,
             Leadership leadership) {
         this.client = client;
         this.grammars = grammars;
@@ -109,7 +109,7 @@ public class ClusterWatch implements SmartLifecycle {
     }
 
     private PodFacts read(Pod pod) {
-        onlookers.forEach(onlooker -> onlooker.saw(pod));
+        onlookers.forEach(onlooker -> onlooker.onPod(pod));
         return reader.read(pod);
     }
 
@@ -135,33 +135,33 @@ public class ClusterWatch implements SmartLifecycle {
         }
 
         @Override
-        public void listed(List<PodFacts> present, String position, boolean resuming) {
+        public void onList(List<PodFacts> present, String position, boolean resuming) {
             nodeWatch.awaitSynced();
             present.forEach(this::learnNode);
             relay(
                     () -> view.replacePods(present),
-                    () -> follower.listed(present, position, resuming));
+                    () -> follower.onList(present, position, resuming));
         }
 
         @Override
-        public void changed(PodFacts pod, String position) {
+        public void onUpdate(PodFacts pod, String position) {
             learnNode(pod);
-            relay(() -> view.put(pod), () -> follower.changed(pod, position));
+            relay(() -> view.put(pod), () -> follower.onUpdate(pod, position));
         }
 
         @Override
-        public void removed(PodFacts pod, String position) {
-            relay(() -> view.remove(pod), () -> follower.removed(pod, position));
+        public void onDelete(PodFacts pod, String position) {
+            relay(() -> view.remove(pod), () -> follower.onDelete(pod, position));
         }
 
         @Override
-        public void unlabelled(PodFacts pod, String position) {
-            relay(() -> view.remove(pod), () -> follower.unlabelled(pod, position));
+        public void onUnlabelled(PodFacts pod, String position) {
+            relay(() -> view.remove(pod), () -> follower.onUnlabelled(pod, position));
         }
 
         @Override
-        public void passed(String position) {
-            relay(() -> {}, () -> follower.passed(position));
+        public void onBookmark(String position) {
+            relay(() -> {}, () -> follower.onBookmark(position));
         }
 
         private synchronized void relay(Runnable shows, Runnable tells) {

@@ -17,20 +17,20 @@ public interface PodFeed {
      *
      * @param resuming whether what happened since the stored position is told next
      */
-    void listed(List<PodFacts> pods, String position, boolean resuming);
+    void onList(List<PodFacts> pods, String position, boolean resuming);
 
     /** A pod that is new or changed. */
-    void changed(PodFacts pod, String position);
+    void onUpdate(PodFacts pod, String position);
 
     /** A pod that was removed, with its final state. */
-    void removed(PodFacts pod, String position);
+    void onDelete(PodFacts pod, String position);
 
     /**
      * A pod that is still there and does not carry our label any more, so that nothing more is told
      * of it.
      */
-    void unlabelled(PodFacts pod, String position);
+    void onUnlabelled(PodFacts pod, String position);
 
     /** Nothing more happened up to here; when resuming, also once the past begins to be told. */
-    void passed(String position);
+    void onBookmark(String position);
 }

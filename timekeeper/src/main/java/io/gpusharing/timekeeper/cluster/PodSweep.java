@@ -31,7 +31,7 @@ class PodSweep {
     private final RequestGrammars grammars;
     private final PodReader reader;
     private final ClusterView view;
-    private final PodFollower follower;
+    private final PodEventHandler follower;
     private final SweepProperties properties;
     private final Leadership leadership;
     private final Clock clock;
@@ -42,7 +42,7 @@ class PodSweep {
             RequestGrammars grammars,
             PodReader reader,
             ClusterView view,
-            PodFollower follower,
+            PodEventHandler follower,
             SweepProperties properties,
             Leadership leadership,
             Clock clock) {
@@ -67,7 +67,7 @@ class PodSweep {
             return;
         }
         try {
-            follower.swept(sweep());
+            follower.onResync(sweep());
             next = now.plus(properties.every());
         } catch (KubernetesClientException e) {
             next = now.plus(RETRY);

@@ -100,7 +100,7 @@ final class PodWatch implements AutoCloseable {
     private String list(boolean resuming) {
         var pods = new ArrayList<PodFacts>();
         String position = PodPages.forEach(metered(), pod -> pods.add(reader.apply(pod)));
-        feed.listed(List.copyOf(pods), position, resuming);
+        feed.onList(List.copyOf(pods), position, resuming);
         return position;
     }
 
@@ -120,7 +120,7 @@ final class PodWatch implements AutoCloseable {
         try {
             if (resuming) {
                 // Now silence means that nothing happened.
-                feed.passed(position);
+                feed.onBookmark(position);
             }
             End end = ended.take();
             log.atInfo().addKeyValue("reason", end.reason()).log("listing pods anew");
@@ -157,7 +157,7 @@ final class PodWatch implements AutoCloseable {
             this.ended = ended;
         }
 
-        /** The watch calls one at a time. What comes after news that were not taken must wait. */
+        /** The watch calls one at a time. What comes after events that were not taken must wait. */
         @Override
         public void eventReceived(Action action, Pod pod) {
             if (stopped) {
@@ -166,9 +166,9 @@ final class PodWatch implements AutoCloseable {
             String position = pod.getMetadata().getResourceVersion();
             try {
                 switch (action) {
-                    case ADDED, MODIFIED -> feed.changed(reader.apply(pod), position);
+                    case ADDED, MODIFIED -> feed.onUpdate(reader.apply(pod), position);
                     case DELETED -> left(pod, position);
-                    case BOOKMARK -> feed.passed(position);
+                    case BOOKMARK -> feed.onBookmark(position);
                     case ERROR -> {
                         stop(new End("the API server reported an error", null));
                         return;
@@ -176,7 +176,7 @@ final class PodWatch implements AutoCloseable {
                 }
                 told = position;
             } catch (RuntimeException e) {
-                stop(new End("a pod's news cannot be taken: " + e.getMessage(), told));
+                stop(new End("a pod's event cannot be handled: " + e.getMessage(), told));
             }
         }
 
@@ -186,13 +186,13 @@ final class PodWatch implements AutoCloseable {
         private void left(Pod pod, String position) {
             PodFacts last = reader.apply(pod);
             if (last.lifecycle().removal() != null) {
-                feed.removed(last, position);
+                feed.onDelete(last, position);
                 return;
             }
             present(last)
                     .ifPresentOrElse(
-                            it -> feed.unlabelled(reader.apply(it), position),
-                            () -> feed.removed(last, position));
+                            it -> feed.onUnlabelled(reader.apply(it), position),
+                            () -> feed.onDelete(last, position));
         }
 
         private Optional<Pod> present(PodFacts pod) {

@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 public record Uncounted(Map<String, Offer> offers, String message) {
 
     /** So many are told by name. */
-    private static final int MOST = 10;
+    private static final int MAX_NAMES = 10;
 
     /**
      * What nodes offer of one resource.
@@ -58,14 +58,14 @@ public record Uncounted(Map<String, Offer> offers, String message) {
         }
         String named =
                 offers.entrySet().stream()
-                        .limit(MOST)
+                        .limit(MAX_NAMES)
                         .map(it -> {
                             int nodes = it.getValue().nodes();
                             return "%s on %d %s"
                                     .formatted(it.getKey(), nodes, nodes == 1 ? "node" : "nodes");
                         })
                         .collect(Collectors.joining(", "));
-        int more = offers.size() - MOST;
+        int more = offers.size() - MAX_NAMES;
         return "Pods that ask for these get GPUs and are charged nothing: "
                 + named
                 + (more > 0 ? " and %d more".formatted(more) : "");

@@ -2,7 +2,7 @@ package io.gpusharing.timekeeper.cluster;
 
 import io.gpusharing.request.Quantity;
 import io.gpusharing.request.RequestGrammars;
-import io.gpusharing.timekeeper.alarm.Alarm;
+import io.gpusharing.timekeeper.alarm.LeaderTask;
 import io.gpusharing.timekeeper.cluster.Uncounted.Offer;
 import io.gpusharing.timekeeper.leadership.Leadership;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -29,14 +29,14 @@ import org.slf4j.LoggerFactory;
  * <p>Nodes are looked at twice a minute instead of with each of their changes: thousands of them
  * come and go with an autoscaler, and nothing is charged by it.
  */
-public class UncountedWatch extends Alarm {
+public class UncountedWatch extends LeaderTask {
 
     private static final Logger log = LoggerFactory.getLogger(UncountedWatch.class);
     private static final Duration EVERY = Duration.ofSeconds(30);
     private static final Duration UNTIL_LISTED = Duration.ofSeconds(1);
 
     /** Resources are named by nodes; no site has more, and no mistake shall make more series. */
-    private static final int MOST = 50;
+    private static final int MAX_RESOURCES = 50;
 
     private final Supplier<Optional<List<Map<String, Quantity>>>> nodes;
     private final RequestGrammars grammars;
@@ -145,7 +145,10 @@ public class UncountedWatch extends Alarm {
     private void show(Map<String, Offer> offers) {
         var units = new TreeMap<String, Long>();
         offers.forEach((resource, offer) ->
-                units.merge(units.size() < MOST ? resource : "others", offer.units(), Long::sum));
+                units.merge(
+                        units.size() < MAX_RESOURCES ? resource : "others",
+                        offer.units(),
+                        Long::sum));
         gauge.register(
                 units.entrySet().stream()
                         .<Row<?>>map(it -> Row.of(Tags.of("resource", it.getKey()), it.getValue()))

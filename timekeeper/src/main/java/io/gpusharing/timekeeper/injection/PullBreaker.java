@@ -38,7 +38,7 @@ final class PullBreaker {
     }
 
     /** What was seen of one pod. */
-    synchronized void saw(Pull pull, Instant now) {
+    synchronized void onPod(Pull pull, Instant now) {
         switch (pull) {
             case Failing fails -> failed(fails, now);
             case Done done -> succeeded(done, now);

@@ -27,7 +27,7 @@ class LeadershipConfiguration {
     }
 
     @Bean
-    LeaseKeeper leaseKeeper(
+    LeaderElector leaderElector(
             ClusterProperties cluster,
             LeadershipProperties properties,
             Leadership leadership,
@@ -40,7 +40,7 @@ class LeadershipConfiguration {
                         .withConnectionTimeout(timeout)
                         .withRequestRetryBackoffLimit(0)
                         .build();
-        return new LeaseKeeper(
+        return new LeaderElector(
                 new KubernetesClientBuilder().withConfig(quick).build(),
                 cluster,
                 properties,

@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.ledger;
 
-import io.gpusharing.timekeeper.ledger.News.Listed;
+import io.gpusharing.timekeeper.ledger.PodEvent.Listed;
 import java.time.Duration;
 import java.time.Instant;
 

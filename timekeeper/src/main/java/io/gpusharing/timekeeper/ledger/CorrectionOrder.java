@@ -21,7 +21,7 @@ import java.util.UUID;
 public record CorrectionOrder(UUID pod, String budget, Instant from, Instant to, long rate) {
 
     /** A thousand whole GPUs: more than any pod can hold is a slip of the pen. */
-    private static final long MOST = 1_000_000_000;
+    private static final long MAX_RATE = 1_000_000_000;
 
     public CorrectionOrder {
         if (parts(from) || parts(to)) {
@@ -31,10 +31,10 @@ public record CorrectionOrder(UUID pod, String budget, Instant from, Instant to,
         if (!from.isBefore(to)) {
             throw new IllegalArgumentException("from must be before to: " + from + ", " + to);
         }
-        if (rate < 0 || rate > MOST) {
+        if (rate < 0 || rate > MAX_RATE) {
             throw new IllegalArgumentException(
                     "rate is what the span should have cost, in micro-GPUs from 0 (nothing) to "
-                            + MOST
+                            + MAX_RATE
                             + " (a thousand GPUs), not "
                             + rate);
         }

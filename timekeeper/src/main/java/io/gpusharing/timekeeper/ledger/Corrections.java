@@ -95,7 +95,7 @@ public class Corrections {
     public Optional<Instant> hold(UUID pod) {
         return jdbc.sql(
                         """
-                        select posted_until from pod_stay where cluster = :cluster and pod_uid = :pod
+                        select posted_until from pod_allocation where cluster = :cluster and pod_uid = :pod
                         for update
                         """)
                 .param("cluster", cluster)

@@ -18,17 +18,17 @@ import org.jspecify.annotations.Nullable;
  * Posts what time alone brings: full hours, the marks at which measured use is settled, cuts of
  * budgets, and the ends of pods that were waited for in vain.
  *
- * <p>Belongs to the bookkeeper's thread.
+ * <p>Belongs to the ledger writer's thread.
  */
 final class DuePostings {
 
     /** What is reported later than this about a pod that has ended changes no charge any more. */
     private static final Duration LATE_REPORTS = Duration.ofHours(2);
 
-    private final Stays stays;
+    private final OpenAllocations allocations;
     private final PodTracker pods;
     private final Ledger ledger;
-    private final Tariffs tariffs;
+    private final LedgerListener listener;
     private final Settlement settlement;
     private final LedgerProperties properties;
     private final Clock clock;
@@ -36,17 +36,17 @@ final class DuePostings {
     private Instant settled = Instant.MIN;
 
     DuePostings(
-            Stays stays,
+            OpenAllocations allocations,
             PodTracker pods,
             Ledger ledger,
-            Tariffs tariffs,
+            LedgerListener listener,
             Settlement settlement,
             LedgerProperties properties,
             Clock clock) {
-        this.stays = stays;
+        this.allocations = allocations;
         this.pods = pods;
         this.ledger = ledger;
-        this.tariffs = tariffs;
+        this.listener = listener;
         this.settlement = settlement;
         this.properties = properties;
         this.clock = clock;
@@ -70,7 +70,7 @@ final class DuePostings {
                                 .plus(properties.settleEvery())
                                 .plus(properties.hourCloses()),
                         pods.nextDue(),
-                        tariffs.nextDue())
+                        listener.nextDue())
                 .filter(Objects::nonNull)
                 .min(Instant::compareTo)
                 .orElse(null);
@@ -85,22 +85,22 @@ final class DuePostings {
         Instant closing = now.minus(properties.hourCloses());
         Instant hour = closing.truncatedTo(ChronoUnit.HOURS);
         Instant mark = lastMark(closing);
-        Draft draft = stays.draft();
+        PostingBuilder builder = allocations.builder();
         if (hour.isAfter(hourPosted)) {
-            draft = post(draft, stay -> hour);
+            builder = post(builder, allocation -> hour);
         }
         if (mark.isAfter(settled)) {
-            draft = post(draft, stay -> stay.byUse() ? mark : null);
+            builder = post(builder, allocation -> allocation.byUse() ? mark : null);
         }
-        Map<String, Instant> cuts = tariffs.due(now);
+        Map<String, Instant> cuts = listener.due(now);
         if (!cuts.isEmpty()) {
-            draft = post(draft, stay -> cuts.get(stay.budget()));
+            builder = post(builder, allocation -> cuts.get(allocation.budget()));
         }
         boolean waitOver = pods.isWaitOver(now);
         if (waitOver) {
-            pods.estimate(draft, now);
+            pods.estimate(builder, now);
         }
-        stays.commit(draft);
+        allocations.commit(builder);
         if (waitOver) {
             pods.estimated();
         }
@@ -110,24 +110,25 @@ final class DuePostings {
                 settle(mark);
                 settled = mark;
             }
-            tariffs.upToDate(now);
+            listener.upToDate(now);
         }
         hourPosted = hour;
     }
 
     /**
-     * Posts the open stays.
+     * Posts the open allocations.
      *
      * @param until up to when each of them; null to leave it as it is
-     * @return the draft, or another one if this has grown large
+     * @return the builder, or another one if this has grown large
      */
-    private Draft post(Draft draft, Function<PodStay, @Nullable Instant> until) {
-        Draft present = draft;
-        for (PodStay stay : stays.open()) {
-            Instant to = until.apply(stay);
+    private PostingBuilder post(
+            PostingBuilder builder, Function<PodAllocation, @Nullable Instant> until) {
+        PostingBuilder present = builder;
+        for (PodAllocation allocation : allocations.open()) {
+            Instant to = until.apply(allocation);
             if (to != null) {
-                present.postUntil(present.now(stay), to);
-                present = stays.relieved(present);
+                present.postUntil(present.now(allocation), to);
+                present = allocations.relieved(present);
             }
         }
         return present;
@@ -135,30 +136,31 @@ final class DuePostings {
 
     /** Brings whoever is charged by measured use to what was measured until a mark. */
     private void settle(Instant mark) {
-        List<PodStay> ended =
+        List<PodAllocation> ended =
                 ledger.endedByUse(mark.minus(LATE_REPORTS)).stream()
-                        .filter(stay -> stays.get(stay.uid()) == null)
+                        .filter(allocation -> allocations.get(allocation.uid()) == null)
                         .toList();
-        stays.hold(ended);
-        List<PodStay> all = stays.all().filter(PodStay::byUse).toList();
+        allocations.hold(ended);
+        List<PodAllocation> all = allocations.all().filter(PodAllocation::byUse).toList();
         Map<UUID, Measured> measured = settlement.measured(all);
-        settlement.settle(stays, all, measured, mark);
-        stays.release(ended.stream().map(PodStay::uid).toList());
-        tariffs.unmeasured(unmeasured(all, measured, mark.minus(properties.settleEvery())));
+        settlement.settle(allocations, all, measured, mark);
+        allocations.release(ended.stream().map(PodAllocation::uid).toList());
+        listener.unmeasured(unmeasured(all, measured, mark.minus(properties.settleEvery())));
     }
 
     /**
-     * By budget, how many open stays were not measured since an instant; also if there are none.
+     * By budget, how many open allocations were not measured since an instant; also if there are
+     * none.
      */
     private static Map<String, Integer> unmeasured(
-            List<PodStay> all, Map<UUID, Measured> measured, Instant since) {
+            List<PodAllocation> all, Map<UUID, Measured> measured, Instant since) {
         var unmeasured = new HashMap<String, Integer>();
         all.stream()
-                .filter(PodStay::open)
-                .forEach(stay -> {
-                    Measured told = measured.get(stay.uid());
-                    boolean blind = told == null || told.last().isBefore(since);
-                    unmeasured.merge(stay.budget(), blind ? 1 : 0, Integer::sum);
+                .filter(PodAllocation::open)
+                .forEach(allocation -> {
+                    Measured measuredNow = measured.get(allocation.uid());
+                    boolean blind = measuredNow == null || measuredNow.last().isBefore(since);
+                    unmeasured.merge(allocation.budget(), blind ? 1 : 0, Integer::sum);
                 });
         return unmeasured;
     }

@@ -10,7 +10,7 @@ import java.util.UUID;
  * One pod's charge for [from, to). The span never crosses a full hour or the edge of a period. In a
  * correction, the rate is the difference, negative where too much was charged.
  *
- * @param budget who pays; {@link Tariff#NOBODY} if no budget names the namespace
+ * @param budget who pays; {@link Payer#NOBODY} if no budget names the namespace
  * @param rate micro-GPUs
  */
 public record Entry(

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
-/** Ends of stays that had to be estimated, and how far off they may be. */
+/** Ends of allocations that had to be estimated, and how far off they may be. */
 @Repository
 public class Estimates {
 
@@ -45,7 +45,7 @@ public class Estimates {
     public List<Estimate> latest(int size) {
         return jdbc.sql(
                         """
-                        select pod_uid, namespace, name, budget, rate, held_until, end_bound from pod_stay
+                        select pod_uid, namespace, name, budget, rate, held_until, end_bound from pod_allocation
                         where cluster = :cluster and estimated and held_until is not null
                         order by held_until desc, pod_uid limit :size
                         """)

@@ -23,7 +23,7 @@ class HeldByModel {
     private static final Logger log = LoggerFactory.getLogger(HeldByModel.class);
 
     /** Models are labels of nodes; no site has more, and no mistake shall make more series. */
-    private static final int MOST = 50;
+    private static final int MAX_MODELS = 50;
 
     private static final double MICROS = 1e6;
 
@@ -43,7 +43,7 @@ class HeldByModel {
     }
 
     @Scheduled(initialDelayString = "PT15S", fixedDelayString = "PT15S")
-    void look() {
+    void refresh() {
         try {
             show();
         } catch (DataAccessException e) {
@@ -59,11 +59,11 @@ class HeldByModel {
                         from (select coalesce(model, '') as model, sum(greatest(compute_part, memory_part)) as held,
                                      row_number() over (order by sum(greatest(compute_part, memory_part)) desc,
                                                                  model) as place
-                              from pod_stay where cluster = :cluster and held_until is null group by model) models
+                              from pod_allocation where cluster = :cluster and held_until is null group by model) models
                         group by 1
                         """)
                 .param("cluster", cluster)
-                .param("most", MOST)
+                .param("most", MAX_MODELS)
                 .query(row -> {
                     rows.add(
                             Row.of(

@@ -14,45 +14,43 @@ final class Holders {
     /**
      * A pod that holds an allocation, or did.
      *
-     * @param allocation whose stay it is charged by
+     * @param claim whose allocation it is charged by
      */
-    record Holder(UUID allocation, UUID pod) {}
+    record Holder(UUID claim, UUID pod) {}
 
     private final Map<UUID, Set<UUID>> pods = new HashMap<>();
-    private final Map<UUID, Set<UUID>> allocations = new HashMap<>();
+    private final Map<UUID, Set<UUID>> claims = new HashMap<>();
 
     void add(Collection<Holder> holders) {
         for (Holder holder : holders) {
-            pods.computeIfAbsent(holder.allocation(), it -> new HashSet<>()).add(holder.pod());
-            allocations
-                    .computeIfAbsent(holder.pod(), it -> new HashSet<>())
-                    .add(holder.allocation());
+            pods.computeIfAbsent(holder.claim(), it -> new HashSet<>()).add(holder.pod());
+            claims.computeIfAbsent(holder.pod(), it -> new HashSet<>()).add(holder.claim());
         }
     }
 
-    Stream<UUID> pods(UUID allocation) {
-        return pods.getOrDefault(allocation, Set.of()).stream();
+    Stream<UUID> pods(UUID claim) {
+        return pods.getOrDefault(claim, Set.of()).stream();
     }
 
-    Stream<UUID> allocations(UUID pod) {
-        return allocations.getOrDefault(pod, Set.of()).stream();
+    Stream<UUID> claims(UUID pod) {
+        return claims.getOrDefault(pod, Set.of()).stream();
     }
 
     void clear() {
         pods.clear();
-        allocations.clear();
+        claims.clear();
     }
 
-    void remove(UUID allocation) {
-        Set<UUID> held = pods.remove(allocation);
+    void remove(UUID claim) {
+        Set<UUID> held = pods.remove(claim);
         if (held == null) {
             return;
         }
         for (UUID pod : held) {
-            allocations.computeIfPresent(
+            claims.computeIfPresent(
                     pod,
                     (uid, others) -> {
-                        others.remove(allocation);
+                        others.remove(claim);
                         return others.isEmpty() ? null : others;
                     });
         }

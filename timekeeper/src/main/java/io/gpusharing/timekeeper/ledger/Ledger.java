@@ -67,20 +67,21 @@ public class Ledger {
                 .single();
     }
 
-    /** All stays that have not ended. */
-    public List<PodStay> openStays() {
-        return jdbc.sql("select * from pod_stay where cluster = :cluster and held_until is null")
+    /** All allocations that have not ended. */
+    public List<PodAllocation> openAllocations() {
+        return jdbc.sql(
+                        "select * from pod_allocation where cluster = :cluster and held_until is null")
                 .param("cluster", cluster)
-                .query(Rows::stay)
+                .query(Rows::allocation)
                 .list();
     }
 
-    /** The stays of these pods, as far as there are any. */
-    public List<PodStay> stays(Collection<UUID> pods) {
-        return jdbc.sql("select * from pod_stay where cluster = ? and pod_uid = any(?)")
+    /** The allocations of these pods, as far as there are any. */
+    public List<PodAllocation> allocations(Collection<UUID> pods) {
+        return jdbc.sql("select * from pod_allocation where cluster = ? and pod_uid = any(?)")
                 .param(1, cluster)
-                .param(2, Columns.uuids(pods))
-                .query(Rows::stay)
+                .param(2, ArrayParameters.uuids(pods))
+                .query(Rows::allocation)
                 .list();
     }
 
@@ -89,7 +90,7 @@ public class Ledger {
         return jdbc.sql(
                         """
                         select h.allocation, h.pod_uid
-                        from pod_stay s join claim_holder h on h.cluster = s.cluster and h.allocation = s.pod_uid
+                        from pod_allocation s join claim_holder h on h.cluster = s.cluster and h.allocation = s.pod_uid
                         where s.cluster = :cluster and s.held_until is null and s.allocation
                         """)
                 .param("cluster", cluster)
@@ -106,7 +107,7 @@ public class Ledger {
                         """)
                 .param(1, cluster)
                 .param(2, cluster)
-                .param(3, Columns.uuids(pods))
+                .param(3, ArrayParameters.uuids(pods))
                 .query(Rows::holder)
                 .list();
     }
@@ -129,16 +130,16 @@ public class Ledger {
                 .list();
     }
 
-    /** Stays charged by measured use that ended after an instant. */
-    public List<PodStay> endedByUse(Instant after) {
+    /** Allocations charged by measured use that ended after an instant. */
+    public List<PodAllocation> endedByUse(Instant after) {
         return jdbc.sql(
                         """
-                        select * from pod_stay where cluster = :cluster and use_since is not null
+                        select * from pod_allocation where cluster = :cluster and use_since is not null
                           and held_until > :after::timestamptz
                         """)
                 .param("cluster", cluster)
                 .param("after", after.toString())
-                .query(Rows::stay)
+                .query(Rows::allocation)
                 .list();
     }
 
@@ -150,7 +151,7 @@ public class Ledger {
         var charged = new HashMap<UUID, GpuTime>();
         jdbc.sql(
                         """
-                        select s.pod_uid, sum(e.amount)::bigint as amount from pod_stay s join
+                        select s.pod_uid, sum(e.amount)::bigint as amount from pod_allocation s join
                           (select cluster, pod_uid, charged_from, amount from charge
                            union all
                            select cluster, pod_uid, charged_from, amount from correction where not by_hand) e
@@ -159,7 +160,7 @@ public class Ledger {
                         group by s.pod_uid
                         """)
                 .param(1, cluster)
-                .param(2, Columns.uuids(pods))
+                .param(2, ArrayParameters.uuids(pods))
                 .query(row -> {
                     charged.put(
                             row.getObject("pod_uid", UUID.class),

@@ -37,8 +37,8 @@ class LedgerMetrics {
         this.verification = verification;
         this.leadership = leadership;
         this.commits =
-                Timer.builder("gpusharing.ledger.news")
-                        .description("From the news of a pod to its commit")
+                Timer.builder("gpusharing.ledger.commit")
+                        .description("From the event of a pod to its commit")
                         .publishPercentiles(0.5, 0.99)
                         .register(registry);
         Gauge.builder("gpusharing.ledger.differences", this, it -> it.differences)
@@ -51,19 +51,19 @@ class LedgerMetrics {
     }
 
     /**
-     * @param age of the oldest news that is not committed yet
+     * @param age of the oldest event that is not committed yet
      */
     void unposted(Supplier<Duration> age) {
         Gauge.builder("gpusharing.ledger.unposted", age, it -> it.get().toMillis() / 1_000.0)
                 .baseUnit("seconds")
                 .description(
-                        "Age of the oldest news that waits for its commit; it should be near 0")
+                        "Age of the oldest event that waits for its commit; it should be near 0")
                 .strongReference(true)
                 .register(registry);
     }
 
-    void committed(Duration sinceNews) {
-        commits.record(sinceNews);
+    void committed(Duration sinceEvent) {
+        commits.record(sinceEvent);
     }
 
     @Scheduled(initialDelayString = "PT5M", fixedDelayString = "PT1H")

@@ -4,6 +4,6 @@ package io.gpusharing.timekeeper.ledger;
 class OutOfStepException extends RuntimeException {
 
     OutOfStepException(int rows) {
-        super(rows + " stays are not as they were read; reading them again");
+        super(rows + " allocations are not as they were read; reading them again");
     }
 }

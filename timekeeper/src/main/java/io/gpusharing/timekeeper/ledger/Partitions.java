@@ -2,7 +2,7 @@ package io.gpusharing.timekeeper.ledger;
 
 import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.leadership.Leadership;
-import io.gpusharing.timekeeper.outage.Outage;
+import io.gpusharing.timekeeper.outage.OutageLog;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -56,8 +56,8 @@ class Partitions {
 
     /**
      * What is computed from all of its entries, and not only from hourly sums: a period that is
-     * open, which may begin and have grants begin in the middle of an hour, and a stay that is
-     * settled by use. Some time longer, because of what is told late.
+     * open, which may begin and have grants begin in the middle of an hour, and an allocation that
+     * is settled by use. Some time longer, because of what is told late.
      */
     private static final String NEEDED =
             """
@@ -65,7 +65,7 @@ class Partitions {
                 select counted_from as since from budget_period
                  where period_end is null or period_end > least(:now::timestamptz, now()) - interval '2 days'
                 union all
-                select use_since from pod_stay
+                select use_since from pod_allocation
                  where use_since is not null
                    and (held_until is null or held_until > least(:now::timestamptz, now()) - interval '2 days')) open
             """;
@@ -75,7 +75,7 @@ class Partitions {
     private final Retention retention;
     private final Leadership leadership;
     private final Clock clock;
-    private final Outage outage;
+    private final OutageLog outageLog;
     private Instant last = Instant.EPOCH;
     private int kept;
 
@@ -90,7 +90,7 @@ class Partitions {
         this.retention = retention;
         this.leadership = leadership;
         this.clock = clock;
-        this.outage = new Outage(log, "partitions", clock);
+        this.outageLog = new OutageLog(log, "partitions", clock);
     }
 
     @Scheduled(initialDelayString = "PT0S", fixedDelayString = "PT10S")
@@ -108,9 +108,9 @@ class Partitions {
                 last = now;
                 kept = months;
             }
-            outage.over();
+            outageLog.over();
         } catch (DataAccessException | TransactionException e) {
-            outage.failed(e);
+            outageLog.failed(e);
         }
     }
 

@@ -21,7 +21,7 @@ public class PodCharges {
             """
             select s.*, coalesce((select sum(c.amount) from pod_charge c
                 where c.cluster = s.cluster and c.pod_uid = s.pod_uid), 0)::bigint as posted
-            from pod_stay s where s.cluster = :cluster
+            from pod_allocation s where s.cluster = :cluster
             """;
 
     private final JdbcClient jdbc;
@@ -36,7 +36,7 @@ public class PodCharges {
      * A pod's charge. Amounts are micro-GPU-seconds, rates and parts micro-GPUs.
      *
      * @param beginEstimated whether {@code from} is told by no clock that can be right
-     * @param until end of its stay; absent while it holds its share
+     * @param until end of its allocation; absent while it holds its share
      * @param endBound an estimated end lies between {@code until} and this
      * @param charged until now, or its end
      */
@@ -87,26 +87,27 @@ public class PodCharges {
     }
 
     private static PodCharge charge(ResultSet row, Instant now) throws SQLException {
-        PodStay stay = Rows.stay(row, 0);
+        PodAllocation allocation = Rows.allocation(row, 0);
         GpuTime charged = new GpuTime(row.getLong("posted"));
-        if (stay.open() && stay.postedUntil().isBefore(now)) {
-            charged = charged.plus(GpuTime.accrued(stay.rate(), stay.postedUntil(), now));
+        if (allocation.open() && allocation.postedUntil().isBefore(now)) {
+            charged =
+                    charged.plus(GpuTime.accrued(allocation.rate(), allocation.postedUntil(), now));
         }
         return new PodCharge(
-                stay.uid(),
-                stay.namespace(),
-                stay.name(),
-                stay.node(),
-                stay.budget(),
-                stay.rate(),
-                stay.share().compute(),
-                stay.share().memory(),
-                stay.shareKnown(),
-                stay.from(),
-                stay.beginEstimated(),
-                stay.until(),
-                stay.estimated(),
-                stay.endBound(),
+                allocation.uid(),
+                allocation.namespace(),
+                allocation.name(),
+                allocation.node(),
+                allocation.budget(),
+                allocation.rate(),
+                allocation.share().compute(),
+                allocation.share().memory(),
+                allocation.shareKnown(),
+                allocation.from(),
+                allocation.beginEstimated(),
+                allocation.until(),
+                allocation.estimated(),
+                allocation.endBound(),
                 charged.microGpuSeconds(),
                 charged.minutes());
     }

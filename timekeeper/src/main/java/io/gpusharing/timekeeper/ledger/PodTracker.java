@@ -6,19 +6,18 @@ import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.timekeeper.cluster.ClusterView;
-import io.gpusharing.timekeeper.ledger.News.Changed;
-import io.gpusharing.timekeeper.ledger.News.Listed;
-import io.gpusharing.timekeeper.ledger.News.Passed;
-import io.gpusharing.timekeeper.ledger.News.Removed;
-import io.gpusharing.timekeeper.ledger.News.Swept;
-import io.gpusharing.timekeeper.ledger.News.Task;
-import io.gpusharing.timekeeper.ledger.News.Unlabelled;
-import io.gpusharing.timekeeper.ledger.Posting.Heard;
-import io.gpusharing.timekeeper.metering.Claimed.Allocation;
+import io.gpusharing.timekeeper.ledger.PodEvent.Bookmark;
+import io.gpusharing.timekeeper.ledger.PodEvent.Deleted;
+import io.gpusharing.timekeeper.ledger.PodEvent.Listed;
+import io.gpusharing.timekeeper.ledger.PodEvent.Resync;
+import io.gpusharing.timekeeper.ledger.PodEvent.Unlabelled;
+import io.gpusharing.timekeeper.ledger.PodEvent.Updated;
+import io.gpusharing.timekeeper.ledger.Posting.FeedPosition;
+import io.gpusharing.timekeeper.metering.AllocationInterval;
+import io.gpusharing.timekeeper.metering.AllocationInterval.Begin;
+import io.gpusharing.timekeeper.metering.Claimed.ClaimAllocation;
 import io.gpusharing.timekeeper.metering.HeldShare;
 import io.gpusharing.timekeeper.metering.PodFacts;
-import io.gpusharing.timekeeper.metering.Stay;
-import io.gpusharing.timekeeper.metering.Stay.Begin;
 import io.gpusharing.timekeeper.metering.Weight;
 import java.time.Duration;
 import java.time.Instant;
@@ -38,14 +37,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns news of pods into stays that begin and end. Pods that vanished while nobody watched are
- * given some time: the API server may still tell their ends. After that an end is estimated.
+ * Turns events of pods into allocations that begin and end. Pods that vanished while nobody watched
+ * are given some time: the API server may still tell their ends. After that an end is estimated.
  *
- * <p>Belongs to the bookkeeper's thread.
+ * <p>Belongs to the ledger writer's thread.
  */
 final class PodTracker {
 
-    private final Stays stays;
+    private final OpenAllocations allocations;
     private final Ledger ledger;
     private final ClusterView view;
     private final RequestGrammars grammars;
@@ -65,13 +64,13 @@ final class PodTracker {
      * @param grace how long the end of a pod that vanished is waited for
      */
     PodTracker(
-            Stays stays,
+            OpenAllocations allocations,
             Ledger ledger,
             ClusterView view,
             RequestGrammars grammars,
             ModelWeights weights,
             Duration grace) {
-        this.stays = stays;
+        this.allocations = allocations;
         this.ledger = ledger;
         this.view = view;
         this.grammars = grammars;
@@ -108,80 +107,87 @@ final class PodTracker {
                 .orElse(null);
     }
 
-    /** Takes news of pods, as one posting unless they are very many. */
-    void take(List<News> batch) {
+    /** Handles events of pods, as one posting unless they are very many. */
+    void handle(List<PodEvent> batch) {
         remember(batch);
-        Draft draft = stays.draft();
+        PostingBuilder builder = allocations.builder();
         var gone = new ArrayList<UUID>();
         var found = new ArrayList<UUID>();
         String position = null;
         Instant at = null;
         Instant swept = null;
-        for (News news : batch) {
-            switch (news) {
+        for (PodEvent event : batch) {
+            switch (event) {
                 case Listed listed -> {
                     for (PodFacts pod : inOrder(listed.pods())) {
-                        observe(draft, pod, listed.at());
-                        draft = stays.relieved(draft);
+                        observe(builder, pod, listed.at());
+                        builder = allocations.relieved(builder);
                     }
-                    missing(draft, listed);
+                    missing(builder, listed);
                     unlisted = false;
-                    // While resuming, the news up to here is still to come.
+                    // While resuming, the events up to here are still to come.
                     position = listed.resuming() ? position : listed.position();
                     at = listed.at();
                 }
-                case Swept all -> {
-                    for (PodFacts pod : inOrder(all.pods())) {
-                        if (!isTheWatchs(draft.stay(pod.uid()))) {
-                            hold(draft, pod, Stay.of(pod, seconds(all.at())), false);
+                case Resync resync -> {
+                    for (PodFacts pod : inOrder(resync.pods())) {
+                        if (!isTheWatchs(builder.allocation(pod.uid()))) {
+                            hold(
+                                    builder,
+                                    pod,
+                                    AllocationInterval.of(pod, seconds(resync.at())),
+                                    false);
                             found.add(pod.uid());
                         }
-                        draft = stays.relieved(draft);
+                        builder = allocations.relieved(builder);
                     }
-                    missing(draft, all, swept == null ? stays.swept() : swept);
-                    swept = seconds(all.at());
+                    missing(builder, resync, swept == null ? allocations.swept() : swept);
+                    swept = seconds(resync.at());
                 }
-                case Changed changed -> {
-                    observe(draft, changed.pod(), changed.at());
-                    position = changed.position();
-                    at = changed.at();
+                case Updated updated -> {
+                    observe(builder, updated.pod(), updated.at());
+                    position = updated.position();
+                    at = updated.at();
                 }
-                case Removed removed -> {
-                    PodFacts pod = removed.pod();
-                    hold(draft, pod, Stay.ofRemoved(pod, seconds(removed.at())), true);
+                case Deleted deleted -> {
+                    PodFacts pod = deleted.pod();
+                    hold(
+                            builder,
+                            pod,
+                            AllocationInterval.ofRemoved(pod, seconds(deleted.at())),
+                            true);
                     gone.add(pod.uid());
-                    position = removed.position();
-                    at = removed.at();
+                    position = deleted.position();
+                    at = deleted.at();
                 }
                 case Unlabelled unlabelled -> {
                     PodFacts pod = unlabelled.pod();
-                    hold(draft, pod, Stay.of(pod, seconds(unlabelled.at())), false);
+                    hold(builder, pod, AllocationInterval.of(pod, seconds(unlabelled.at())), false);
                     found.add(pod.uid());
                     position = unlabelled.position();
                     at = unlabelled.at();
                 }
-                case Passed passed -> {
-                    position = passed.position();
-                    at = passed.at();
+                case Bookmark bookmark -> {
+                    position = bookmark.position();
+                    at = bookmark.at();
                 }
-                case Task task -> throw new IllegalArgumentException("No news: " + task);
             }
-            draft = stays.relieved(draft);
+            builder = allocations.relieved(builder);
         }
         // Who is awaited was last seen before that, whatever is told of others; a kill must not
         // hide it.
         Instant seen = at == null || !awaited.isEmpty() ? null : seconds(at);
-        stays.commit(draft, new Heard(position, seen, swept));
+        allocations.commit(builder, new FeedPosition(position, seen, swept));
         follow(batch, position, at);
-        stays.release(gone);
+        allocations.release(gone);
         gone.forEach(awaited::remove);
         // They are there, and the watch will never tell their ends.
         found.forEach(awaited::remove);
     }
 
-    private void follow(List<News> batch, @Nullable String position, @Nullable Instant at) {
-        for (News news : batch) {
-            if (news instanceof Listed listed) {
+    private void follow(List<PodEvent> batch, @Nullable String position, @Nullable Instant at) {
+        for (PodEvent event : batch) {
+            if (event instanceof Listed listed) {
                 catchUp = listed.resuming() ? CatchUp.of(listed, grace) : null;
             }
         }
@@ -190,16 +196,16 @@ final class PodTracker {
         }
     }
 
-    /** Stays of pods that memory does not hold, because they are new or had ended before. */
-    private void remember(List<News> batch) {
+    /** Allocations of pods that memory does not hold, because they are new or had ended before. */
+    private void remember(List<PodEvent> batch) {
         Set<UUID> unknown =
                 batch.stream()
                         .flatMap(PodTracker::pods)
                         .map(PodFacts::uid)
-                        .filter(uid -> stays.get(uid) == null)
+                        .filter(uid -> allocations.get(uid) == null)
                         .collect(Collectors.toSet());
         if (!unknown.isEmpty()) {
-            stays.remember(unknown);
+            allocations.remember(unknown);
         }
     }
 
@@ -215,62 +221,63 @@ final class PodTracker {
         return scheduled == null ? pod.lifecycle().created() : scheduled;
     }
 
-    private static Stream<PodFacts> pods(News news) {
-        return switch (news) {
+    private static Stream<PodFacts> pods(PodEvent event) {
+        return switch (event) {
             case Listed listed -> listed.pods().stream();
-            case Swept all -> all.pods().stream();
-            case Changed changed -> Stream.of(changed.pod());
-            case Removed removed -> Stream.of(removed.pod());
+            case Resync resync -> resync.pods().stream();
+            case Updated updated -> Stream.of(updated.pod());
+            case Deleted deleted -> Stream.of(deleted.pod());
             case Unlabelled unlabelled -> Stream.of(unlabelled.pod());
-            case Passed passed -> Stream.empty();
-            case Task task -> Stream.empty();
+            case Bookmark bookmark -> Stream.empty();
         };
     }
 
     /**
-     * Whether a sweep has nothing to say of a stay, since its list may be older than what the watch
-     * told. Of a pod that the watch has lost it has: that is awaited, or was taken for gone.
+     * Whether a sweep has nothing to say of an allocation, since its list may be older than what
+     * the watch told. Of a pod that the watch has lost it has: that is awaited, or was taken for
+     * gone.
      */
-    private boolean isTheWatchs(@Nullable PodStay stay) {
-        return stay != null
-                && stay.metering().watched()
-                && stay.endBound() == null
-                && !awaited.containsKey(stay.uid());
+    private boolean isTheWatchs(@Nullable PodAllocation allocation) {
+        return allocation != null
+                && allocation.metering().watched()
+                && allocation.endBound() == null
+                && !awaited.containsKey(allocation.uid());
     }
 
-    private void observe(Draft draft, PodFacts pod, Instant at) {
-        hold(draft, pod, Stay.of(pod, seconds(at)), true);
+    private void observe(PostingBuilder builder, PodFacts pod, Instant at) {
+        hold(builder, pod, AllocationInterval.of(pod, seconds(at)), true);
     }
 
     /**
      * @param watched whether the watch tells it, not the sweep
      */
-    private void hold(Draft draft, PodFacts pod, Stay told, boolean watched) {
-        PodStay known = draft.stay(pod.uid());
+    private void hold(
+            PostingBuilder builder, PodFacts pod, AllocationInterval measuredNow, boolean watched) {
+        PodAllocation known = builder.allocation(pod.uid());
         if (known != null && watched != known.metering().watched()) {
-            draft.watch(known, watched);
+            builder.watch(known, watched);
         }
-        switch (told) {
-            case Stay.None none -> {}
-            case Stay.Open open -> {
-                PodStay stay = draft.stay(pod.uid());
-                if (stay == null) {
+        switch (measuredNow) {
+            case AllocationInterval.None none -> {}
+            case AllocationInterval.Open open -> {
+                PodAllocation allocation = builder.allocation(pod.uid());
+                if (allocation == null) {
                     // What it holds by claims is frozen here, so all of them are waited for.
                     if (pod.claimed().complete()) {
-                        begin(draft, pod, open.begin(), watched);
+                        begin(builder, pod, open.begin(), watched);
                     }
-                } else if (!stay.open()) {
-                    draft.reopen(stay);
-                    followHolder(draft, stay.uid());
+                } else if (!allocation.open()) {
+                    builder.reopen(allocation);
+                    followHolder(builder, allocation.uid());
                 }
             }
-            case Stay.Ended ended -> {
-                PodStay stay = draft.stay(pod.uid());
-                if (stay == null) {
-                    stay = begin(draft, pod, ended.begin(), watched);
+            case AllocationInterval.Ended ended -> {
+                PodAllocation allocation = builder.allocation(pod.uid());
+                if (allocation == null) {
+                    allocation = begin(builder, pod, ended.begin(), watched);
                 }
-                if (stay != null && !isSettled(stay, ended)) {
-                    end(draft, stay, ended, ended.bound());
+                if (allocation != null && !isSettled(allocation, ended)) {
+                    end(builder, allocation, ended, ended.bound());
                 }
             }
         }
@@ -281,18 +288,20 @@ final class PodTracker {
      * known for certain, or was estimated to be no later. An estimate never replaces an end that a
      * status told before: who may write a pod may later change what the estimate is made of.
      */
-    private static boolean isSettled(PodStay stay, Stay.Ended told) {
-        Instant until = stay.until();
-        if (until == null || !told.estimated()) {
+    private static boolean isSettled(
+            PodAllocation allocation, AllocationInterval.Ended measuredNow) {
+        Instant until = allocation.until();
+        if (until == null || !measuredNow.estimated()) {
             return false;
         }
-        return told.bound() == null
-                ? stay.endBound() == null
-                : !stay.estimated() || !told.to().isBefore(until);
+        return measuredNow.bound() == null
+                ? allocation.endBound() == null
+                : !allocation.estimated() || !measuredNow.to().isBefore(until);
     }
 
     /** Null for a pod that carries our label but asks for no GPU. */
-    private @Nullable PodStay begin(Draft draft, PodFacts pod, Begin begin, boolean watched) {
+    private @Nullable PodAllocation begin(
+            PostingBuilder builder, PodFacts pod, Begin begin, boolean watched) {
         String node = Objects.requireNonNull(pod.placement().node());
         NodeFacts facts = view.node(node).orElse(NodeFacts.UNKNOWN);
         BoundShare held = HeldShare.of(pod, facts, grammars).orElse(null);
@@ -300,106 +309,117 @@ final class PodTracker {
             return null;
         }
         Weight weight = weights.at(begin.at(), facts);
-        PodStay stay = draft.begin(pod, node, begin, held, facts, weight, watched);
-        for (Allocation allocated : pod.claimed().shared()) {
-            join(draft, stay, allocated, begin, facts, weight);
+        PodAllocation allocation = builder.begin(pod, node, begin, held, facts, weight, watched);
+        for (ClaimAllocation allocated : pod.claimed().shared()) {
+            join(builder, allocation, allocated, begin, facts, weight);
         }
-        return stay;
+        return allocation;
     }
 
     /** The pod begins to hold what others may hold, too: all of them are charged for it once. */
     private void join(
-            Draft draft,
-            PodStay pod,
-            Allocation allocated,
+            PostingBuilder builder,
+            PodAllocation pod,
+            ClaimAllocation allocated,
             Begin begin,
             NodeFacts facts,
             Weight weight) {
         UUID id = allocated.id();
-        PodStay known = known(draft, id);
+        PodAllocation known = known(builder, id);
         while (known != null && known.until() != null && known.until().isBefore(pod.from())) {
-            // Nobody held it meanwhile: what follows is a stay of its own, for all who hold it
+            // Nobody held it meanwhile: what follows is an allocation of its own, for all who hold
+            // it
             // then.
             id = after(id, "");
-            known = known(draft, id);
+            known = known(builder, id);
         }
         if (known == null) {
-            draft.begin(id, allocated, pod, begin, facts, weight);
+            builder.begin(id, allocated, pod, begin, facts, weight);
         } else if (pod.from().isBefore(known.from())) {
             // Who began before was told later.
             UUID before = after(id, pod.uid().toString());
-            PodStay earlier = draft.begin(before, allocated, pod, begin, facts, weight);
-            draft.end(earlier, new Stay.Ended(begin, known.from(), false, null), null, List.of());
+            PodAllocation earlier = builder.begin(before, allocated, pod, begin, facts, weight);
+            builder.end(
+                    earlier,
+                    new AllocationInterval.Ended(begin, known.from(), false, null),
+                    null,
+                    List.of());
         }
-        draft.join(id, pod.uid());
-        follow(draft, id);
+        builder.join(id, pod.uid());
+        follow(builder, id);
     }
 
-    private static UUID after(UUID allocation, String what) {
-        return UUID.nameUUIDFromBytes((allocation + "/" + what).getBytes(UTF_8));
+    private static UUID after(UUID claim, String what) {
+        return UUID.nameUUIDFromBytes((claim + "/" + what).getBytes(UTF_8));
     }
 
-    private void followHolder(Draft draft, UUID pod) {
-        draft.allocations(pod).toList().forEach(allocation -> follow(draft, allocation));
+    private void followHolder(PostingBuilder builder, UUID pod) {
+        builder.claims(pod).toList().forEach(claim -> follow(builder, claim));
     }
 
     /** An allocation is held as long as any of its pods does. */
-    private void follow(Draft draft, UUID allocation) {
-        PodStay claim = known(draft, allocation);
-        List<PodStay> holders =
-                draft.holders(allocation)
-                        .map(pod -> known(draft, pod))
+    private void follow(PostingBuilder builder, UUID claim) {
+        PodAllocation shared = known(builder, claim);
+        List<PodAllocation> holders =
+                builder.holders(claim)
+                        .map(pod -> known(builder, pod))
                         .filter(Objects::nonNull)
                         .toList();
-        if (claim == null || holders.isEmpty()) {
+        if (shared == null || holders.isEmpty()) {
             return;
         }
-        if (holders.stream().anyMatch(PodStay::open)) {
-            if (!claim.open()) {
-                draft.reopen(claim);
+        if (holders.stream().anyMatch(PodAllocation::open)) {
+            if (!shared.open()) {
+                builder.reopen(shared);
             }
             return;
         }
-        PodStay last = Collections.max(holders, Comparator.comparing(PodTracker::end));
-        var ended = new Stay.Ended(claim.from(), end(last), last.estimated());
-        end(draft, claim, ended, last.endBound());
+        PodAllocation last = Collections.max(holders, Comparator.comparing(PodTracker::end));
+        var ended = new AllocationInterval.Ended(shared.from(), end(last), last.estimated());
+        end(builder, shared, ended, last.endBound());
     }
 
-    private static Instant end(PodStay stay) {
-        return Objects.requireNonNull(stay.until());
+    private static Instant end(PodAllocation allocation) {
+        return Objects.requireNonNull(allocation.until());
     }
 
     /** Also if it has ended, and memory does not hold it any more. */
-    private @Nullable PodStay known(Draft draft, UUID uid) {
-        PodStay stay = draft.stay(uid);
-        if (stay == null) {
-            stays.hold(ledger.stays(List.of(uid)));
+    private @Nullable PodAllocation known(PostingBuilder builder, UUID uid) {
+        PodAllocation allocation = builder.allocation(uid);
+        if (allocation == null) {
+            allocations.hold(ledger.allocations(List.of(uid)));
         }
-        return draft.stay(uid);
+        return builder.allocation(uid);
     }
 
-    private void end(Draft draft, PodStay stay, Stay.Ended ended, @Nullable Instant bound) {
-        PodStay committed = stays.get(stay.uid());
+    private void end(
+            PostingBuilder builder,
+            PodAllocation allocation,
+            AllocationInterval.Ended ended,
+            @Nullable Instant bound) {
+        PodAllocation committed = allocations.get(allocation.uid());
         boolean beyond = committed != null && committed.chargedUntil().isAfter(ended.to());
-        draft.end(
-                stay,
+        builder.end(
+                allocation,
                 ended,
                 bound,
-                beyond ? ledger.entriesBeyond(stay.uid(), ended.to()) : List.of());
-        followHolder(draft, stay.uid());
+                beyond ? ledger.entriesBeyond(allocation.uid(), ended.to()) : List.of());
+        followHolder(builder, allocation.uid());
     }
 
-    /** Open stays whose pods are not in the list: their ends are waited for, or estimated. */
-    private void missing(Draft draft, Listed listed) {
+    /** Open allocations whose pods are not in the list: their ends are waited for, or estimated. */
+    private void missing(PostingBuilder builder, Listed listed) {
         Map<UUID, Instant> missing =
-                absent(draft, listed.pods(), stay -> stay.metering().watched())
-                        .collect(Collectors.toMap(PodStay::uid, stay -> stays.seen()));
+                absent(builder, listed.pods(), allocation -> allocation.metering().watched())
+                        .collect(
+                                Collectors.toMap(
+                                        PodAllocation::uid, allocation -> allocations.seen()));
         if (listed.resuming()) {
             awaited.putAll(missing);
             awaitedUntil = listed.at().plus(grace);
         } else {
             missing.putAll(awaited);
-            missing.forEach((uid, known) -> vanish(draft, uid, known, seconds(listed.at())));
+            missing.forEach((uid, known) -> vanish(builder, uid, known, seconds(listed.at())));
             awaited.clear();
         }
     }
@@ -409,38 +429,43 @@ final class PodTracker {
      *
      * @param before the sweep before; null if none is known
      */
-    private void missing(Draft draft, Swept all, @Nullable Instant before) {
-        absent(draft, all.pods(), stay -> !stay.metering().watched())
+    private void missing(PostingBuilder builder, Resync resync, @Nullable Instant before) {
+        absent(builder, resync.pods(), allocation -> !allocation.metering().watched())
                 .toList()
-                .forEach(stay ->
+                .forEach(allocation ->
                         // Without a sweep before: an installation older than the note of them.
                         vanish(
-                                draft,
-                                stay.uid(),
-                                before == null ? stay.postedUntil() : before,
-                                seconds(all.at())));
+                                builder,
+                                allocation.uid(),
+                                before == null ? allocation.postedUntil() : before,
+                                seconds(resync.at())));
     }
 
-    private Stream<PodStay> absent(Draft draft, List<PodFacts> pods, Predicate<PodStay> which) {
+    private Stream<PodAllocation> absent(
+            PostingBuilder builder, List<PodFacts> pods, Predicate<PodAllocation> which) {
         Set<UUID> present = pods.stream().map(PodFacts::uid).collect(Collectors.toSet());
         // Who began in an earlier list of the same batch may have gone since, too.
-        return Stream.concat(stays.all().map(draft::now), draft.begun().stream())
-                .filter(PodStay::open)
-                .filter(stay -> !stay.isAllocation())
+        return Stream.concat(allocations.all().map(builder::now), builder.begun().stream())
+                .filter(PodAllocation::open)
+                .filter(allocation -> !allocation.isShared())
                 .filter(which)
-                .filter(stay -> !present.contains(stay.uid()));
+                .filter(allocation -> !present.contains(allocation.uid()));
     }
 
     private static Instant seconds(Instant instant) {
         return instant.truncatedTo(ChronoUnit.SECONDS);
     }
 
-    private void vanish(Draft draft, UUID uid, Instant lastKnown, Instant bound) {
-        PodStay stay = draft.stay(uid);
-        if (stay != null && stay.open()) {
+    private void vanish(PostingBuilder builder, UUID uid, Instant lastKnown, Instant bound) {
+        PodAllocation allocation = builder.allocation(uid);
+        if (allocation != null && allocation.open()) {
             // Our clock may have been ahead when we last heard of it.
             Instant last = lastKnown.isBefore(bound) ? lastKnown : bound;
-            end(draft, stay, new Stay.Ended(stay.from(), last, true), bound);
+            end(
+                    builder,
+                    allocation,
+                    new AllocationInterval.Ended(allocation.from(), last, true),
+                    bound);
         }
     }
 
@@ -450,8 +475,8 @@ final class PodTracker {
     }
 
     /** Estimates the ends that were waited for. */
-    void estimate(Draft draft, Instant now) {
-        awaited.forEach((uid, known) -> vanish(draft, uid, known, seconds(now)));
+    void estimate(PostingBuilder builder, Instant now) {
+        awaited.forEach((uid, known) -> vanish(builder, uid, known, seconds(now)));
     }
 
     /** The estimates are committed. */

@@ -15,15 +15,15 @@ import org.jspecify.annotations.Nullable;
  * @param heard how far what the API server tells has come with it
  */
 public record Posting(
-        List<Move> moves,
+        List<AllocationChange> changes,
         List<Holder> holders,
         List<Entry> charges,
         List<Correction> corrections,
         List<Read> read,
-        Heard heard) {
+        FeedPosition heard) {
 
-    /** A stay that begins or changes; {@code before} is null if it begins. */
-    public record Move(@Nullable PodStay before, PodStay after) {}
+    /** An allocation that begins or changes; {@code before} is null if it begins. */
+    public record AllocationChange(@Nullable PodAllocation before, PodAllocation after) {}
 
     /**
      * How far what the API server tells has come. What is null has not moved.
@@ -32,11 +32,11 @@ public record Posting(
      * @param seen up to when a pod that is not told of was there for certain
      * @param swept the same for pods that only the sweep finds
      */
-    public record Heard(
+    public record FeedPosition(
             @Nullable String position, @Nullable Instant seen, @Nullable Instant swept) {
 
         /** Nothing has moved. */
-        public static final Heard NOTHING = new Heard(null, null, null);
+        public static final FeedPosition NOTHING = new FeedPosition(null, null, null);
     }
 
     /** An entry that corrects others, and why. */
@@ -45,12 +45,12 @@ public record Posting(
     /**
      * All entries of a pod beyond an instant, of which there were so many when they were read.
      *
-     * @param pod whose stay this posting changes
+     * @param pod whose allocation this posting changes
      */
     public record Read(UUID pod, Instant beyond, int entries) {}
 
     public Posting {
-        moves = List.copyOf(moves);
+        changes = List.copyOf(changes);
         holders = List.copyOf(holders);
         charges = List.copyOf(charges);
         corrections = List.copyOf(corrections);
@@ -63,9 +63,9 @@ public record Posting(
     }
 
     boolean isEmpty() {
-        return moves.isEmpty()
+        return changes.isEmpty()
                 && charges.isEmpty()
                 && corrections.isEmpty()
-                && heard.equals(Heard.NOTHING);
+                && heard.equals(FeedPosition.NOTHING);
     }
 }

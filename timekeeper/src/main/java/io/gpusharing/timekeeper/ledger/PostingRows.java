@@ -2,10 +2,10 @@ package io.gpusharing.timekeeper.ledger;
 
 import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.ledger.Holders.Holder;
-import io.gpusharing.timekeeper.ledger.PodStay.ByUse;
+import io.gpusharing.timekeeper.ledger.PodAllocation.ByUse;
+import io.gpusharing.timekeeper.ledger.Posting.AllocationChange;
 import io.gpusharing.timekeeper.ledger.Posting.Correction;
-import io.gpusharing.timekeeper.ledger.Posting.Heard;
-import io.gpusharing.timekeeper.ledger.Posting.Move;
+import io.gpusharing.timekeeper.ledger.Posting.FeedPosition;
 import io.gpusharing.timekeeper.ledger.Posting.Read;
 import java.time.Instant;
 import java.util.Comparator;
@@ -43,8 +43,8 @@ final class PostingRows {
      * @throws OutOfStepException if the rows are not what the posting was drawn up from
      */
     void write(Posting posting) {
-        begin(posting.moves().stream().filter(move -> move.before() == null).toList());
-        change(posting.moves().stream().filter(move -> move.before() != null).toList());
+        begin(posting.changes().stream().filter(move -> move.before() == null).toList());
+        change(posting.changes().stream().filter(move -> move.before() != null).toList());
         hold(posting.holders());
         demandThatAllWasRead(posting.read());
         charge(posting.charges());
@@ -53,14 +53,14 @@ final class PostingRows {
         advance(posting.heard());
     }
 
-    private void begin(List<Move> moves) {
-        if (moves.isEmpty()) {
+    private void begin(List<AllocationChange> changes) {
+        if (changes.isEmpty()) {
             return;
         }
-        List<PodStay> stays = sorted(moves);
+        List<PodAllocation> allocations = sorted(changes);
         jdbc.sql(
                         """
-                        insert into pod_stay (cluster, pod_uid, namespace, name, owner_kind, owner_name, node,
+                        insert into pod_allocation (cluster, pod_uid, namespace, name, owner_kind, owner_name, node,
                             budget, rate, compute_part, memory_part, share_known,
                             held_from, posted_until, charged_until, held_until, estimated, end_bound,
                             share_rate, model, weight, weight_known, watched, use_since,
@@ -73,63 +73,71 @@ final class PostingRows {
                             ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::boolean[], ?::boolean[])
                         """)
                 .params(
-                        Columns.of(stays)
+                        ArrayParameters.of(allocations)
                                 .constant(cluster)
-                                .uuid(PodStay::uid)
-                                .text(PodStay::namespace)
-                                .text(PodStay::name)
-                                .text(stay -> stay.owner() == null ? null : stay.owner().kind())
-                                .text(stay -> stay.owner() == null ? null : stay.owner().name())
-                                .text(PodStay::node)
-                                .text(PodStay::budget)
-                                .number(PodStay::rate)
-                                .number(stay -> stay.share().compute())
-                                .number(stay -> stay.share().memory())
-                                .flag(PodStay::shareKnown)
-                                .instant(PodStay::from)
-                                .instant(PodStay::postedUntil)
-                                .instant(PodStay::chargedUntil)
-                                .instant(PodStay::until)
-                                .flag(PodStay::estimated)
-                                .instant(PodStay::endBound)
-                                .number(stay -> stay.price().share())
-                                .text(stay -> stay.price().weight().model())
-                                .number(stay -> stay.price().weight().millionths())
-                                .flag(stay -> stay.price().weight().known())
-                                .flag(stay -> stay.metering().watched())
-                                .instant(stay -> use(stay, ByUse::since))
-                                .number(stay -> stay.share().computePart().numerator())
-                                .number(stay -> stay.share().computePart().denominator())
-                                .number(stay -> stay.share().memoryPart().numerator())
-                                .number(stay -> stay.share().memoryPart().denominator())
-                                .flag(PodStay::beginEstimated)
-                                .flag(PodStay::isAllocation)
+                                .uuid(PodAllocation::uid)
+                                .text(PodAllocation::namespace)
+                                .text(PodAllocation::name)
+                                .text(allocation ->
+                                        allocation.owner() == null
+                                                ? null
+                                                : allocation.owner().kind())
+                                .text(allocation ->
+                                        allocation.owner() == null
+                                                ? null
+                                                : allocation.owner().name())
+                                .text(PodAllocation::node)
+                                .text(PodAllocation::budget)
+                                .number(PodAllocation::rate)
+                                .number(allocation -> allocation.share().compute())
+                                .number(allocation -> allocation.share().memory())
+                                .flag(PodAllocation::shareKnown)
+                                .instant(PodAllocation::from)
+                                .instant(PodAllocation::postedUntil)
+                                .instant(PodAllocation::chargedUntil)
+                                .instant(PodAllocation::until)
+                                .flag(PodAllocation::estimated)
+                                .instant(PodAllocation::endBound)
+                                .number(allocation -> allocation.price().share())
+                                .text(allocation -> allocation.price().weight().model())
+                                .number(allocation -> allocation.price().weight().millionths())
+                                .flag(allocation -> allocation.price().weight().known())
+                                .flag(allocation -> allocation.metering().watched())
+                                .instant(allocation -> use(allocation, ByUse::since))
+                                .number(allocation -> allocation.share().computePart().numerator())
+                                .number(allocation ->
+                                        allocation.share().computePart().denominator())
+                                .number(allocation -> allocation.share().memoryPart().numerator())
+                                .number(allocation -> allocation.share().memoryPart().denominator())
+                                .flag(PodAllocation::beginEstimated)
+                                .flag(PodAllocation::isShared)
                                 .parameters())
                 .update();
     }
 
-    private static <T> @Nullable T use(PodStay stay, Function<ByUse, @Nullable T> what) {
-        ByUse use = stay.metering().use();
+    private static <T> @Nullable T use(
+            PodAllocation allocation, Function<ByUse, @Nullable T> what) {
+        ByUse use = allocation.metering().use();
         return use == null ? null : what.apply(use);
     }
 
-    private static long counted(PodStay stay, ToLongFunction<ByUse> what) {
-        ByUse use = stay.metering().use();
+    private static long counted(PodAllocation allocation, ToLongFunction<ByUse> what) {
+        ByUse use = allocation.metering().use();
         return use == null ? 0 : what.applyAsLong(use);
     }
 
-    private void change(List<Move> moves) {
-        if (moves.isEmpty()) {
+    private void change(List<AllocationChange> changes) {
+        if (changes.isEmpty()) {
             return;
         }
-        List<Move> sorted =
-                moves.stream().sorted(Comparator.comparing(move -> move.after().uid())).toList();
+        List<AllocationChange> sorted =
+                changes.stream().sorted(Comparator.comparing(move -> move.after().uid())).toList();
         // The row must be as it was read: of two timekeepers that post the same span one is
         // refused.
         int changed =
                 jdbc.sql(
                                 """
-                                update pod_stay s
+                                update pod_allocation s
                                 set budget = u.budget, rate = u.rate, posted_until = u.posted_until,
                                     charged_until = u.charged_until, held_until = u.held_until,
                                     estimated = u.estimated, end_bound = u.end_bound,
@@ -151,7 +159,7 @@ final class PostingRows {
                                   and s.use_settled is not distinct from u.was_settled
                                 """)
                         .params(
-                                Columns.of(sorted)
+                                ArrayParameters.of(sorted)
                                         .constant(cluster)
                                         .uuid(move -> move.after().uid())
                                         .instant(move -> before(move).postedUntil())
@@ -172,8 +180,8 @@ final class PostingRows {
                                         .instant(move -> use(move.after(), ByUse::settled))
                                         .parameters())
                         .update();
-        if (changed != moves.size()) {
-            throw new OutOfStepException(moves.size() - changed);
+        if (changed != changes.size()) {
+            throw new OutOfStepException(changes.size() - changed);
         }
     }
 
@@ -187,17 +195,18 @@ final class PostingRows {
                         select ?, * from unnest(?::uuid[], ?::uuid[])
                         """)
                 .params(
-                        Columns.of(holders)
+                        ArrayParameters.of(holders)
                                 .constant(cluster)
-                                .uuid(Holder::allocation)
+                                .uuid(Holder::claim)
                                 .uuid(Holder::pod)
                                 .parameters())
                 .update();
     }
 
     /**
-     * People correct without changing a stay: what they wrote after a leader fell asleep over an
-     * end would not be taken back. Nobody writes more of these pods while we hold their stays.
+     * People correct without changing an allocation: what they wrote after a leader fell asleep
+     * over an end would not be taken back. Nobody writes more of these pods while we hold their
+     * allocations.
      */
     private void demandThatAllWasRead(List<Read> read) {
         if (read.isEmpty()) {
@@ -215,7 +224,7 @@ final class PostingRows {
                                         and c.pod_uid = r.pod_uid and c.charged_to > r.beyond)
                                 """)
                         .params(
-                                Columns.of(read)
+                                ArrayParameters.of(read)
                                         .uuid(Read::pod)
                                         .instant(Read::beyond)
                                         .number(Read::entries)
@@ -243,7 +252,7 @@ final class PostingRows {
                             ?::bigint[], ?::bigint[])
                         """)
                 .params(
-                        Columns.of(sorted)
+                        ArrayParameters.of(sorted)
                                 .constant(cluster)
                                 .uuid(Entry::pod)
                                 .instant(Entry::from)
@@ -268,7 +277,7 @@ final class PostingRows {
                             ?::timestamptz[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::text[]) u
                         """)
                 .params(
-                        Columns.of(corrections)
+                        ArrayParameters.of(corrections)
                                 .constant(cluster)
                                 .uuid(correction -> UUID.randomUUID())
                                 .uuid(correction -> correction.entry().pod())
@@ -302,7 +311,7 @@ final class PostingRows {
                         do update set amount = usage_hour.amount + excluded.amount
                         """)
                 .params(
-                        Columns.of(List.copyOf(sums.entrySet()))
+                        ArrayParameters.of(List.copyOf(sums.entrySet()))
                                 .constant(cluster)
                                 .text(sum -> sum.getKey().budget())
                                 .text(sum -> sum.getKey().namespace())
@@ -312,8 +321,8 @@ final class PostingRows {
                 .update();
     }
 
-    private void advance(Heard heard) {
-        if (heard.equals(Heard.NOTHING)) {
+    private void advance(FeedPosition heard) {
+        if (heard.equals(FeedPosition.NOTHING)) {
             return;
         }
         jdbc.sql(
@@ -330,15 +339,18 @@ final class PostingRows {
                 .update();
     }
 
-    private static PodStay before(Move move) {
+    private static PodAllocation before(AllocationChange move) {
         if (move.before() == null) {
-            throw new IllegalArgumentException("This stay begins: " + move.after());
+            throw new IllegalArgumentException("This allocation begins: " + move.after());
         }
         return move.before();
     }
 
-    private static List<PodStay> sorted(List<Move> moves) {
-        return moves.stream().map(Move::after).sorted(Comparator.comparing(PodStay::uid)).toList();
+    private static List<PodAllocation> sorted(List<AllocationChange> changes) {
+        return changes.stream()
+                .map(AllocationChange::after)
+                .sorted(Comparator.comparing(PodAllocation::uid))
+                .toList();
     }
 
     /** An hour's sum. */

@@ -4,7 +4,7 @@ import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Quantity;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.ledger.Measurements.Measured;
-import io.gpusharing.timekeeper.ledger.PodStay.Price;
+import io.gpusharing.timekeeper.ledger.PodAllocation.Price;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -13,110 +13,115 @@ import java.util.UUID;
 import java.util.stream.Stream;
 
 /**
- * Brings the open stays to the terms that hold now, after budgets have changed: another budget may
- * pay, or at another rate, or by measured use. Belongs to the bookkeeper's thread.
+ * Brings the open allocations to the terms that hold now, after budgets have changed: another
+ * budget may pay, or at another rate, or by measured use. Belongs to the ledger writer's thread.
  */
 final class Repricing {
 
-    private final Stays stays;
-    private final Tariffs tariffs;
+    private final OpenAllocations allocations;
+    private final RateSource rates;
     private final Settlement settlement;
     private final ClusterView view;
 
-    Repricing(Stays stays, Tariffs tariffs, Settlement settlement, ClusterView view) {
-        this.stays = stays;
-        this.tariffs = tariffs;
+    Repricing(
+            OpenAllocations allocations,
+            RateSource rates,
+            Settlement settlement,
+            ClusterView view) {
+        this.allocations = allocations;
+        this.rates = rates;
         this.settlement = settlement;
         this.view = view;
     }
 
-    /** Other terms for an open stay, from an instant on. */
-    private record Change(UUID uid, Tariff tariff, Price price, Instant since) {}
+    /** Other terms for an open allocation, from an instant on. */
+    private record Change(UUID uid, Payer payer, Price price, Instant since) {}
 
     /**
-     * Posts what the changed stays cost on their old terms, and puts them on the new ones.
+     * Posts what the changed allocations cost on their old terms, and puts them on the new ones.
      *
      * @param now up to when measured use is settled on the old terms, and from when on terms hold
      *     that were changed while nobody ran
      */
     void reprice(Instant now) {
-        List<Change> changes = stays.open().stream().flatMap(stay -> change(stay, now)).toList();
+        List<Change> changes =
+                allocations.open().stream().flatMap(allocation -> change(allocation, now)).toList();
         if (changes.isEmpty()) {
             return;
         }
-        Draft old = stays.draft();
+        PostingBuilder old = allocations.builder();
         changes.forEach(it -> old.postUntil(committed(it), it.since()));
-        stays.commit(old);
+        allocations.commit(old);
         Map<UUID, Measured> measured =
                 settlement.measured(
                         changes.stream()
                                 .filter(it ->
-                                        committed(it).byUse()
-                                                || isByUse(it.tariff(), committed(it)))
+                                        committed(it).byUse() || isByUse(it.payer(), committed(it)))
                                 .map(this::committed)
                                 .toList());
         settlement.settle(
-                stays,
-                changes.stream().map(this::committed).filter(PodStay::byUse).toList(),
+                allocations,
+                changes.stream().map(this::committed).filter(PodAllocation::byUse).toList(),
                 measured,
                 now);
-        Draft draft = stays.draft();
+        PostingBuilder builder = allocations.builder();
         for (Change it : changes) {
-            PodStay stay = committed(it);
-            draft.reprice(
-                    stay,
-                    it.tariff().budget(),
+            PodAllocation allocation = committed(it);
+            builder.reprice(
+                    allocation,
+                    it.payer().budget(),
                     it.price(),
-                    isByUse(it.tariff(), stay)
-                            ? Settlement.stretch(stay, measured.get(it.uid()))
+                    isByUse(it.payer(), allocation)
+                            ? Settlement.stretch(allocation, measured.get(it.uid()))
                             : null);
         }
-        stays.commit(draft);
+        allocations.commit(builder);
     }
 
-    private Stream<Change> change(PodStay stay, Instant now) {
-        Tariff tariff = tariffs.of(stay.namespace());
-        NodeFacts node = view.node(stay.node()).orElse(NodeFacts.UNKNOWN);
-        Price price = stay.priced(tariff.rule(), node);
+    private Stream<Change> change(PodAllocation allocation, Instant now) {
+        Payer payer = rates.of(allocation.namespace());
+        NodeFacts node = view.node(allocation.node()).orElse(NodeFacts.UNKNOWN);
+        Price price = allocation.priced(payer.rule(), node);
         boolean same =
-                tariff.budget().equals(stay.budget())
-                        && (costsTheSame(price, stay) || tellsNothing(node, tariff))
-                        && isByUse(tariff, stay) == stay.byUse();
+                payer.budget().equals(allocation.budget())
+                        && (costsTheSame(price, allocation) || tellsNothing(node, payer))
+                        && isByUse(payer, allocation) == allocation.byUse();
         return same
                 ? Stream.empty()
-                : Stream.of(new Change(stay.uid(), tariff, price, since(stay, tariff, now)));
+                : Stream.of(
+                        new Change(allocation.uid(), payer, price, since(allocation, payer, now)));
     }
 
     /** What an earlier version froze keeps its rate, however that was rounded. */
-    private static boolean costsTheSame(Price price, PodStay stay) {
-        return price.share() == stay.price().share()
-                && (price.rate() == stay.rate() || !stay.held().exact());
+    private static boolean costsTheSame(Price price, PodAllocation allocation) {
+        return price.share() == allocation.price().share()
+                && (price.rate() == allocation.rate() || !allocation.held().exact());
     }
 
     /**
      * What was changed while nobody ran holds from when it is seen; it would else reach back to
-     * where the stay happens to be posted, and take time from who has paid for it.
+     * where the allocation happens to be posted, and take time from who has paid for it.
      */
-    private static Instant since(PodStay stay, Tariff tariff, Instant now) {
-        boolean paid = !stay.budget().equals(Tariff.NOBODY);
-        return paid && tariff.since().isBefore(stay.postedUntil()) ? now : tariff.since();
+    private static Instant since(PodAllocation allocation, Payer payer, Instant now) {
+        boolean paid = !allocation.budget().equals(Payer.NOBODY);
+        return paid && payer.since().isBefore(allocation.postedUntil()) ? now : payer.since();
     }
 
     /**
      * A node that is gone, or whose device plugin is just restarting, changes nothing. Whoever has
      * run for long remembers what it told; who has just started must not forget it.
      */
-    private static boolean tellsNothing(NodeFacts node, Tariff tariff) {
-        return tariff.rule().reference() != null
+    private static boolean tellsNothing(NodeFacts node, Payer payer) {
+        return payer.rule().reference() != null
                 && node.capacity().values().stream().allMatch(Quantity::isZero);
     }
 
     /** Nobody measures what several pods hold together. */
-    private static boolean isByUse(Tariff tariff, PodStay stay) {
-        return tariff.byUse() && !stay.isAllocation();
+    private static boolean isByUse(Payer payer, PodAllocation allocation) {
+        return payer.byUse() && !allocation.isShared();
     }
 
-    private PodStay committed(Change change) {
-        return Objects.requireNonNull(stays.get(change.uid()));
+    private PodAllocation committed(Change change) {
+        return Objects.requireNonNull(allocations.get(change.uid()));
     }
 }

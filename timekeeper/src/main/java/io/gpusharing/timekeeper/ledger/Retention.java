@@ -15,7 +15,7 @@ import org.springframework.stereotype.Repository;
 @Repository
 public class Retention {
 
-    private static final int MOST_MONTHS = 12_000;
+    private static final int MAX_MONTHS = 12_000;
 
     private final JdbcClient jdbc;
     private final String cluster;
@@ -40,7 +40,7 @@ public class Retention {
     public static boolean isLegal(Period period) {
         return period.equals(period.withDays(0))
                 && !period.isNegative()
-                && period.toTotalMonths() <= MOST_MONTHS;
+                && period.toTotalMonths() <= MAX_MONTHS;
     }
 
     /** What holds now. */

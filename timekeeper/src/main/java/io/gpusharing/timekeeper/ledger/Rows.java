@@ -4,10 +4,10 @@ import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.Part;
 import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.ledger.Holders.Holder;
-import io.gpusharing.timekeeper.ledger.PodStay.ByUse;
-import io.gpusharing.timekeeper.ledger.PodStay.Held;
-import io.gpusharing.timekeeper.ledger.PodStay.Metering;
-import io.gpusharing.timekeeper.ledger.PodStay.Price;
+import io.gpusharing.timekeeper.ledger.PodAllocation.ByUse;
+import io.gpusharing.timekeeper.ledger.PodAllocation.Held;
+import io.gpusharing.timekeeper.ledger.PodAllocation.Metering;
+import io.gpusharing.timekeeper.ledger.PodAllocation.Price;
 import io.gpusharing.timekeeper.metering.PodFacts.Owner;
 import io.gpusharing.timekeeper.metering.Weight;
 import java.sql.ResultSet;
@@ -21,9 +21,9 @@ final class Rows {
 
     private Rows() {}
 
-    static PodStay stay(ResultSet row, int number) throws SQLException {
+    static PodAllocation allocation(ResultSet row, int number) throws SQLException {
         String owner = row.getString("owner_kind");
-        return new PodStay(
+        return new PodAllocation(
                 uuid(row, "pod_uid"),
                 row.getString("namespace"),
                 row.getString("name"),

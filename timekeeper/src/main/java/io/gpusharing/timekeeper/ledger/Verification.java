@@ -20,7 +20,7 @@ import org.springframework.transaction.annotation.Transactional;
 @Repository
 public class Verification {
 
-    private static final int MOST = 100;
+    private static final int MAX_DIFFERENCES = 100;
 
     private final JdbcClient jdbc;
     private final Clock clock;
@@ -58,7 +58,7 @@ public class Verification {
     /** Checks everything, as of one instant of the database. */
     @Transactional(readOnly = true, isolation = Isolation.REPEATABLE_READ)
     public Report run() {
-        return run(MOST);
+        return run(MAX_DIFFERENCES);
     }
 
     /**
@@ -74,7 +74,7 @@ public class Verification {
         differences.addAll(find("hour", HOURS, since, most));
         differences.addAll(find("overlap", OVERLAPS, since, most));
         differences.addAll(find("pod", PODS, since, most));
-        differences.addAll(find("stay", STAYS, since, most));
+        differences.addAll(find("allocation", ALLOCATIONS, since, most));
         differences.addAll(find("gap", GAPS, since, most));
         differences.addAll(find("weight", WEIGHTS, since, most));
         differences.addAll(find("use", BY_USE, since, most));
@@ -147,7 +147,7 @@ public class Verification {
             where before_to > charged_from
             """;
 
-    /** Whoever is charged was there: no stay is ever deleted. */
+    /** Whoever is charged was there: no allocation is ever deleted. */
     private static final String PODS =
             """
             select e.pod_uid::text, sum(e.amount), 0
@@ -155,19 +155,19 @@ public class Verification {
                   union all
                   select cluster, pod_uid, charged_from, amount from correction) e
             where e.cluster = :cluster and e.charged_from >= :since::timestamptz
-              and not exists (select from pod_stay s where s.cluster = e.cluster and s.pod_uid = e.pod_uid)
+              and not exists (select from pod_allocation s where s.cluster = e.cluster and s.pod_uid = e.pod_uid)
             group by e.pod_uid
             """;
 
     /**
-     * A stay whose rate never changed was charged from its begin to where it is posted, exactly,
-     * but for what people corrected in it.
+     * An allocation whose rate never changed was charged from its begin to where it is posted,
+     * exactly, but for what people corrected in it.
      */
-    private static final String STAYS =
+    private static final String ALLOCATIONS =
             """
             select s.pod_uid::text, coalesce(sum(e.amount), 0),
                    s.rate * extract(epoch from s.posted_until - s.held_from) + coalesce(sum(e.by_hand), 0)
-            from pod_stay s left join lateral (
+            from pod_allocation s left join lateral (
                 select rate, amount, 0 as by_hand from charge
                 where cluster = s.cluster and pod_uid = s.pod_uid
                 union all
@@ -184,14 +184,15 @@ public class Verification {
             """;
 
     /**
-     * Charges leave no second out between a stay's begin and where it was ever posted, whatever its
-     * rates were; but a rate of nothing leaves no charge, so whoever can have had one is not asked.
+     * Charges leave no second out between an allocation's begin and where it was ever posted,
+     * whatever its rates were; but a rate of nothing leaves no charge, so whoever can have had one
+     * is not asked.
      */
     private static final String GAPS =
             """
             select s.pod_uid::text, coalesce(sum(extract(epoch from c.charged_to - c.charged_from)), 0)::bigint || ' s',
                    extract(epoch from s.charged_until - s.held_from)::bigint || ' s'
-            from pod_stay s left join charge c on c.cluster = s.cluster and c.pod_uid = s.pod_uid
+            from pod_allocation s left join charge c on c.cluster = s.cluster and c.pod_uid = s.pod_uid
             where s.cluster = :cluster and s.held_from >= :since::timestamptz
               and least(s.compute_part, s.memory_part, s.rate, s.weight) > 0
             group by s.cluster, s.pod_uid
@@ -207,18 +208,20 @@ public class Verification {
     private static final String WEIGHTS =
             """
             select pod_uid::text, rate, least(div(share_rate::numeric * weight, 1000000), 100000000000)
-            from pod_stay
+            from pod_allocation
             where cluster = :cluster and held_from >= :since::timestamptz
               and (rate < least(div(share_rate::numeric * weight, 1000000), 100000000000)
                 or rate > 0 and rate::numeric * 1000000 >= (share_rate + 1)::numeric * weight)
             """;
 
-    /** What was measured makes a stay cheaper than its share, never dearer, and never a gift. */
+    /**
+     * What was measured makes an allocation cheaper than its share, never dearer, and never a gift.
+     */
     private static final String BY_USE =
             """
             select s.pod_uid::text, sum(e.amount),
                    '0 to ' || s.rate * extract(epoch from s.posted_until - s.use_since)
-            from pod_stay s join
+            from pod_allocation s join
                  (select cluster, pod_uid, charged_from, amount from charge
                   union all
                   select cluster, pod_uid, charged_from, amount from correction where not by_hand) e

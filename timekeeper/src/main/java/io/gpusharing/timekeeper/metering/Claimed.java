@@ -12,7 +12,7 @@ import java.util.stream.Stream;
  * @param shared what others may hold at the same time
  * @param complete false while a claim may yet become the pod's: until then nothing of it can run
  */
-public record Claimed(BoundShare own, List<Allocation> shared, boolean complete) {
+public record Claimed(BoundShare own, List<ClaimAllocation> shared, boolean complete) {
 
     /** Nothing. */
     public static final Claimed NONE = new Claimed(BoundShare.NONE, List.of(), true);
@@ -23,7 +23,7 @@ public record Claimed(BoundShare own, List<Allocation> shared, boolean complete)
      * @param id of the allocation: the claim may be allocated again, and its name given to another
      * @param claim its name
      */
-    public record Allocation(UUID id, String claim, BoundShare share) {}
+    public record ClaimAllocation(UUID id, String claim, BoundShare share) {}
 
     public Claimed {
         shared = List.copyOf(shared);

@@ -12,14 +12,14 @@ import java.util.Optional;
 public final class HeldShare {
 
     private static final BoundShare ABSURD =
-            new BoundShare(new GpuShare(ShareRule.MOST, ShareRule.MOST), false);
+            new BoundShare(new GpuShare(ShareRule.MAX_RATE, ShareRule.MAX_RATE), false);
 
     private HeldShare() {}
 
     /**
      * The share by the grammar that reads the request; empty if it asks for no GPU. A request
-     * beyond {@link ShareRule#MOST} counts as that much and is marked as not known: one absurd pod
-     * must not stop the ledger for all others.
+     * beyond {@link ShareRule#MAX_RATE} counts as that much and is marked as not known: one absurd
+     * pod must not stop the ledger for all others.
      */
     public static Optional<BoundShare> of(
             PodRequest request, NodeFacts node, RequestGrammars grammars) {
@@ -49,6 +49,6 @@ public final class HeldShare {
     /** The same, or as much as is ever charged. */
     public static BoundShare limited(BoundShare held) {
         GpuShare share = held.share();
-        return Math.max(share.compute(), share.memory()) > ShareRule.MOST ? ABSURD : held;
+        return Math.max(share.compute(), share.memory()) > ShareRule.MAX_RATE ? ABSURD : held;
     }
 }

@@ -9,7 +9,7 @@ import java.util.List;
  *
  * @param budget the budget of all of them
  */
-record Gang(String key, Payer budget, List<Holder> pods) {
+record Gang(String key, BudgetAccount budget, List<GpuPod> pods) {
 
     /** The most overdrawn budget first, in it the newest pods. */
     static final Comparator<Gang> WHO_GOES_FIRST =
@@ -20,7 +20,7 @@ record Gang(String key, Payer budget, List<Holder> pods) {
                     .thenComparing(Gang::key);
 
     private Instant newest() {
-        return pods.stream().map(Holder::since).max(Comparator.naturalOrder()).orElseThrow();
+        return pods.stream().map(GpuPod::since).max(Comparator.naturalOrder()).orElseThrow();
     }
 
     boolean standsOn(NodeView node) {

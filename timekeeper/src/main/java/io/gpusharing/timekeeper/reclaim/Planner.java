@@ -24,27 +24,27 @@ import org.jspecify.annotations.Nullable;
 final class Planner {
 
     /** Most waiters for whom one round looks through the cluster; equal ones count once. */
-    static final int MOST_LOOKS = 50;
+    static final int MAX_LOOKS = 50;
 
     private final Rules rules;
-    private final Turns turns;
+    private final WaiterQueue queue;
     private int looks;
 
     Planner(Rules rules) {
-        this(rules, new Turns());
+        this(rules, new WaiterQueue());
     }
 
     /**
-     * @param turns goes from round to round
+     * @param queue goes from round to round
      */
-    Planner(Rules rules, Turns turns) {
+    Planner(Rules rules, WaiterQueue queue) {
         this.rules = rules;
-        this.turns = turns;
+        this.queue = queue;
     }
 
     /** All pods of a node, also those without a GPU. */
     interface NodePods {
-        List<Holder> on(String node);
+        List<GpuPod> on(String node);
     }
 
     /** For how many waiters the last round looked through the cluster. */
@@ -65,32 +65,32 @@ final class Planner {
             boolean early,
             Amounts requests,
             List<GpuAsk> asks,
-            NodeWishes wishes) {}
+            SchedulingConstraints constraints) {}
 
-    private Kind kind(Scene scene, Waiter waiter) {
+    private Kind kind(ClusterSnapshot snapshot, Waiter waiter) {
         return new Kind(
                 waiter.pod().namespace(),
                 waiter.priority(),
                 waiter.preempts(),
-                scene.now().isBefore(waiter.since().plus(rules.schedulerPatience())),
+                snapshot.now().isBefore(waiter.since().plus(rules.schedulerPatience())),
                 waiter.requests(),
                 waiter.asks(),
-                waiter.wishes());
+                waiter.constraints());
     }
 
     /**
      * One decision for each waiter, the most important and longest waiting first; each takes for
-     * granted that those before it are carried out. For {@link #MOST_LOOKS} kinds of waiters at
+     * granted that those before it are carried out. For {@link #MAX_LOOKS} kinds of waiters at
      * most; the others have their turn in the next round.
      *
      * @param nodePods asked only for the few nodes that a decision rests on
      */
-    List<Decision> plan(Scene scene, NodePods nodePods) {
+    List<Decision> plan(ClusterSnapshot snapshot, NodePods nodePods) {
         var decisions = new ArrayList<Decision>();
         var answers = new HashMap<Kind, Leave>();
-        Scene present = scene;
+        ClusterSnapshot present = snapshot;
         looks = 0;
-        for (Waiter waiter : turns.queue(scene.waiters())) {
+        for (Waiter waiter : queue.queue(snapshot.waiters())) {
             Optional<Leave> atOnce = atOnce(present, waiter);
             Leave same = answers.get(kind(present, waiter));
             if (atOnce.isPresent()) {
@@ -101,8 +101,8 @@ final class Planner {
                 decisions.add(same.of(waiter));
                 continue;
             }
-            if (looks == MOST_LOOKS) {
-                turns.leaveOut(waiter);
+            if (looks == MAX_LOOKS) {
+                queue.leaveOut(waiter);
                 decisions.add(
                         new Leave(
                                 waiter,
@@ -132,39 +132,39 @@ final class Planner {
     }
 
     /** What the plan will have done, as the next decision sees it. */
-    List<PastEviction> evictions(Evict plan, Scene scene) {
-        Instant settlesAt = scene.now().plus(plan.grace(rules.maxGrace())).plus(rules.settle());
+    List<PastEviction> evictions(Evict plan, ClusterSnapshot snapshot) {
+        Instant settlesAt = snapshot.now().plus(plan.grace(rules.maxGrace())).plus(rules.settle());
         return plan.victims().stream()
                 .map(victim ->
                         new PastEviction(
-                                plan.waiter().pod().uid() + "@" + scene.now(),
-                                scene.now(),
+                                plan.waiter().pod().uid() + "@" + snapshot.now(),
+                                snapshot.now(),
                                 settlesAt,
                                 plan.waiter().pod(),
                                 plan.waiter().workload(),
-                                scene.budgetName(plan.waiter().pod()),
+                                snapshot.budgetName(plan.waiter().pod()),
                                 victim.budget(),
                                 plan.node(),
                                 false))
                 .toList();
     }
 
-    private static @Nullable String unseen(Decision decision, Scene scene) {
+    private static @Nullable String unseen(Decision decision, ClusterSnapshot snapshot) {
         String node =
                 switch (decision) {
                     case Evict evict -> evict.node();
                     case Leave leave -> leave.node();
                 };
-        return node == null || scene.completeNodes().contains(node) ? null : node;
+        return node == null || snapshot.completeNodes().contains(node) ? null : node;
     }
 
     /** What takes no look through the cluster. */
-    private Optional<Leave> atOnce(Scene scene, Waiter waiter) {
-        return notYet(scene, waiter).or(() -> repeated(scene, waiter));
+    private Optional<Leave> atOnce(ClusterSnapshot snapshot, Waiter waiter) {
+        return notYet(snapshot, waiter).or(() -> repeated(snapshot, waiter));
     }
 
-    private Optional<Leave> notYet(Scene scene, Waiter waiter) {
-        Payer budget = scene.budgetOf(waiter.pod());
+    private Optional<Leave> notYet(ClusterSnapshot snapshot, Waiter waiter) {
+        BudgetAccount budget = snapshot.budgetOf(waiter.pod());
         Instant actsAt = waiter.since().plus(rules.patience());
         if (rules.paused()) {
             return leave(waiter, Reason.PAUSED, "reclaim is paused");
@@ -187,22 +187,22 @@ final class Planner {
         if (waiter.unjudged() != null) {
             return leave(waiter, Reason.CANNOT_JUDGE, waiter.unjudged());
         }
-        if (scene.now().isBefore(actsAt)) {
+        if (snapshot.now().isBefore(actsAt)) {
             return leave(waiter, Reason.TOO_EARLY, "waits until " + actsAt);
         }
         return Optional.empty();
     }
 
     /** Whether room was made for the same workload before, and what became of it. */
-    private Optional<Leave> repeated(Scene scene, Waiter waiter) {
+    private Optional<Leave> repeated(ClusterSnapshot snapshot, Waiter waiter) {
         List<PastEviction> vain =
-                scene.past().stream()
+                snapshot.past().stream()
                         .filter(it -> !it.helped() && it.workload().equals(waiter.workload()))
                         .toList();
         Optional<PastEviction> open =
                 vain.stream()
                         .filter(it -> it.waiter().uid().equals(waiter.pod().uid()))
-                        .filter(it -> scene.now().isBefore(it.settlesAt()))
+                        .filter(it -> snapshot.now().isBefore(it.settlesAt()))
                         .findFirst();
         if (open.isPresent()) {
             return leave(
@@ -212,13 +212,13 @@ final class Planner {
                             .formatted(open.get().node(), open.get().settlesAt()));
         }
         List<PastEviction> failed =
-                vain.stream().filter(it -> !scene.now().isBefore(it.settlesAt())).toList();
+                vain.stream().filter(it -> !snapshot.now().isBefore(it.settlesAt())).toList();
         long plans = failed.stream().map(PastEviction::plan).distinct().count();
         return failed.stream()
                 .map(PastEviction::settlesAt)
                 .max(Comparator.naturalOrder())
-                .map(last -> last.plus(Guards.backOff(rules, plans)))
-                .filter(again -> scene.now().isBefore(again))
+                .map(last -> last.plus(DisruptionGuard.backOff(rules, plans)))
+                .filter(again -> snapshot.now().isBefore(again))
                 .flatMap(again ->
                         leave(
                                 waiter,
@@ -227,11 +227,11 @@ final class Planner {
                                         .formatted(plans, again)));
     }
 
-    private Decision makeRoom(Scene scene, Waiter waiter) {
-        Rooms rooms = new Rooms(scene, waiter);
+    private Decision makeRoom(ClusterSnapshot snapshot, Waiter waiter) {
+        FitCheck fitCheck = new FitCheck(snapshot, waiter);
         List<NodeView> nodes =
-                scene.nodes().stream()
-                        .filter(rooms::couldEverFit)
+                snapshot.nodes().stream()
+                        .filter(fitCheck::couldEverFit)
                         .sorted(Comparator.comparing(NodeView::name))
                         .toList();
         if (nodes.isEmpty()) {
@@ -242,38 +242,38 @@ final class Planner {
                     null,
                     List.of());
         }
-        return solvedWithoutUs(scene, waiter, rooms, nodes)
+        return solvedWithoutUs(snapshot, waiter, fitCheck, nodes)
                 .<Decision>map(leave -> leave)
                 .orElseGet(() ->
-                        switch (new Selection(scene, rules, waiter, rooms, nodes).decide()) {
-                            case Evict plan -> limited(scene, plan);
+                        switch (new Selection(snapshot, rules, waiter, fitCheck, nodes).decide()) {
+                            case Evict plan -> limited(snapshot, plan);
                             case Leave leave -> leave;
                         });
     }
 
     private Optional<Leave> solvedWithoutUs(
-            Scene scene, Waiter waiter, Rooms rooms, List<NodeView> nodes) {
-        Predicate<Holder> nobody = holder -> false;
-        Predicate<Holder> weaker =
-                holder -> holder.leaving() || holder.priority() < waiter.priority();
+            ClusterSnapshot snapshot, Waiter waiter, FitCheck fitCheck, List<NodeView> nodes) {
+        Predicate<GpuPod> nobody = gpuPod -> false;
+        Predicate<GpuPod> weaker =
+                gpuPod -> gpuPod.leaving() || gpuPod.priority() < waiter.priority();
         boolean schedulersTurn =
                 waiter.preempts()
-                        && scene.now().isBefore(waiter.since().plus(rules.schedulerPatience()));
+                        && snapshot.now().isBefore(waiter.since().plus(rules.schedulerPatience()));
         for (NodeView node : nodes) {
-            if (rooms.fits(node, nobody)) {
+            if (fitCheck.fits(node, nobody)) {
                 return leave(waiter, Reason.FITS, node, "it fits on %s as it is");
             }
         }
         for (NodeView node : nodes) {
-            if (rooms.fits(node, Holder::leaving)) {
+            if (fitCheck.fits(node, GpuPod::leaving)) {
                 return leave(
                         waiter, Reason.FREEING, node, "it fits on %s when pods there have ended");
             }
         }
         for (NodeView node : nodes) {
             if (schedulersTurn
-                    && !rooms.fitsByTotals(node, Holder::leaving)
-                    && rooms.fitsByTotals(node, weaker)) {
+                    && !fitCheck.fitsByTotals(node, GpuPod::leaving)
+                    && fitCheck.fitsByTotals(node, weaker)) {
                 return leave(
                         waiter, Reason.LEFT_TO_SCHEDULER, node, "the scheduler can preempt on %s");
             }
@@ -282,10 +282,10 @@ final class Planner {
     }
 
     /** A plan larger than the limit goes alone, or it would never be carried out. */
-    private Decision limited(Scene scene, Evict plan) {
+    private Decision limited(ClusterSnapshot snapshot, Evict plan) {
         long recent =
-                scene.past().stream()
-                        .filter(it -> it.at().plus(Duration.ofMinutes(1)).isAfter(scene.now()))
+                snapshot.past().stream()
+                        .filter(it -> it.at().plus(Duration.ofMinutes(1)).isAfter(snapshot.now()))
                         .count();
         return recent == 0 || recent + plan.victims().size() <= rules.maxPerMinute()
                 ? plan

@@ -83,7 +83,7 @@ final class PodTranslation {
                 PodAmounts.of(spec),
                 placement.asks(spec.getContainers()),
                 controller(pod).map(OwnerReference::getUid).orElse(pod.getMetadata().getUid()),
-                wishes(spec),
+                constraints(spec),
                 Optional.ofNullable(placement.unjudged(spec.getInitContainers(), annotations(pod)))
                         .orElseGet(() ->
                                 unjudged(
@@ -93,14 +93,14 @@ final class PodTranslation {
 
     /**
      * @param namespaceAnnotations by namespace
-     * @param guards PodDisruptionBudgets that select the pod
+     * @param disruptions PodDisruptionBudgets that select the pod
      * @param node what is known of the pod's node
      * @param ending when a pod that is being deleted counts as leaving
      */
-    Holder holder(
+    GpuPod gpuPod(
             Pod pod,
             Function<String, Map<String, String>> namespaceAnnotations,
-            Set<String> guards,
+            Set<String> disruptions,
             NodeFacts node,
             Ending ending) {
         PodSpec spec = pod.getSpec();
@@ -110,7 +110,7 @@ final class PodTranslation {
                         .map(BoundShare::share)
                         .map(it -> Math.max(it.compute(), it.memory()))
                         .orElse(0L);
-        return new Holder(
+        return new GpuPod(
                 ref(pod),
                 Objects.requireNonNull(place(pod)),
                 since(pod),
@@ -125,7 +125,7 @@ final class PodTranslation {
                 leaves(pod, ending),
                 exemption(
                         pod, namespaceAnnotations.apply(pod.getMetadata().getNamespace()), ending),
-                guards,
+                disruptions,
                 grace(pod));
     }
 
@@ -246,14 +246,14 @@ final class PodTranslation {
                         && !far.getRequiredDuringSchedulingIgnoredDuringExecution().isEmpty());
     }
 
-    private static NodeWishes wishes(PodSpec spec) {
+    private static SchedulingConstraints constraints(PodSpec spec) {
         List<NodeSelectorTerm> terms =
                 Optional.ofNullable(spec.getAffinity())
                         .map(Affinity::getNodeAffinity)
                         .map(it -> it.getRequiredDuringSchedulingIgnoredDuringExecution())
                         .map(it -> it.getNodeSelectorTerms())
                         .orElse(List.of());
-        return new NodeWishes(
+        return new SchedulingConstraints(
                 Objects.requireNonNullElse(spec.getNodeSelector(), Map.of()),
                 terms,
                 spec.getTolerations());

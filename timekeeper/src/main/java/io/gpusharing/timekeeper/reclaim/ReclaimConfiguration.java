@@ -39,7 +39,7 @@ class ReclaimConfiguration {
         return new Reclaimer(
                 view,
                 budgets,
-                new SceneReader(
+                new ClusterSnapshotReader(
                         client,
                         budgets,
                         view,

@@ -51,11 +51,11 @@ final class ReclaimMetrics {
                         .description("What evicted pods had used in the runs that were ended")
                         .baseUnit("gpu_seconds")
                         .register(registry);
-        helped = rooms(registry, true);
-        vain = rooms(registry, false);
+        helped = fitCheck(registry, true);
+        vain = fitCheck(registry, false);
     }
 
-    private static Counter rooms(MeterRegistry registry, boolean helped) {
+    private static Counter fitCheck(MeterRegistry registry, boolean helped) {
         return Counter.builder("gpusharing.reclaim.rooms")
                 .description("Waiting pods for which room was made, by whether they took it")
                 .tag("helped", Boolean.toString(helped))
@@ -67,7 +67,7 @@ final class ReclaimMetrics {
     }
 
     /** Only the last look counts. */
-    void looked(List<Decision> decisions) {
+    void decided(List<Decision> decisions) {
         Map<Reason, Integer> pods = new EnumMap<>(Reason.class);
         for (Decision decision : decisions) {
             switch (decision) {

@@ -2,7 +2,7 @@ package io.gpusharing.timekeeper.reclaim;
 
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.budget.Standing;
-import io.gpusharing.timekeeper.alarm.Alarm;
+import io.gpusharing.timekeeper.alarm.LeaderTask;
 import io.gpusharing.timekeeper.budget.BudgetState;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.cluster.ClusterView;
@@ -26,24 +26,24 @@ import org.slf4j.LoggerFactory;
  * Looks for waiting pods regularly and makes room where the planner says so. While nobody waits, or
  * nobody could be evicted, it asks the API server nothing. Only the leader evicts.
  */
-class Reclaimer extends Alarm {
+class Reclaimer extends LeaderTask {
 
     private static final Logger log = LoggerFactory.getLogger(Reclaimer.class);
 
     private final ClusterView view;
     private final Budgets budgets;
-    private final SceneReader scenes;
+    private final ClusterSnapshotReader scenes;
     private final Receipts receipts;
     private final Evictions evictions;
     private final ReclaimProperties properties;
     private final ReclaimMetrics metrics;
     private final Map<String, Reason> told = new HashMap<>();
-    private final Turns turns = new Turns();
+    private final WaiterQueue queue = new WaiterQueue();
 
     Reclaimer(
             ClusterView view,
             Budgets budgets,
-            SceneReader scenes,
+            ClusterSnapshotReader scenes,
             Receipts receipts,
             Evictions evictions,
             ReclaimProperties properties,
@@ -73,29 +73,29 @@ class Reclaimer extends Alarm {
     @Override
     protected void handOver() {
         told.clear();
-        metrics.looked(List.of());
+        metrics.decided(List.of());
     }
 
     private void makeRoom(Instant now) {
         if (!somebodyWaits(now) || !somebodyCouldGo(now)) {
             told.clear();
-            metrics.looked(List.of());
+            metrics.decided(List.of());
             return;
         }
         long written = receipts.written();
         Instant back = now.minus(properties.lookBack());
-        SceneReader.Reading reading =
+        ClusterSnapshotReader.Reading reading =
                 scenes.read(now, receipts.since(back), receipts.refusalsSince(back));
-        Planner planner = new Planner(properties.rules(reading.paused()), turns);
-        List<Decision> decisions = planner.plan(reading.scene(), reading.nodePods());
-        metrics.looked(decisions);
+        Planner planner = new Planner(properties.rules(reading.paused()), queue);
+        List<Decision> decisions = planner.plan(reading.snapshot(), reading.nodePods());
+        metrics.decided(decisions);
         for (Decision decision : decisions) {
             if (!leads()) {
                 return;
             }
             switch (decision) {
                 case Evict evict -> {
-                    if (!carryOut(written++, evict, reading.scene(), planner, now)) {
+                    if (!carryOut(written++, evict, reading.snapshot(), planner, now)) {
                         return;
                     }
                 }
@@ -110,13 +110,14 @@ class Reclaimer extends Alarm {
      *
      * @param read how many plans had been written by then, with those of this round
      */
-    private boolean carryOut(long read, Evict plan, Scene scene, Planner planner, Instant now) {
-        List<PastEviction> planned = planner.evictions(plan, scene);
+    private boolean carryOut(
+            long read, Evict plan, ClusterSnapshot snapshot, Planner planner, Instant now) {
+        List<PastEviction> planned = planner.evictions(plan, snapshot);
         Optional<Integer> attempt =
                 receipts.plan(
                         read,
                         plan,
-                        scene.budgetName(plan.waiter().pod()),
+                        snapshot.budgetName(plan.waiter().pod()),
                         now,
                         planned.getFirst().settlesAt());
         if (attempt.isEmpty()) {

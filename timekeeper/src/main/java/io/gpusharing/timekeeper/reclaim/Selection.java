@@ -25,31 +25,36 @@ final class Selection {
 
     private static final String NOT_NEEDED = "it could go, but the waiter fits without that";
 
-    private final Scene scene;
+    private final ClusterSnapshot snapshot;
     private final Rules rules;
     private final Waiter waiter;
-    private final Rooms rooms;
+    private final FitCheck fitCheck;
     private final List<NodeView> nodes;
-    private final Guards guards;
+    private final DisruptionGuard disruptions;
     private final List<Candidate> considered;
     private final List<Gang> eligible;
 
     /**
      * @param nodes that could take the waiter, by name
      */
-    Selection(Scene scene, Rules rules, Waiter waiter, Rooms rooms, List<NodeView> nodes) {
-        this.scene = scene;
+    Selection(
+            ClusterSnapshot snapshot,
+            Rules rules,
+            Waiter waiter,
+            FitCheck fitCheck,
+            List<NodeView> nodes) {
+        this.snapshot = snapshot;
         this.rules = rules;
         this.waiter = waiter;
-        this.rooms = rooms;
+        this.fitCheck = fitCheck;
         this.nodes = nodes;
-        this.guards = new Guards(scene, rules, waiter);
-        Jury jury = new Jury(scene, rules, waiter);
+        this.disruptions = new DisruptionGuard(snapshot, rules, waiter);
+        VictimFilter filter = new VictimFilter(snapshot, rules, waiter);
         Set<String> names = nodes.stream().map(NodeView::name).collect(toSet());
         this.considered =
-                jury.candidates().stream().filter(it -> names.contains(it.node())).toList();
+                filter.candidates().stream().filter(it -> names.contains(it.node())).toList();
         this.eligible =
-                jury.eligible().stream()
+                filter.eligible().stream()
                         .filter(gang -> nodes.stream().anyMatch(gang::standsOn))
                         .toList();
     }
@@ -61,7 +66,7 @@ final class Selection {
         if (eligible.isEmpty()) {
             return leave(Reason.NOBODY, "nobody who holds a GPU may be evicted", null);
         }
-        List<Gang> free = guards.letGo(eligible);
+        List<Gang> free = disruptions.letGo(eligible);
         // Those who are kept come last, so that no more of them are needed than must be.
         List<Gang> all =
                 Stream.concat(free.stream(), eligible.stream().filter(gang -> !free.contains(gang)))
@@ -85,7 +90,7 @@ final class Selection {
             Optional<Choice> choice =
                     nodes.stream()
                             .filter(gang::standsOn)
-                            .filter(node -> rooms.fits(node, goneWith(chosen)))
+                            .filter(node -> fitCheck.fits(node, goneWith(chosen)))
                             .map(node -> new Choice(node, fewest(node, chosen)))
                             .min(
                                     Comparator.comparingInt((Choice it) -> pods(it.gangs()))
@@ -102,16 +107,16 @@ final class Selection {
         var needed = new ArrayList<>(chosen);
         for (Gang gang : chosen.reversed()) {
             var without = needed.stream().filter(it -> !it.equals(gang)).toList();
-            if (rooms.fits(node, goneWith(without))) {
+            if (fitCheck.fits(node, goneWith(without))) {
                 needed.remove(gang);
             }
         }
         return needed;
     }
 
-    private static Predicate<Holder> goneWith(List<Gang> gangs) {
+    private static Predicate<GpuPod> goneWith(List<Gang> gangs) {
         Set<String> keys = gangs.stream().map(Gang::key).collect(toSet());
-        return holder -> holder.leaving() || keys.contains(holder.gang());
+        return gpuPod -> gpuPod.leaving() || keys.contains(gpuPod.gang());
     }
 
     /**
@@ -120,18 +125,19 @@ final class Selection {
      * enough.
      */
     private Decision pastTheGuards(Choice choice) {
-        List<Gang> free = guards.letGo(choice.gangs());
+        List<Gang> free = disruptions.letGo(choice.gangs());
         List<Gang> kept = choice.gangs().stream().filter(it -> !free.contains(it)).toList();
         Duration patience = rules.insistAfter();
-        Optional<Instant> refused = guards.refusedSince(kept);
-        boolean askedLately = kept.stream().anyMatch(it -> guards.askedAgainAt(it).isPresent());
+        Optional<Instant> refused = disruptions.refusedSince(kept);
+        boolean askedLately =
+                kept.stream().anyMatch(it -> disruptions.askedAgainAt(it).isPresent());
         boolean ask = patience != null && refused.isEmpty() && !askedLately;
         if (kept.isEmpty() || ask) {
             return evict(choice, kept, null);
         }
         Optional<Instant> due =
                 patience == null ? Optional.empty() : refused.map(it -> it.plus(patience));
-        if (due.isPresent() && !askedLately && !scene.now().isBefore(due.get())) {
+        if (due.isPresent() && !askedLately && !snapshot.now().isBefore(due.get())) {
             return evict(choice, kept, refused.get());
         }
         return leave(
@@ -173,9 +179,9 @@ final class Selection {
                         .toList());
     }
 
-    private Victim victim(Gang gang, Holder pod, @Nullable Instant refusedSince) {
-        Instant since = pod.since().isBefore(scene.now()) ? pod.since() : scene.now();
-        GpuTime cost = GpuTime.accrued(pod.share(), since, scene.now());
+    private Victim victim(Gang gang, GpuPod pod, @Nullable Instant refusedSince) {
+        Instant since = pod.since().isBefore(snapshot.now()) ? pod.since() : snapshot.now();
+        GpuTime cost = GpuTime.accrued(pod.share(), since, snapshot.now());
         String together =
                 gang.pods().size() > 1
                         ? "; all %d pods of its job go together".formatted(gang.pods().size())

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param requests what it needs, as the scheduler counts it
  * @param asks what its containers ask of physical GPUs, in the order in which they are placed
  * @param workload what it belongs to: its controller's UID, or its own
- * @param wishes where it may run
+ * @param constraints where it may run
  * @param unjudged what it asks for that reclaim cannot judge, in words; null if it judges all
  */
 record Waiter(
@@ -27,5 +27,5 @@ record Waiter(
         Amounts requests,
         List<GpuAsk> asks,
         String workload,
-        NodeWishes wishes,
+        SchedulingConstraints constraints,
         @Nullable String unjudged) {}

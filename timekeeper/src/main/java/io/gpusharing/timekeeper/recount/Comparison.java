@@ -50,7 +50,7 @@ public record Comparison(
             boolean estimated) {}
 
     /** Micro-GPUs that an earlier version may have lost or added by rounding each container. */
-    private static final long MOST_ROUNDED = 100;
+    private static final long MAX_ROUNDED = 100;
 
     /** What is said of a pod that is not simply equal. */
     public enum Verdict {
@@ -177,7 +177,7 @@ public record Comparison(
     }
 
     private static boolean isRounding(long difference, long seconds) {
-        return Math.abs(difference) < MOST_ROUNDED * seconds;
+        return Math.abs(difference) < MAX_ROUNDED * seconds;
     }
 
     /** What is to be said of who paid for a pod; null for nothing. */

@@ -39,7 +39,7 @@ public class LedgerBills {
                 select pod_uid, budget,
                        rate * extract(epoch from :to::timestamptz - greatest(posted_until, :from::timestamptz)),
                        greatest(posted_until, :from::timestamptz), :to::timestamptz
-                  from pod_stay
+                  from pod_allocation
                  where cluster = :cluster and held_until is null and posted_until < :to::timestamptz)
             select s.pod_uid::text as uid, s.namespace, s.name, s.held_until, s.estimated, s.weight,
                    s.compute_denominator is not null as exact,
@@ -48,7 +48,7 @@ public class LedgerBills {
                    array_agg(coalesce(p.budget, s.budget)) as budgets,
                    array_agg(extract(epoch from coalesce(p.since, s.held_from))::bigint) as since,
                    array_agg(extract(epoch from coalesce(p.until, s.held_from))::bigint) as until
-              from pod_stay s left join paid p on p.pod_uid = s.pod_uid
+              from pod_allocation s left join paid p on p.pod_uid = s.pod_uid
              where s.cluster = :cluster and s.held_from < :to::timestamptz and not s.allocation
              group by s.cluster, s.pod_uid
             """;

@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.tls;
 
-import io.gpusharing.timekeeper.alarm.Alarm;
+import io.gpusharing.timekeeper.alarm.LeaderTask;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.tls.CertificateAuthority;
 import io.gpusharing.tls.ServerIdentity;
@@ -20,7 +20,7 @@ import org.springframework.stereotype.Component;
  * is known, and is renewed in time or when the CA is another. Servers take it up in place.
  */
 @Component("servingCertificate")
-class ServingCertificate extends Alarm implements HealthIndicator {
+class ServingCertificate extends LeaderTask implements HealthIndicator {
 
     private static final Logger log = LoggerFactory.getLogger(ServingCertificate.class);
 

@@ -71,13 +71,13 @@ final class ClusterKeys
             return known;
         }
         try {
-            String told =
+            String published =
                     JSONObjectUtils.getString(JSONObjectUtils.parse(document(DISCOVERY)), "issuer");
-            if (told == null) {
+            if (published == null) {
                 throw new KeysUnavailableException(DISCOVERY + " names no issuer", null);
             }
-            issuer = told;
-            return told;
+            issuer = published;
+            return published;
         } catch (ParseException e) {
             throw new KeysUnavailableException(DISCOVERY + " is no JSON", e);
         }

@@ -29,12 +29,12 @@ import org.jspecify.annotations.Nullable;
 final class Intake {
 
     /** Devices of a pod that holds fewer GPUs: one whose GPU was exchanged has seen two. */
-    private static final int MOST_DEVICES = 16;
+    private static final int MAX_DEVICES = 16;
 
     private static final Duration AN_HOUR = Duration.ofHours(1);
 
     /** No GPU has so much memory: 1 TiB. */
-    private static final long MOST_MEMORY = 1L << 40;
+    private static final long MAX_MEMORY = 1L << 40;
 
     private final Duration tolerance;
     private final Duration agentFresh;
@@ -57,8 +57,8 @@ final class Intake {
 
     /** Takes the report, or says why not; then nothing of it is taken. */
     Optional<Refused> take(Delivery delivery) {
-        List<Counters> told = delivery.counters().toList();
-        for (Counters counters : told) {
+        List<Counters> reported = delivery.counters().toList();
+        for (Counters counters : reported) {
             String wrong = impossible(counters);
             if (wrong != null) {
                 return refuse(Refusal.IMPOSSIBLE_AMOUNT, counters.key(), wrong);
@@ -76,14 +76,14 @@ final class Intake {
         }
         if (delivery.report().meter() == Meter.Sidecar) {
             for (ReportingPod pod : delivery.pods().values()) {
-                Optional<Refused> refused = excessive(pod, delivery, told);
+                Optional<Refused> refused = excessive(pod, delivery, reported);
                 if (refused.isPresent()) {
                     return refused;
                 }
             }
         }
         Map<UUID, List<Counters>> merged =
-                told.stream().map(this::merged).collect(groupingBy(it -> it.key().pod()));
+                reported.stream().map(this::merged).collect(groupingBy(it -> it.key().pod()));
         for (ReportingPod pod : delivery.pods().values()) {
             String wrong = impossible(pod, delivery, merged.getOrDefault(pod.uid(), List.of()));
             if (wrong != null) {
@@ -112,14 +112,15 @@ final class Intake {
     }
 
     /** A sidecar stands on the tenant's ground, so what it may make us store is bounded. */
-    private Optional<Refused> excessive(ReportingPod pod, Delivery delivery, List<Counters> told) {
+    private Optional<Refused> excessive(
+            ReportingPod pod, Delivery delivery, List<Counters> reported) {
         List<Counters.Key> before =
                 of(pod.uid()).keySet().stream()
                         .filter(key -> key.meter() == Meter.Sidecar)
                         .toList();
-        int mostDevices = Math.max(MOST_DEVICES, pod.gpus());
+        int mostDevices = Math.max(MAX_DEVICES, pod.gpus());
         long devices =
-                Stream.concat(before.stream(), told.stream().map(Counters::key))
+                Stream.concat(before.stream(), reported.stream().map(Counters::key))
                         .map(Counters.Key::device)
                         .distinct()
                         .count();
@@ -151,25 +152,26 @@ final class Intake {
                                         .formatted(pod.uid(), runs)));
     }
 
-    private @Nullable String impossible(Counters told) {
-        if (told.gpuMicroseconds() > told.coveredMicroseconds() + micros(tolerance)) {
+    private @Nullable String impossible(Counters reported) {
+        if (reported.gpuMicroseconds() > reported.coveredMicroseconds() + micros(tolerance)) {
             return "it was busy for longer than was measured";
         }
-        if (told.basis() == Basis.Allocation && told.gpuMicroseconds() > 0) {
+        if (reported.basis() == Basis.Allocation && reported.gpuMicroseconds() > 0) {
             return "busy time is told, and that nothing was measured";
         }
         return null;
     }
 
     /**
-     * @param told the pod's counters that are told, as they stand after that
+     * @param reported the pod's counters that are told, as they stand after that
      */
-    private @Nullable String impossible(ReportingPod pod, Delivery delivery, List<Counters> told) {
+    private @Nullable String impossible(
+            ReportingPod pod, Delivery delivery, List<Counters> reported) {
         Meter meter = delivery.report().meter();
-        var after = new ArrayList<>(told);
+        var after = new ArrayList<>(reported);
         for (Counters stored : of(pod.uid()).values()) {
             if (stored.key().meter() == meter
-                    && told.stream().noneMatch(it -> it.key().equals(stored.key()))) {
+                    && reported.stream().noneMatch(it -> it.key().equals(stored.key()))) {
                 after.add(stored);
             }
         }
@@ -184,7 +186,7 @@ final class Intake {
                 return "%s was watched for longer than the pod is bound"
                         .formatted(counters.key().device());
             }
-            if (counters.memoryByteSeconds() / MOST_MEMORY > most / 1_000_000) {
+            if (counters.memoryByteSeconds() / MAX_MEMORY > most / 1_000_000) {
                 return "%s has no such memory".formatted(counters.key().device());
             }
             busy = sum(busy, counters.gpuMicroseconds());
@@ -199,9 +201,9 @@ final class Intake {
                 .put(counters.key(), counters);
     }
 
-    private Counters merged(Counters told) {
-        Counters before = of(told.key().pod()).get(told.key());
-        return before == null ? told : before.merge(told);
+    private Counters merged(Counters reported) {
+        Counters before = of(reported.key().pod()).get(reported.key());
+        return before == null ? reported : before.merge(reported);
     }
 
     private Map<Counters.Key, Counters> of(UUID pod) {

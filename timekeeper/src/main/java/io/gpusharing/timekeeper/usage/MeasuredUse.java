@@ -39,7 +39,7 @@ public class MeasuredUse {
                   from usage_counter
                  where cluster = :cluster and pod_uid = any (:pods::uuid[])
                  group by pod_uid, meter, device
-            ), told as (
+            ), reported as (
                 select *, last_at = max(last_at) over (partition by pod_uid, meter) as latest
                   from device
             ), pod as (
@@ -49,7 +49,7 @@ public class MeasuredUse {
                        string_agg(distinct basis, ',' order by basis) filter (where latest) as basis,
                        string_agg(distinct nullif(basis_reason, ''), '; ') filter (where latest)
                            as basis_reason
-                  from told
+                  from reported
                  group by pod_uid, meter
             )
             select distinct on (pod_uid) * from pod order by pod_uid, covered_us desc, meter
@@ -57,7 +57,7 @@ public class MeasuredUse {
 
     private static final String PODS_OF_BUDGET =
             """
-            select pod_uid from pod_stay
+            select pod_uid from pod_allocation
              where cluster = :cluster and budget = :budget
                and (held_until is null or held_until > :since)
             """;

@@ -31,7 +31,7 @@ final class RefusalNotices {
 
     private final Events events;
     private final Executor background;
-    private final Map<Notice, Instant> told = new ConcurrentHashMap<>();
+    private final Map<Notice, Instant> notified = new ConcurrentHashMap<>();
     private final Set<UUID> refused = ConcurrentHashMap.newKeySet();
 
     /** What was told, and of which meter's pod. */
@@ -60,13 +60,13 @@ final class RefusalNotices {
 
     private void note(Reporter reporter, Refused outcome, Instant now) {
         Notice notice = new Notice(reporter.pod(), outcome.refusal());
-        Instant lately = told.get(notice);
+        Instant lately = notified.get(notice);
         if (lately != null && !isOver(lately, now)) {
             return;
         }
-        told.values().removeIf(at -> isOver(at, now));
-        refused.retainAll(told.keySet().stream().map(Notice::pod).collect(toSet()));
-        if (told.putIfAbsent(notice, now) == null) {
+        notified.values().removeIf(at -> isOver(at, now));
+        refused.retainAll(notified.keySet().stream().map(Notice::pod).collect(toSet()));
+        if (notified.putIfAbsent(notice, now) == null) {
             refused.add(reporter.pod());
             log.atWarn()
                     .addKeyValue("pod", reporter.namespace() + "/" + reporter.podName())

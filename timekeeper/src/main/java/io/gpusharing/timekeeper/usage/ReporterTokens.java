@@ -45,13 +45,13 @@ final class ReporterTokens {
     private static final Duration REMEMBERED = Duration.ofMinutes(10);
     private static final Duration SKEW = Duration.ofSeconds(30);
     private static final Duration OUTAGE = Duration.ofHours(12);
-    private static final int MOST_TOKENS = 100_000;
+    private static final int MAX_TOKENS = 100_000;
 
     private final NimbusJwtDecoder decoder;
     private final Reviews reviews;
     private final Clock clock;
     private final Cache<String, Known> known =
-            Caffeine.newBuilder().maximumSize(MOST_TOKENS).expireAfterWrite(REMEMBERED).build();
+            Caffeine.newBuilder().maximumSize(MAX_TOKENS).expireAfterWrite(REMEMBERED).build();
 
     private record Known(Reporter reporter, Instant expires) {}
 

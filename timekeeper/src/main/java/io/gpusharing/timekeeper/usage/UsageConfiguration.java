@@ -21,8 +21,8 @@ class UsageConfiguration {
     private static final int LANES = 2;
 
     @Bean
-    Doorkeeper doorkeeper(ClusterProperties cluster) {
-        return new Doorkeeper(cluster.namespace() + "/gpusharing-node-agent");
+    ReportAuthorizer doorkeeper(ClusterProperties cluster) {
+        return new ReportAuthorizer(cluster.namespace() + "/gpusharing-node-agent");
     }
 
     @Bean
@@ -31,22 +31,23 @@ class UsageConfiguration {
     }
 
     @Bean
-    ReportBook reportBook(
+    UsageReportRepository reportRepository(
             ClusterProperties cluster,
             JdbcTemplate jdbc,
             PlatformTransactionManager transactions,
             UsageProperties properties) {
-        return new ReportBook(
+        return new UsageReportRepository(
                 cluster.id(), jdbc, new TransactionTemplate(transactions), properties);
     }
 
     @Bean
-    CommitLanes usageCommits(ReportBook book, UsageProperties properties, MeterRegistry registry) {
+    CommitLanes usageCommits(
+            UsageReportRepository round, UsageProperties properties, MeterRegistry registry) {
         CommitLanes commits =
                 new CommitLanes(
                         Stream.generate(() ->
                                         new GroupCommit(
-                                                book::post,
+                                                round::post,
                                                 properties.maxBatch(),
                                                 properties.maxWaiting(),
                                                 properties.patience()))
@@ -59,8 +60,8 @@ class UsageConfiguration {
     }
 
     @Bean
-    UnaskedUse unaskedUse(KubernetesClient client) {
-        return new UnaskedUse(client, Thread::startVirtualThread);
+    UnrequestedGpuUse unrequestedUse(KubernetesClient client) {
+        return new UnrequestedGpuUse(client, Thread::startVirtualThread);
     }
 
     @Bean
@@ -70,8 +71,11 @@ class UsageConfiguration {
 
     @Bean
     ReportRetention reportRetention(
-            ReportBook book, UsageProperties properties, Leadership leadership, Clock clock) {
-        return new ReportRetention(book, properties.remember(), leadership, clock);
+            UsageReportRepository round,
+            UsageProperties properties,
+            Leadership leadership,
+            Clock clock) {
+        return new ReportRetention(round, properties.remember(), leadership, clock);
     }
 
     @Bean

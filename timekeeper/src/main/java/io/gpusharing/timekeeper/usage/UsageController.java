@@ -1,13 +1,13 @@
 package io.gpusharing.timekeeper.usage;
 
-import io.gpusharing.timekeeper.usage.Bodies.Body;
-import io.gpusharing.timekeeper.usage.Bodies.Room;
 import io.gpusharing.timekeeper.usage.Outcome.Accepted;
 import io.gpusharing.timekeeper.usage.Outcome.Duplicate;
 import io.gpusharing.timekeeper.usage.Outcome.Refusal;
 import io.gpusharing.timekeeper.usage.Outcome.Refused;
 import io.gpusharing.timekeeper.usage.Outcome.Unavailable;
 import io.gpusharing.timekeeper.usage.ReportReader.MalformedReportException;
+import io.gpusharing.timekeeper.usage.RequestBodyLimit.Body;
+import io.gpusharing.timekeeper.usage.RequestBodyLimit.Room;
 import io.swagger.v3.oas.annotations.Operation;
 import io.swagger.v3.oas.annotations.media.Content;
 import io.swagger.v3.oas.annotations.media.Schema;
@@ -42,23 +42,23 @@ class UsageController {
     private record Taken(String result, String mode, String ca) {}
 
     private final ReportReader reader = new ReportReader();
-    private final Doorkeeper doorkeeper;
+    private final ReportAuthorizer doorkeeper;
     private final Pods pods;
     private final Commits commits;
     private final TrustBundle authority;
-    private final UnaskedUse unaskedUse;
+    private final UnrequestedGpuUse unrequestedUse;
     private final RefusalNotices refusals;
     private final UsageMetrics metrics;
     private final UsageProperties properties;
     private final Clock clock;
-    private final Bodies bodies;
+    private final RequestBodyLimit bodies;
 
     UsageController(
-            Doorkeeper doorkeeper,
+            ReportAuthorizer doorkeeper,
             Pods pods,
             Commits commits,
             TrustBundle authority,
-            UnaskedUse unaskedUse,
+            UnrequestedGpuUse unrequestedUse,
             RefusalNotices refusals,
             UsageMetrics metrics,
             UsageProperties properties,
@@ -67,12 +67,14 @@ class UsageController {
         this.pods = pods;
         this.commits = commits;
         this.authority = authority;
-        this.unaskedUse = unaskedUse;
+        this.unrequestedUse = unrequestedUse;
         this.refusals = refusals;
         this.metrics = metrics;
         this.properties = properties;
         this.clock = clock;
-        this.bodies = new Bodies(properties.maxReportsInMemory(), properties.maxReading(), clock);
+        this.bodies =
+                new RequestBodyLimit(
+                        properties.maxReportsInMemory(), properties.maxReading(), clock);
     }
 
     /** Null where the answer is written already, as it is for every report that is taken. */
@@ -107,14 +109,14 @@ class UsageController {
                 doorkeeper.isAgent(reporter)
                         ? properties.maxReportSize()
                         : properties.maxSidecarReportSize();
-        long told = request.getContentLengthLong();
-        if (told > most.toBytes()) {
+        long length = request.getContentLengthLong();
+        if (length > most.toBytes()) {
             return tooLarge(most);
         }
-        int size = Math.toIntExact(told < 0 ? most.toBytes() : told);
+        int size = Math.toIntExact(length < 0 ? most.toBytes() : length);
         return switch (bodies.enter(size)) {
             case Room.Full full -> new Unavailable("too many reports are being read");
-            case Room.Given(Bodies.Place place) -> {
+            case Room.Given(RequestBodyLimit.Place place) -> {
                 // Until it is answered: what was read of it is in memory as long.
                 try (place) {
                     yield switch (place.read(request.getInputStream())) {
@@ -143,11 +145,11 @@ class UsageController {
         }
         return switch (doorkeeper.judge(
                 reporter, report, pods::find, pods.known(), clock.instant())) {
-            case Doorkeeper.Entry.Admitted(Delivery delivery) -> {
-                unaskedUse.note(delivery);
+            case ReportAuthorizer.Entry.Admitted(Delivery delivery) -> {
+                unrequestedUse.note(delivery);
                 yield commits.submit(delivery);
             }
-            case Doorkeeper.Entry.Rejected rejected -> rejected.outcome();
+            case ReportAuthorizer.Entry.Rejected rejected -> rejected.outcome();
         };
     }
 

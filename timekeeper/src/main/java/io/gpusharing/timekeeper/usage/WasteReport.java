@@ -23,18 +23,18 @@ public class WasteReport {
 
     private static final String PODS =
             """
-            with stay as (
+            with allocation as (
                 select s.*, extract(epoch from coalesce(held_until, :now::timestamptz) - held_from)::bigint as seconds,
                        case when held_until is null and posted_until < :now::timestamptz
                             then (rate * extract(epoch from :now::timestamptz - posted_until))::bigint else 0 end as running
-                  from pod_stay s
+                  from pod_allocation s
                  where cluster = :cluster and held_from < :to::timestamptz
                    and (held_until is null or held_until > :from::timestamptz)
                    and (:namespace::text is null or namespace = :namespace)
                    and (:budget::text is null or budget = :budget)
             ), device as (
                 select u.pod_uid, u.meter, u.device, sum(gpu_us) as gpu_us, sum(covered_us) as covered_us
-                  from usage_counter u join stay using (cluster, pod_uid)
+                  from usage_counter u join allocation using (cluster, pod_uid)
                  group by u.pod_uid, u.meter, u.device
             ), meter as (
                 select pod_uid, meter, sum(gpu_us)::bigint as gpu_us, max(covered_us)::bigint as covered_us
@@ -43,13 +43,13 @@ public class WasteReport {
                 select distinct on (pod_uid) * from meter order by pod_uid, covered_us desc, meter
             ), posted as (
                 select c.pod_uid, sum(c.amount)::bigint as amount
-                  from pod_charge c join stay using (cluster, pod_uid) group by c.pod_uid
+                  from pod_charge c join allocation using (cluster, pod_uid) group by c.pod_uid
             ), pod as (
                 select s.pod_uid, s.namespace, s.name, s.owner_kind, s.owner_name, s.budget, s.rate, s.seconds,
                        s.held_from, coalesce(p.amount, 0) + s.running as charged,
                        coalesce(b.gpu_us, 0) as measured, coalesce(b.covered_us, 0) as covered_us,
                        round(s.rate::numeric * coalesce(b.covered_us, 0) / 1000000)::bigint as watched, b.meter
-                  from stay s left join best b using (pod_uid) left join posted p using (pod_uid)
+                  from allocation s left join best b using (pod_uid) left join posted p using (pod_uid)
             )
             """;
 
@@ -94,8 +94,8 @@ public class WasteReport {
             Instant from, Instant to, @Nullable String namespace, @Nullable String budget) {}
 
     /**
-     * A pod, or all pods of one owner, over their whole stay: counters know no dates. Amounts are
-     * micro-GPU-seconds.
+     * A pod, or all pods of one owner, over their whole allocation: counters know no dates. Amounts
+     * are micro-GPU-seconds.
      *
      * @param pod absent where pods are summed up
      * @param summary the same as a sentence

@@ -19,10 +19,10 @@ import io.gpusharing.timekeeper.cluster.ClusterViews;
 import io.gpusharing.timekeeper.database.Snapshot;
 import io.gpusharing.timekeeper.leadership.Leadership;
 import io.gpusharing.timekeeper.leadership.Terms;
-import io.gpusharing.timekeeper.ledger.Bookkeeper;
+import io.gpusharing.timekeeper.ledger.LedgerWriter;
 import io.gpusharing.timekeeper.ledger.Measurements;
 import io.gpusharing.timekeeper.ledger.Verification;
-import io.gpusharing.timekeeper.reclaim.EvictionBook;
+import io.gpusharing.timekeeper.reclaim.EvictionRepository;
 import io.gpusharing.timekeeper.testing.Pods;
 import io.gpusharing.timekeeper.testing.SteppingClock;
 import io.gpusharing.timekeeper.testing.TestDatabase;
@@ -119,7 +119,7 @@ class ApiHttpTest {
                             type = FilterType.REGEX,
                             pattern =
                                     ".*(Watch|StatusPublisher|Announcer|Marker|DefaultBudgets|BudgetMetrics|Test.*|budget\\.Budgets)"))
-    @Import({Snapshot.class, EvictionBook.class, WasteReport.class, MeasuredUse.class})
+    @Import({Snapshot.class, EvictionRepository.class, WasteReport.class, MeasuredUse.class})
     static class Application {
 
         // Other tests go on with it.
@@ -191,9 +191,9 @@ class ApiHttpTest {
                                         "springdoc.packages-to-scan=io.gpusharing.timekeeper")
                                 .run();
         port = Objects.requireNonNull(context.getWebServer()).getPort();
-        Bookkeeper bookkeeper = context.getBean(Bookkeeper.class);
+        LedgerWriter writer = context.getBean(LedgerWriter.class);
         Budgets budgets = context.getBean(Budgets.class);
-        bookkeeper.between(() ->
+        writer.between(() ->
                 TestBudgets.exist(
                         budgets,
                         List.of(
@@ -204,19 +204,19 @@ class ApiHttpTest {
                                 TestBudgets.budget(
                                         "b", TEN, null, Unit.Day, "UTC", "0", 25, "team-b"))));
         // Metering begins here, and not when the ledger's thread looks at the clock.
-        assertThat(bookkeeper.position()).isEmpty();
-        bookkeeper.begin();
-        bookkeeper.listed(List.of(), "0", false);
-        bookkeeper.changed(ENDED.facts(), "1");
-        bookkeeper.changed(CORRECTED.facts(), "1");
+        assertThat(writer.position()).isEmpty();
+        writer.begin();
+        writer.onList(List.of(), "0", false);
+        writer.onUpdate(ENDED.facts(), "1");
+        writer.onUpdate(CORRECTED.facts(), "1");
         CLOCK.pass(Duration.ofHours(2));
-        bookkeeper.changed(RUNNING.facts(), "2");
-        bookkeeper.changed(ENDED.finishedAt(TEN.plus(Duration.ofMinutes(150))).facts(), "3");
-        bookkeeper.changed(CORRECTED.finishedAt(TEN.plus(Duration.ofMinutes(150))).facts(), "3");
+        writer.onUpdate(RUNNING.facts(), "2");
+        writer.onUpdate(ENDED.finishedAt(TEN.plus(Duration.ofMinutes(150))).facts(), "3");
+        writer.onUpdate(CORRECTED.finishedAt(TEN.plus(Duration.ofMinutes(150))).facts(), "3");
         await().until(() -> charged(CORRECTED.uid()) == 9000L * 500_000);
         await().until(() -> charged(ENDED.uid()) == 9000L * 500_000);
         CLOCK.pass(Duration.ofMinutes(70));
-        bookkeeper.passed("4");
+        writer.onBookmark("4");
         await().until(() -> charged(RUNNING.uid()) == 3600L * 1_000_000);
     }
 
@@ -612,7 +612,7 @@ class ApiHttpTest {
             assertThat(json("/api/v1/budgets/a").path("name").asString()).isEqualTo("a");
         } finally {
             TERMS.begin();
-            context.getBean(Bookkeeper.class).listed(List.of(RUNNING.facts()), "5", false);
+            context.getBean(LedgerWriter.class).onList(List.of(RUNNING.facts()), "5", false);
         }
     }
 

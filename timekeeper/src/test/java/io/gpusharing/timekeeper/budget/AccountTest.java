@@ -8,8 +8,8 @@ import io.gpusharing.budget.PeriodRule.Unit;
 import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.testing.RandomSeeds;
-import io.gpusharing.timekeeper.ledger.PodStay;
-import io.gpusharing.timekeeper.testing.OpenStay;
+import io.gpusharing.timekeeper.ledger.PodAllocation;
+import io.gpusharing.timekeeper.testing.OpenAllocation;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -32,11 +32,11 @@ class AccountTest {
     private final FakeUsage usage = new FakeUsage();
     private final Budget budget =
             TestBudgets.budget("a", MONDAY, "100", Unit.Day, "UTC", "30", 25, "team-a").budget();
-    private final Opening monday = opening(MONDAY, TUESDAY);
+    private final CarryOver monday = carryOver(MONDAY, TUESDAY);
     private final Account account = new Account(budget, monday);
 
     /** Minutes used from an instant on, all in its first second. */
-    private static final class FakeUsage implements Fold.Usage {
+    private static final class FakeUsage implements BalanceReplay.Usage {
 
         private final TreeMap<Instant, GpuTime> used = new TreeMap<>();
         private Map<String, GpuTime> late = Map.of();
@@ -57,8 +57,8 @@ class AccountTest {
         }
     }
 
-    private static Opening opening(Instant start, Instant end) {
-        return new Opening(
+    private static CarryOver carryOver(Instant start, Instant end) {
+        return new CarryOver(
                 new Period(start, end),
                 start,
                 GpuTime.ZERO,
@@ -85,7 +85,7 @@ class AccountTest {
     void whatIsLeftRollsOverUpToItsCap() {
         usage.use(MONDAY, "60");
 
-        Opening tuesday = fold(monday, List.of(), usage, TUESDAY).getFirst();
+        CarryOver tuesday = replay(monday, List.of(), usage, TUESDAY).getFirst();
 
         assertThat(tuesday.rolledOver()).isEqualTo(minutes("30"));
         assertThat(state(account, TUESDAY).remaining(TUESDAY)).contains(minutes("130"));
@@ -95,7 +95,7 @@ class AccountTest {
     void anOverrunIsOwedUpToItsCapAndTheRestIsWrittenOffExplicitly() {
         usage.use(MONDAY, "180");
 
-        Opening tuesday = fold(monday, List.of(), usage, TUESDAY).getFirst();
+        CarryOver tuesday = replay(monday, List.of(), usage, TUESDAY).getFirst();
 
         assertThat(tuesday.debt()).isEqualTo(minutes("25"));
         assertThat(tuesday.writtenOff()).isEqualTo(minutes("55"));
@@ -104,7 +104,7 @@ class AccountTest {
 
     @Test
     void aClockThatWentBackBeyondTheLastStepStopsNobody() {
-        fold(monday, List.of(), usage, TUESDAY.plusSeconds(10));
+        replay(monday, List.of(), usage, TUESDAY.plusSeconds(10));
         account.opened(running(1_000_000, 43_200));
 
         BudgetState state = state(account, MONDAY.plus(Duration.ofHours(6)));
@@ -127,7 +127,7 @@ class AccountTest {
                         TUESDAY.plus(Duration.ofDays(3)));
         usage.use(MONDAY, "100");
 
-        Opening tuesday = fold(monday, List.of(grant), usage, TUESDAY).getFirst();
+        CarryOver tuesday = replay(monday, List.of(grant), usage, TUESDAY).getFirst();
 
         assertThat(tuesday.rolledOver()).isEqualTo(GpuTime.ZERO);
         assertThat(tuesday.carried()).isEqualTo(Map.of("uid-g", minutes("50")));
@@ -137,9 +137,9 @@ class AccountTest {
     void aPeriodThatWasOpenedGoesOnFromWhatItInherits() {
         usage.use(MONDAY, "180");
         usage.use(TUESDAY, "10");
-        Opening tuesday = fold(monday, List.of(), usage, TUESDAY).getFirst();
+        CarryOver tuesday = replay(monday, List.of(), usage, TUESDAY).getFirst();
 
-        fold(tuesday, List.of(), usage, TUESDAY.plusSeconds(5));
+        replay(tuesday, List.of(), usage, TUESDAY.plusSeconds(5));
 
         assertThat(state(account, TUESDAY.plusSeconds(5)).remaining(TUESDAY.plusSeconds(5)))
                 .contains(minutes("65"));
@@ -147,20 +147,20 @@ class AccountTest {
 
     @Test
     void whatIsToldLateOfAClosedPeriodCountsInTheOpenOne() {
-        Opening tuesday = fold(monday, List.of(), usage, TUESDAY).getFirst();
+        CarryOver tuesday = replay(monday, List.of(), usage, TUESDAY).getFirst();
         usage.late = Map.of("team-a", minutes("7"));
 
-        fold(tuesday, List.of(), usage, TUESDAY);
+        replay(tuesday, List.of(), usage, TUESDAY);
 
         assertThat(state(account, TUESDAY).used(TUESDAY)).isEqualTo(minutes("7"));
     }
 
     @Test
     void whatIsTakenBackLateOfANamespaceThatHasMovedAwayIsTakenFromWhatWasUsed() {
-        Opening tuesday = fold(monday, List.of(), usage, TUESDAY).getFirst();
+        CarryOver tuesday = replay(monday, List.of(), usage, TUESDAY).getFirst();
         usage.late = Map.of("team-gone", GpuTime.ZERO.minus(minutes("7")));
 
-        fold(tuesday, List.of(), usage, TUESDAY);
+        replay(tuesday, List.of(), usage, TUESDAY);
 
         assertThat(state(account, TUESDAY).used(TUESDAY))
                 .isEqualTo(GpuTime.ZERO.minus(minutes("7")));
@@ -173,14 +173,14 @@ class AccountTest {
         List<Grant> grants = List.of(grant("50", noon, noon.plusSeconds(3600)));
         usage.use(noon, "20");
 
-        fold(monday, grants, usage, MONDAY);
+        replay(monday, grants, usage, MONDAY);
         assertThat(state(account, MONDAY).remaining(MONDAY)).contains(minutes("80"));
 
-        fold(monday, grants, usage, noon.plusSeconds(10));
+        replay(monday, grants, usage, noon.plusSeconds(10));
         assertThat(state(account, noon.plusSeconds(10)).remaining(noon.plusSeconds(10)))
                 .contains(minutes("130"));
 
-        fold(monday, grants, usage, noon.plusSeconds(3600));
+        replay(monday, grants, usage, noon.plusSeconds(3600));
         assertThat(state(account, noon.plusSeconds(3600)).remaining(noon.plusSeconds(3600)))
                 .contains(minutes("100"));
     }
@@ -190,8 +190,8 @@ class AccountTest {
         List<Grant> grants = List.of(grant("50", MONDAY, WEDNESDAY));
         usage.use(MONDAY, "120");
 
-        Opening tuesday = fold(monday, grants, usage, TUESDAY).getFirst();
-        fold(tuesday, grants, usage, TUESDAY);
+        CarryOver tuesday = replay(monday, grants, usage, TUESDAY).getFirst();
+        replay(tuesday, grants, usage, TUESDAY);
 
         assertThat(tuesday.carried()).containsEntry("uid-g", minutes("30"));
         assertThat(state(account, TUESDAY).remaining(TUESDAY)).contains(minutes("130"));
@@ -204,7 +204,7 @@ class AccountTest {
                 TestBudgets.budget("a", MONDAY, "40", Unit.Day, "UTC", "0", 25, "team-a").budget(),
                 List.of());
 
-        fold(monday, List.of(), usage, MONDAY);
+        replay(monday, List.of(), usage, MONDAY);
 
         assertThat(state(account, MONDAY).remaining(MONDAY)).contains(minutes("-20"));
         assertThat(state(account, MONDAY).standing(MONDAY).word()).isEqualTo("OverBudget");
@@ -212,7 +212,7 @@ class AccountTest {
 
     @Test
     void whatIsTakenBackWhileAReaderLooksForTheExhaustionBreaksNothing() {
-        fold(monday, List.of(), usage, MONDAY);
+        replay(monday, List.of(), usage, MONDAY);
         account.opened(running(200_000_000, 0));
         var posted = new ArrayDeque<>(List.of(minutes("200")));
         Instant now = MONDAY.plusSeconds(60);
@@ -231,7 +231,7 @@ class AccountTest {
     void thePublishedStatusGivesTheSameStandingAtEveryLaterInstant(long seed) {
         Random random = new Random(seed);
         usage.use(MONDAY, Integer.toString(random.nextInt(120)));
-        fold(
+        replay(
                 monday,
                 List.of(grant("20", MONDAY.plusSeconds(61 + random.nextInt(90_000)), null)),
                 usage,
@@ -259,13 +259,14 @@ class AccountTest {
         assertThat(published.standingAt(later)).isEqualTo(state.standing(later));
     }
 
-    private static PodStay running(long rate, int second) {
+    private static PodAllocation running(long rate, int second) {
         Instant since = MONDAY.plusSeconds(second);
-        return OpenStay.of("team-a", "a", rate, new GpuShare(rate, 0), since);
+        return OpenAllocation.of("team-a", "a", rate, new GpuShare(rate, 0), since);
     }
 
-    private List<Opening> fold(Opening opening, List<Grant> grants, Fold.Usage used, Instant now) {
-        return account.fold(
-                opening, account.budget().periods(), account.terms(), grants, used, now);
+    private List<CarryOver> replay(
+            CarryOver carryOver, List<Grant> grants, BalanceReplay.Usage used, Instant now) {
+        return account.replay(
+                carryOver, account.budget().periods(), account.terms(), grants, used, now);
     }
 }

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
-import io.gpusharing.timekeeper.ledger.PodStay;
-import io.gpusharing.timekeeper.testing.OpenStay;
+import io.gpusharing.timekeeper.ledger.PodAllocation;
+import io.gpusharing.timekeeper.testing.OpenAllocation;
 import io.gpusharing.timekeeper.testing.SteppingClock;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
@@ -42,8 +42,8 @@ class BudgetMetricsTest {
         clock.set(TEN.plus(Duration.ofMinutes(4)));
     }
 
-    private static PodStay half(String namespace) {
-        return OpenStay.of(namespace, "a", 500_000, new GpuShare(500_000, 500_000), TEN);
+    private static PodAllocation half(String namespace) {
+        return OpenAllocation.of(namespace, "a", 500_000, new GpuShare(500_000, 500_000), TEN);
     }
 
     @Test

@@ -8,8 +8,8 @@ import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.leadership.Leadership;
-import io.gpusharing.timekeeper.ledger.Bookkeeper;
-import io.gpusharing.timekeeper.ledger.Bookkeepers;
+import io.gpusharing.timekeeper.ledger.LedgerWriter;
+import io.gpusharing.timekeeper.ledger.LedgerWriters;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import io.gpusharing.timekeeper.testing.SteppingClock;
 import io.gpusharing.timekeeper.testing.TestDatabase;
@@ -32,10 +32,11 @@ class GrantWatchTest {
     private final SteppingClock clock = new SteppingClock(START);
     private final TestDatabase database = TestDatabase.create();
     private final Budgets budgets = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
-    private final Bookkeeper bookkeeper =
-            Bookkeepers.on(database, budgets, new SimpleMeterRegistry(), Leadership.alone(), clock);
+    private final LedgerWriter writer =
+            LedgerWriters.on(
+                    database, budgets, new SimpleMeterRegistry(), Leadership.alone(), clock);
     private final GrantWatch watch =
-            new GrantWatch(api.client(), budgets, bookkeeper, Leadership.alone());
+            new GrantWatch(api.client(), budgets, writer, Leadership.alone());
 
     GrantWatchTest() throws IOException {
         api.answer(
@@ -49,7 +50,7 @@ class GrantWatchTest {
     @AfterEach
     void stop() {
         watch.stop();
-        bookkeeper.stop();
+        writer.stop();
         api.close();
     }
 
@@ -101,16 +102,16 @@ class GrantWatchTest {
                  "metadata": {"resourceVersion": "1"}, "items": []}
                 """);
         api.refuse("/gpugrants", 503);
-        var quotas = new QuotaWatch(api.client(), budgets, bookkeeper);
-        var all = new BudgetWatch(api.client(), budgets, bookkeeper, quotas, watch);
+        var quotas = new QuotaWatch(api.client(), budgets, writer);
+        var all = new BudgetWatch(api.client(), budgets, writer, quotas, watch);
         var first = new CompletableFuture<BudgetState>();
         budgets.listen(states -> first.complete(requireNonNull(states.get("a"))));
         try {
-            bookkeeper.start();
+            writer.start();
             quotas.start();
             watch.start();
             all.start();
-            bookkeeper.listed(List.of(), "1", false);
+            writer.onList(List.of(), "1", false);
             await().atMost(Duration.ofSeconds(20)).until(() -> api.to("/gpugrants").size() > 2);
             assertThat(first).isNotDone();
 
@@ -125,8 +126,8 @@ class GrantWatchTest {
 
     @Test
     void aGrantThatWasDeletedAndMadeAnewWhileNobodyWatchedCountsOnce() {
-        bookkeeper.start();
-        bookkeeper.begin();
+        writer.start();
+        writer.begin();
         watch.start();
         await().atMost(Duration.ofSeconds(20)).until(watch::isKnown);
         watch.onAdd(grant("first"));

@@ -58,7 +58,7 @@ class NamespaceWatchTest {
         await().untilAsserted(() ->
                 assertThat(watch.among(NAMES))
                         .contains(
-                                new Strays(
+                                new UnmatchedNamespaces(
                                         List.of("taem-b"),
                                         List.of("kube-system", "gpusharing-system"))));
         await().until(() -> told.get() >= 3);

@@ -5,9 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.leadership.Leadership;
-import io.gpusharing.timekeeper.ledger.Bookkeeper;
-import io.gpusharing.timekeeper.ledger.Bookkeepers;
 import io.gpusharing.timekeeper.ledger.Ledger;
+import io.gpusharing.timekeeper.ledger.LedgerWriter;
+import io.gpusharing.timekeeper.ledger.LedgerWriters;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import io.gpusharing.timekeeper.testing.Pods;
 import io.gpusharing.timekeeper.testing.SteppingClock;
@@ -30,14 +30,15 @@ class QuotaWatchTest {
     private final SteppingClock clock = new SteppingClock(START);
     private final TestDatabase database = TestDatabase.create();
     private final Budgets budgets = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
-    private final Ledger ledger = Bookkeepers.ledger(database);
-    private final Bookkeeper bookkeeper =
-            Bookkeepers.on(database, budgets, new SimpleMeterRegistry(), Leadership.alone(), clock);
-    private final QuotaWatch quotas = new QuotaWatch(api.client(), budgets, bookkeeper);
+    private final Ledger ledger = LedgerWriters.ledger(database);
+    private final LedgerWriter writer =
+            LedgerWriters.on(
+                    database, budgets, new SimpleMeterRegistry(), Leadership.alone(), clock);
+    private final QuotaWatch quotas = new QuotaWatch(api.client(), budgets, writer);
     private final GrantWatch grants =
-            new GrantWatch(api.client(), budgets, bookkeeper, Leadership.alone());
+            new GrantWatch(api.client(), budgets, writer, Leadership.alone());
     private final BudgetWatch watch =
-            new BudgetWatch(api.client(), budgets, bookkeeper, quotas, grants);
+            new BudgetWatch(api.client(), budgets, writer, quotas, grants);
 
     QuotaWatchTest() throws IOException {
         api.answer(
@@ -65,7 +66,7 @@ class QuotaWatchTest {
         watch.stop();
         grants.stop();
         quotas.stop();
-        bookkeeper.stop();
+        writer.stop();
         api.close();
     }
 
@@ -73,31 +74,34 @@ class QuotaWatchTest {
     void nothingIsChargedBeforeTheQuotasAreKnownThatABudgetRefersTo() {
         ledger.open(START);
         api.refuse("/resourcequotas", 503);
-        bookkeeper.start();
+        writer.start();
         quotas.start();
         grants.start();
         watch.start();
         var pod = Pods.waiting("team-a", 25, 15).boundAt(START);
         clock.pass(Duration.ofMinutes(1));
-        bookkeeper.listed(List.of(pod.facts()), "1", false);
+        writer.onList(List.of(pod.facts()), "1", false);
 
         // Time enough to charge it wrongly.
         await().atMost(Duration.ofSeconds(20)).until(() -> api.to("/resourcequotas").size() > 2);
-        assertThat(ledger.openStays()).isEmpty();
+        assertThat(ledger.openAllocations()).isEmpty();
 
         api.allow("/resourcequotas");
-        await().atMost(Duration.ofSeconds(20)).until(() -> !ledger.openStays().isEmpty());
-        assertThat(ledger.openStays())
+        await().atMost(Duration.ofSeconds(20)).until(() -> !ledger.openAllocations().isEmpty());
+        assertThat(ledger.openAllocations())
                 .singleElement()
-                .matches(stay -> stay.rate() == 500_000, "half of what the quota allows")
-                .matches(stay -> stay.postedUntil().equals(START), "charged so from its begin");
+                .matches(
+                        allocation -> allocation.rate() == 500_000, "half of what the quota allows")
+                .matches(
+                        allocation -> allocation.postedUntil().equals(START),
+                        "charged so from its begin");
     }
 
     @Test
     void aQuotaThatMeansNoLimitStopsNobodysCharge() {
         quota("5E", "5E");
         ledger.open(START);
-        bookkeeper.start();
+        writer.start();
         quotas.start();
         grants.start();
         watch.start();
@@ -105,9 +109,9 @@ class QuotaWatchTest {
         var bystander = Pods.waiting("team-b", 25, 15).boundAt(START);
         clock.pass(Duration.ofMinutes(1));
 
-        bookkeeper.listed(List.of(pod.facts(), bystander.facts()), "1", false);
+        writer.onList(List.of(pod.facts(), bystander.facts()), "1", false);
 
-        await().atMost(Duration.ofSeconds(20)).until(() -> ledger.openStays().size() == 2);
+        await().atMost(Duration.ofSeconds(20)).until(() -> ledger.openAllocations().size() == 2);
     }
 
     private void quota(String compute, String memory) {

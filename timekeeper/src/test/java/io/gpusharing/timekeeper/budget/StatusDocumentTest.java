@@ -6,7 +6,7 @@ import io.gpusharing.budget.BudgetLine;
 import io.gpusharing.budget.GpuBudgetStatus;
 import io.gpusharing.budget.GpuBudgetStatus.Condition;
 import io.gpusharing.budget.GpuTime;
-import io.gpusharing.budget.Misread;
+import io.gpusharing.budget.InvalidSpec;
 import io.gpusharing.timekeeper.cluster.Offered;
 import io.gpusharing.timekeeper.cluster.Uncounted;
 import java.time.Instant;
@@ -31,26 +31,27 @@ class StatusDocumentTest {
 
     private static GpuBudgetStatus status(
             @Nullable Integer unmeasured,
-            Optional<Strays> strays,
+            Optional<UnmatchedNamespaces> unmatched,
             Instant at,
             @Nullable GpuBudgetStatus before) {
-        return status(List.of(), unmeasured, strays, at, before);
+        return status(List.of(), unmeasured, unmatched, at, before);
     }
 
     private static GpuBudgetStatus status(
             List<NamespaceUse> namespaces,
             @Nullable Integer unmeasured,
-            Optional<Strays> strays,
+            Optional<UnmatchedNamespaces> unmatched,
             Instant at,
             @Nullable GpuBudgetStatus before) {
         BudgetState state = state(namespaces, unmeasured, null, at);
-        return StatusDocument.of(state, at, Alerts.at(state, at), strays, Optional.empty(), before);
+        return StatusDocument.of(
+                state, at, Alerts.at(state, at), unmatched, Optional.empty(), before);
     }
 
     private static BudgetState state(
             List<NamespaceUse> namespaces,
             @Nullable Integer unmeasured,
-            @Nullable Misread misread,
+            @Nullable InvalidSpec invalidSpec,
             Instant at) {
         BudgetLine line = BudgetLine.unused(START, BUDGET.spec().terms().orElseThrow());
         return new BudgetState(
@@ -65,7 +66,7 @@ class StatusDocumentTest {
                 namespaces,
                 List.of(),
                 unmeasured,
-                misread,
+                invalidSpec,
                 List.of());
     }
 
@@ -81,7 +82,11 @@ class StatusDocumentTest {
 
     private static Condition found(List<String> missing, List<String> excluded) {
         return condition(
-                        status(0, Optional.of(new Strays(missing, excluded)), START, null),
+                        status(
+                                0,
+                                Optional.of(new UnmatchedNamespaces(missing, excluded)),
+                                START,
+                                null),
                         StatusDocument.FOUND)
                 .orElseThrow();
     }
@@ -152,8 +157,8 @@ class StatusDocumentTest {
 
     @Test
     void whatWasSaidOfTheNamesStandsUntilTheNamespacesAreKnown() {
-        var strays = Optional.of(new Strays(List.of("taem-a"), List.of()));
-        GpuBudgetStatus before = status(0, strays, START, null);
+        var unmatched = Optional.of(new UnmatchedNamespaces(List.of("taem-a"), List.of()));
+        GpuBudgetStatus before = status(0, unmatched, START, null);
 
         assertThat(condition(status(0, START, null), StatusDocument.FOUND)).isEmpty();
         assertThat(condition(status(0, START.plusSeconds(60), before), StatusDocument.FOUND))
@@ -162,10 +167,10 @@ class StatusDocumentTest {
 
     private static GpuBudgetStatus offering(
             Optional<Uncounted> uncounted,
-            @Nullable Misread misread,
+            @Nullable InvalidSpec invalidSpec,
             Instant at,
             @Nullable GpuBudgetStatus before) {
-        BudgetState state = state(List.of(), 0, misread, at);
+        BudgetState state = state(List.of(), 0, invalidSpec, at);
         return StatusDocument.of(
                 state, at, Alerts.at(state, at), Optional.empty(), uncounted, before);
     }
@@ -212,7 +217,7 @@ class StatusDocumentTest {
                         StatusDocument.uncounted(
                                 offering(
                                         some,
-                                        new Misread("spec.gpuMinutes", "x", "1200"),
+                                        new InvalidSpec("spec.gpuMinutes", "x", "1200"),
                                         START,
                                         null)))
                 .isEmpty();

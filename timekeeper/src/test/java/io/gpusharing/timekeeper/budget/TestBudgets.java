@@ -44,10 +44,10 @@ public final class TestBudgets {
             Clock clock,
             String unnamed) {
         return new Budgets(
-                new Periods(database.jdbc(), cluster),
-                new GrantBook(database.jdbc(), cluster),
+                new PeriodRepository(database.jdbc(), cluster),
+                new GrantRepository(database.jdbc(), cluster),
                 Accounts.usage(database, cluster),
-                new TermsBook(database.jdbc(), cluster, clock),
+                new TermsRepository(database.jdbc(), cluster, clock),
                 new BudgetProperties(
                         BudgetProperties.UnnamedNamespaces.valueOf(unnamed),
                         "100",
@@ -63,9 +63,9 @@ public final class TestBudgets {
     public static Balances balances(TestDatabase database, ClusterProperties cluster, Clock clock) {
         return new Balances(
                 new Snapshot(database.jdbc(), database.transactions()),
-                new Periods(database.jdbc(), cluster),
-                new GrantBook(database.jdbc(), cluster),
-                new TermsBook(database.jdbc(), cluster, clock),
+                new PeriodRepository(database.jdbc(), cluster),
+                new GrantRepository(database.jdbc(), cluster),
+                new TermsRepository(database.jdbc(), cluster, clock),
                 Accounts.usage(database, cluster));
     }
 
@@ -73,9 +73,9 @@ public final class TestBudgets {
     public static Recomputation closings(
             TestDatabase database, ClusterProperties cluster, Clock clock) {
         return new Closings(
-                new Periods(database.jdbc(), cluster),
-                new GrantBook(database.jdbc(), cluster),
-                new TermsBook(database.jdbc(), cluster, clock),
+                new PeriodRepository(database.jdbc(), cluster),
+                new GrantRepository(database.jdbc(), cluster),
+                new TermsRepository(database.jdbc(), cluster, clock),
                 Accounts.usage(database, cluster));
     }
 

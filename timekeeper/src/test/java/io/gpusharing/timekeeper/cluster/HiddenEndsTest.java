@@ -3,8 +3,8 @@ package io.gpusharing.timekeeper.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.timekeeper.metering.AllocationInterval;
 import io.gpusharing.timekeeper.metering.PodFacts;
-import io.gpusharing.timekeeper.metering.Stay;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
@@ -28,7 +28,8 @@ class HiddenEndsTest {
                         {"name":"first","state":{"terminated":{"finishedAt":"2026-03-01T10:00:01Z"}}}
                         """);
 
-        assertThat(Stay.of(pod, WRITTEN)).isEqualTo(new Stay.Ended(BOUND, WRITTEN, true));
+        assertThat(AllocationInterval.of(pod, WRITTEN))
+                .isEqualTo(new AllocationInterval.Ended(BOUND, WRITTEN, true));
     }
 
     @Test
@@ -44,7 +45,8 @@ class HiddenEndsTest {
                         {"name":"first","state":{"terminated":{"finishedAt":"2026-03-01T10:00:01Z"}}}
                         """);
 
-        assertThat(Stay.of(pod, WRITTEN)).isEqualTo(new Stay.Ended(BOUND, WRITTEN, true));
+        assertThat(AllocationInterval.of(pod, WRITTEN))
+                .isEqualTo(new AllocationInterval.Ended(BOUND, WRITTEN, true));
     }
 
     @Test
@@ -62,7 +64,8 @@ class HiddenEndsTest {
                         """,
                         "");
 
-        assertThat(Stay.of(pod, WRITTEN)).isEqualTo(new Stay.Ended(BOUND, WRITTEN, true));
+        assertThat(AllocationInterval.of(pod, WRITTEN))
+                .isEqualTo(new AllocationInterval.Ended(BOUND, WRITTEN, true));
     }
 
     @Test
@@ -78,8 +81,10 @@ class HiddenEndsTest {
                         {"name":"gpusharing-sidecar","state":{"terminated":{"finishedAt":"2026-03-30T09:59:59Z"}}}
                         """);
 
-        assertThat(Stay.of(pod, WRITTEN))
-                .isEqualTo(new Stay.Ended(BOUND, Instant.parse("2026-03-30T09:59:59Z"), false));
+        assertThat(AllocationInterval.of(pod, WRITTEN))
+                .isEqualTo(
+                        new AllocationInterval.Ended(
+                                BOUND, Instant.parse("2026-03-30T09:59:59Z"), false));
     }
 
     @Test
@@ -96,8 +101,8 @@ class HiddenEndsTest {
                         """,
                         "first");
 
-        assertThat(Stay.of(pod, WRITTEN))
-                .isEqualTo(new Stay.Ended(BOUND, BOUND.plusSeconds(50), false));
+        assertThat(AllocationInterval.of(pod, WRITTEN))
+                .isEqualTo(new AllocationInterval.Ended(BOUND, BOUND.plusSeconds(50), false));
     }
 
     @Test
@@ -113,7 +118,8 @@ class HiddenEndsTest {
                             {"type":"Ready","status":"False","lastTransitionTime":"2026-03-01T10:00:00Z"}]}}
                         """);
 
-        assertThat(Stay.of(pod, WRITTEN)).isEqualTo(new Stay.Ended(BOUND, WRITTEN, true));
+        assertThat(AllocationInterval.of(pod, WRITTEN))
+                .isEqualTo(new AllocationInterval.Ended(BOUND, WRITTEN, true));
     }
 
     private static PodFacts pod(String phase, String conditions, String container, String init) {

@@ -27,7 +27,7 @@ class PodSweepTest {
     private PodSweep sweep;
 
     /** Remembers what was swept. */
-    private static final class Found implements PodFollower {
+    private static final class Found implements PodEventHandler {
 
         final List<List<PodFacts>> sweeps = new ArrayList<>();
 
@@ -37,24 +37,24 @@ class PodSweepTest {
         }
 
         @Override
-        public void swept(List<PodFacts> pods) {
+        public void onResync(List<PodFacts> pods) {
             sweeps.add(pods);
         }
 
         @Override
-        public void listed(List<PodFacts> pods, String position, boolean resuming) {}
+        public void onList(List<PodFacts> pods, String position, boolean resuming) {}
 
         @Override
-        public void changed(PodFacts pod, String position) {}
+        public void onUpdate(PodFacts pod, String position) {}
 
         @Override
-        public void removed(PodFacts pod, String position) {}
+        public void onDelete(PodFacts pod, String position) {}
 
         @Override
-        public void unlabelled(PodFacts pod, String position) {}
+        public void onUnlabelled(PodFacts pod, String position) {}
 
         @Override
-        public void passed(String position) {}
+        public void onBookmark(String position) {}
     }
 
     @BeforeEach

@@ -87,8 +87,8 @@ class PodWatchTest {
                 new PodWatch(
                         api.client(),
                         pod -> {
-                            boolean isNews = "8".equals(pod.getMetadata().getResourceVersion());
-                            boolean fails = isNews && failing.getAndSet(false);
+                            boolean isPodEvent = "8".equals(pod.getMetadata().getResourceVersion());
+                            boolean fails = isPodEvent && failing.getAndSet(false);
                             if (fails) {
                                 api.happen("/pods", event);
                             }
@@ -178,27 +178,27 @@ class PodWatchTest {
     private final class Listener implements PodFeed {
 
         @Override
-        public void listed(List<PodFacts> pods, String position, boolean resuming) {
+        public void onList(List<PodFacts> pods, String position, boolean resuming) {
             listed.complete(pods);
         }
 
         @Override
-        public void changed(PodFacts pod, String position) {
+        public void onUpdate(PodFacts pod, String position) {
             changed.complete(position);
         }
 
         @Override
-        public void removed(PodFacts pod, String position) {
+        public void onDelete(PodFacts pod, String position) {
             left.complete("removed " + pod.name());
         }
 
         @Override
-        public void unlabelled(PodFacts pod, String position) {
+        public void onUnlabelled(PodFacts pod, String position) {
             left.complete("unlabelled %s on %s".formatted(pod.name(), pod.placement().node()));
         }
 
         @Override
-        public void passed(String position) {
+        public void onBookmark(String position) {
             passed.complete(position);
         }
     }

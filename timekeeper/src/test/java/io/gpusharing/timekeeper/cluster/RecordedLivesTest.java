@@ -10,8 +10,8 @@ import io.gpusharing.testing.PodGenerator;
 import io.gpusharing.testing.RandomSeeds;
 import io.gpusharing.testing.RecordedLife;
 import io.gpusharing.testing.RecordedLife.Version;
+import io.gpusharing.timekeeper.metering.AllocationInterval;
 import io.gpusharing.timekeeper.metering.PodFacts;
-import io.gpusharing.timekeeper.metering.Stay;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -47,7 +47,7 @@ class RecordedLivesTest {
     void whoIsToldOfTheRemovedPodAloneChargesTheSame(RecordedLife life) {
         Version last = life.last();
 
-        assertThat(charged(null, Stay.ofRemoved(facts(last), last.at().plus(LATE))))
+        assertThat(charged(null, AllocationInterval.ofRemoved(facts(last), last.at().plus(LATE))))
                 .isEqualTo(AccountingTable.of(life));
     }
 
@@ -84,30 +84,30 @@ class RecordedLivesTest {
     /** As the ledger does: the first begin stands, the last end counts. */
     private static Charged toldAtOnce(RecordedLife life, int first) {
         Instant begin = null;
-        Stay stay = new Stay.None();
+        AllocationInterval allocation = new AllocationInterval.None();
         for (Version version : life.versions().subList(first, life.versions().size())) {
-            Stay now =
+            AllocationInterval now =
                     version.removed()
-                            ? Stay.ofRemoved(facts(version), version.at())
-                            : Stay.of(facts(version), version.at());
-            stay = now instanceof Stay.None ? stay : now;
+                            ? AllocationInterval.ofRemoved(facts(version), version.at())
+                            : AllocationInterval.of(facts(version), version.at());
+            allocation = now instanceof AllocationInterval.None ? allocation : now;
             if (begin == null) {
-                begin = from(stay);
+                begin = from(allocation);
             }
         }
-        return charged(begin, stay);
+        return charged(begin, allocation);
     }
 
-    private static @Nullable Instant from(Stay stay) {
-        return switch (stay) {
-            case Stay.None none -> null;
-            case Stay.Open open -> open.from();
-            case Stay.Ended ended -> ended.from();
+    private static @Nullable Instant from(AllocationInterval allocation) {
+        return switch (allocation) {
+            case AllocationInterval.None none -> null;
+            case AllocationInterval.Open open -> open.from();
+            case AllocationInterval.Ended ended -> ended.from();
         };
     }
 
-    private static Charged charged(@Nullable Instant begin, Stay stay) {
-        var ended = (Stay.Ended) stay;
+    private static Charged charged(@Nullable Instant begin, AllocationInterval allocation) {
+        var ended = (AllocationInterval.Ended) allocation;
         assertThat(ended.begin().estimated()).isFalse();
         Instant from = begin == null ? ended.from() : begin;
         Instant to = ended.to().isBefore(from) ? from : ended.to();

@@ -81,12 +81,12 @@ class PullBreakerTest {
     void anotherImageIsAnotherMatter() {
         fails(1, 0);
         fails(2, 0);
-        breaker.saw(new Failing(pod(3), T, "gpusharing/sidecar:2"), T);
-        breaker.saw(new Done("gpusharing/sidecar:2", T.plusSeconds(5)), T.plusSeconds(5));
+        breaker.onPod(new Failing(pod(3), T, "gpusharing/sidecar:2"), T);
+        breaker.onPod(new Done("gpusharing/sidecar:2", T.plusSeconds(5)), T.plusSeconds(5));
         assertThat(breaker.injection()).isInstanceOf(On.class);
 
         fails(3, 6);
-        breaker.saw(new Done("gpusharing/sidecar:2", T.plusSeconds(7)), T.plusSeconds(7));
+        breaker.onPod(new Done("gpusharing/sidecar:2", T.plusSeconds(7)), T.plusSeconds(7));
 
         assertThat(breaker.injection()).isEqualTo(new Off(IMAGE, T, 3));
     }
@@ -102,7 +102,7 @@ class PullBreakerTest {
         assertThat(breaker.injection()).isEqualTo(new On(T.plusSeconds(30)));
 
         for (int pod = 4; pod <= 6; pod++) {
-            breaker.saw(new Failing(pod(pod), T.plusSeconds(35), IMAGE), T.plusSeconds(50));
+            breaker.onPod(new Failing(pod(pod), T.plusSeconds(35), IMAGE), T.plusSeconds(50));
         }
         assertThat(breaker.injection()).isEqualTo(new Off(IMAGE, T.plusSeconds(50), 3));
     }
@@ -122,7 +122,7 @@ class PullBreakerTest {
     void canBeSwitchedOff() {
         var never = new PullBreaker(0);
         for (int pod = 0; pod < 100; pod++) {
-            never.saw(new Failing(pod(pod), T, IMAGE), T);
+            never.onPod(new Failing(pod(pod), T, IMAGE), T);
         }
 
         assertThat(never.injection()).isInstanceOf(On.class);
@@ -136,11 +136,11 @@ class PullBreakerTest {
     }
 
     private void fails(int pod, long second) {
-        breaker.saw(new Failing(pod(pod), T, IMAGE), T.plusSeconds(second));
+        breaker.onPod(new Failing(pod(pod), T, IMAGE), T.plusSeconds(second));
     }
 
     private void pulls(long second) {
-        breaker.saw(new Done(IMAGE, T.plusSeconds(second)), T.plusSeconds(Math.max(0, second)));
+        breaker.onPod(new Done(IMAGE, T.plusSeconds(second)), T.plusSeconds(Math.max(0, second)));
     }
 
     private static UUID pod(int number) {

@@ -19,23 +19,23 @@ class AbsurdPodsTest {
     @ParameterizedTest
     @ValueSource(longs = {20_000_000, 100_000_000})
     void theyAreChargedAsMuchAsAnyoneIsAndStopNobodyElsesAccounts(long core) {
-        var books =
-                new Books(
+        var ledger =
+                new TestLedger(
                         TEN,
                         monthly("a", TEN, "100", "team-a"),
                         monthly("b", TEN, "100", "team-b"));
         Pods absurd = Pods.waiting("team-a", core, 0).boundAt(TEN);
         Pods usual = Pods.waiting("team-b", 50, 15).boundAt(TEN);
 
-        books.told(absurd);
-        books.told(usual);
-        books.pass(Duration.ofDays(29));
+        ledger.onUpdate(absurd);
+        ledger.onUpdate(usual);
+        ledger.pass(Duration.ofDays(29));
 
-        assertThat(books.stay(absurd).rate()).isEqualTo(ShareRule.MOST);
-        assertThat(books.stay(absurd).shareKnown()).isFalse();
-        assertThat(books.budget("a").standing(books.clock.instant()).word())
+        assertThat(ledger.allocation(absurd).rate()).isEqualTo(ShareRule.MAX_RATE);
+        assertThat(ledger.allocation(absurd).shareKnown()).isFalse();
+        assertThat(ledger.budget("a").standing(ledger.clock.instant()).word())
                 .isEqualTo("OverBudget");
-        assertThat(books.used("b")).isEqualTo(GpuTime.ofMinutes("20880"));
-        assertThat(books.differences()).isEmpty();
+        assertThat(ledger.used("b")).isEqualTo(GpuTime.ofMinutes("20880"));
+        assertThat(ledger.differences()).isEmpty();
     }
 }

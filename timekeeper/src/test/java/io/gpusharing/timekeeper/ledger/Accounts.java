@@ -8,11 +8,11 @@ public final class Accounts {
 
     private Accounts() {}
 
-    public static UsageBook usage(TestDatabase database, ClusterProperties cluster) {
-        return new UsageBook(database.jdbc(), cluster);
+    public static UsageRepository usage(TestDatabase database, ClusterProperties cluster) {
+        return new UsageRepository(database.jdbc(), cluster);
     }
 
-    public static StatementBook statements(TestDatabase database, ClusterProperties cluster) {
-        return new StatementBook(database.jdbc(), cluster);
+    public static StatementRepository statements(TestDatabase database, ClusterProperties cluster) {
+        return new StatementRepository(database.jdbc(), cluster);
     }
 }

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.PeriodRule.Unit;
 import io.gpusharing.testing.RandomSeeds;
+import io.gpusharing.timekeeper.budget.AccountStatement;
 import io.gpusharing.timekeeper.budget.Balances;
 import io.gpusharing.timekeeper.budget.BudgetState;
-import io.gpusharing.timekeeper.budget.Course;
 import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.budget.TestBudgets.Given;
 import io.gpusharing.timekeeper.budget.TestBudgets.Written;
@@ -50,7 +50,7 @@ class AccountsSimulationTest {
         days.everySpanOfThePastAddsUp();
         days.everyBalanceOfThePastIsKnown();
         days.everyStatementOfThePastLeadsFromOneBalanceToAnother();
-        assertThat(days.books.differences()).isEmpty();
+        assertThat(days.ledger.differences()).isEmpty();
     }
 
     private static final class Days {
@@ -61,8 +61,8 @@ class AccountsSimulationTest {
         private final Map<String, String> owners = new TreeMap<>();
         private final Map<String, Given> grants = new TreeMap<>();
         private final List<Pods> running = new ArrayList<>();
-        private final Books books;
-        private final Books twin;
+        private final TestLedger ledger;
+        private final TestLedger twin;
         private Balances balances;
         private int given;
         private int generation = 1;
@@ -70,14 +70,14 @@ class AccountsSimulationTest {
         Days(long seed) {
             random = new Random(seed);
             owners.putAll(Map.of("n1", "a", "n2", "a", "n3", "b"));
-            books = new Books(START, budgets());
-            twin = books.twin();
-            balances = books.balances();
+            ledger = new TestLedger(START, budgets());
+            twin = ledger.twin();
+            balances = ledger.balances();
             known();
         }
 
         private Instant now() {
-            return books.clock.instant();
+            return ledger.clock.instant();
         }
 
         private Written[] budgets() {
@@ -106,12 +106,12 @@ class AccountsSimulationTest {
 
         void live(int steps) {
             for (int i = 0; i < steps; i++) {
-                books.clock.pass(Duration.ofSeconds(random.nextInt(3000)));
-                (random.nextInt(6) == 0 ? twin : books).pass(Duration.ZERO);
+                ledger.clock.pass(Duration.ofSeconds(random.nextInt(3000)));
+                (random.nextInt(6) == 0 ? twin : ledger).pass(Duration.ZERO);
                 paper.close(now());
                 happen();
-                (random.nextInt(6) == 0 ? twin : books).pass(Duration.ZERO);
-                books.pass(Duration.ZERO);
+                (random.nextInt(6) == 0 ? twin : ledger).pass(Duration.ZERO);
+                ledger.pass(Duration.ZERO);
                 compare();
             }
         }
@@ -124,7 +124,7 @@ class AccountsSimulationTest {
                     } else {
                         move();
                     }
-                    books.exist(budgets());
+                    ledger.exist(budgets());
                     twin.exist(budgets());
                     known();
                 }
@@ -134,8 +134,8 @@ class AccountsSimulationTest {
                     if (more) {
                         otherMinutes();
                     }
-                    books.writtenMeanwhile(budgets());
-                    books.clock.pass(Duration.ofSeconds(random.nextInt(3000)));
+                    ledger.writtenMeanwhile(budgets());
+                    ledger.clock.pass(Duration.ofSeconds(random.nextInt(3000)));
                     if (more) {
                         paper.closeAtOnce(now());
                     }
@@ -153,8 +153,8 @@ class AccountsSimulationTest {
         }
 
         private void restart() {
-            books.restart();
-            balances = books.balances();
+            ledger.restart();
+            balances = ledger.balances();
         }
 
         private void otherAllowances() {
@@ -213,7 +213,7 @@ class AccountsSimulationTest {
         }
 
         private void granted() {
-            books.grants(grants.values().toArray(Given[]::new));
+            ledger.grants(grants.values().toArray(Given[]::new));
             twin.grants(grants.values().toArray(Given[]::new));
         }
 
@@ -237,8 +237,8 @@ class AccountsSimulationTest {
         }
 
         private void tell(Pods pod, @Nullable Instant end) {
-            books.told(pod);
-            twin.told(pod);
+            ledger.onUpdate(pod);
+            twin.onUpdate(pod);
             paper.tell(
                     pod.uid(),
                     new Told(
@@ -250,7 +250,7 @@ class AccountsSimulationTest {
 
         private void compare() {
             for (String name : BUDGETS) {
-                BudgetState state = books.budget(name);
+                BudgetState state = ledger.budget(name);
                 PaperAccounts.Balance expected = paper.balance(name, now());
                 assertThat(
                                 new PaperAccounts.Balance(
@@ -267,9 +267,9 @@ class AccountsSimulationTest {
         /** Whatever span is asked for, its use is there, from hours and entries. */
         void everySpanOfThePastAddsUp() {
             List.copyOf(running).forEach(pod -> end());
-            books.pass(Duration.ofMinutes(1));
+            ledger.pass(Duration.ofMinutes(1));
             paper.close(now());
-            var usage = new UsageBook(books.database.jdbc(), Books.CLUSTER);
+            var usage = new UsageRepository(ledger.database.jdbc(), TestLedger.CLUSTER);
             long length = Duration.between(START, now()).toSeconds();
             for (int i = 0; i < 60; i++) {
                 Instant from = START.plusSeconds(random.nextLong(length));
@@ -310,18 +310,19 @@ class AccountsSimulationTest {
                 Instant end = to.isBefore(now()) ? to : now();
                 for (String name : BUDGETS) {
                     Balances.Stretch stretch = balances.stretch(name, from, end).orElseThrow();
-                    Course course = Objects.requireNonNull(stretch.course());
-                    assertThat(course.balance())
+                    AccountStatement statement = Objects.requireNonNull(stretch.statement());
+                    assertThat(statement.balance())
                             .as("left of %s after [%s, %s)", name, from, end)
                             .isEqualTo(new GpuTime(paper.balance(name, end, now()).remaining()));
                     assertThat(
-                                    course.opening().microGpuSeconds()
-                                            + course.credits().stream()
-                                                    .mapToLong(Course.Credit::amount)
+                                    statement.opening().microGpuSeconds()
+                                            + statement.changes().stream()
+                                                    .mapToLong(
+                                                            AccountStatement.BalanceChange::amount)
                                                     .sum()
                                             - stretch.total().microGpuSeconds())
                             .as("what %s opened with, was given and used", name)
-                            .isEqualTo(course.closing().microGpuSeconds());
+                            .isEqualTo(statement.closing().microGpuSeconds());
                 }
             }
         }

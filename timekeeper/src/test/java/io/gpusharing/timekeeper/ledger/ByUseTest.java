@@ -23,7 +23,7 @@ class ByUseTest {
     private static final Duration A_MINUTE = Duration.ofMinutes(1);
     private static final Written BUDGET = monthly("a", TEN, "1000", "team-a").byUse();
 
-    private final Books books = new Books(TEN, BUDGET);
+    private final TestLedger ledger = new TestLedger(TEN, BUDGET);
     private final Pods pod = Pods.waiting("team-a", 50, 15).boundAt(TEN);
 
     private static GpuTime minutes(String minutes) {
@@ -32,34 +32,34 @@ class ByUseTest {
 
     @Test
     void anIdlePodCostsTheFloorOnceItsAgentHasSaidSo() {
-        books.told(pod);
-        books.measured(pod, 0, 1200);
+        ledger.onUpdate(pod);
+        ledger.measured(pod, 0, 1200);
 
-        books.pass(Duration.ofMinutes(20).plus(A_MINUTE));
+        ledger.pass(Duration.ofMinutes(20).plus(A_MINUTE));
 
         // 20 minutes at a tenth of its half, and one that is not settled yet.
-        assertThat(books.charged(pod)).isEqualTo(minutes("1.5"));
-        assertThat(books.used("a")).isEqualTo(minutes("1.5"));
-        assertThat(books.differences()).isEmpty();
+        assertThat(ledger.charged(pod)).isEqualTo(minutes("1.5"));
+        assertThat(ledger.used("a")).isEqualTo(minutes("1.5"));
+        assertThat(ledger.differences()).isEmpty();
     }
 
     @Test
     void withoutAnAgentItIsChargedByItsAllocationAndTheBudgetSaysSo() {
-        books.told(pod);
+        ledger.onUpdate(pod);
 
-        books.pass(Duration.ofMinutes(21));
+        ledger.pass(Duration.ofMinutes(21));
 
-        assertThat(books.charged(pod)).isEqualTo(minutes("10.5"));
-        assertThat(books.budget("a").unmeasured()).isEqualTo(1);
+        assertThat(ledger.charged(pod)).isEqualTo(minutes("10.5"));
+        assertThat(ledger.budget("a").unmeasured()).isEqualTo(1);
     }
 
     @Test
     void aNewBudgetKnowsWithItsFirstSettlementWhetherItsPodsAreMeasured() {
-        Books later = new Books(TEN, monthly("b", TEN, "1000", "team-b"));
+        TestLedger later = new TestLedger(TEN, monthly("b", TEN, "1000", "team-b"));
         later.pass(A_MINUTE);
 
         later.exist(BUDGET);
-        later.told(pod);
+        later.onUpdate(pod);
         later.pass(A_MINUTE);
         assertThat(later.budget("a").unmeasured()).isNull();
 
@@ -69,68 +69,68 @@ class ByUseTest {
 
     @Test
     void noPodIsCalledUnmeasuredOnceAllHaveEnded() {
-        books.told(pod);
-        books.pass(Duration.ofMinutes(11));
+        ledger.onUpdate(pod);
+        ledger.pass(Duration.ofMinutes(11));
 
-        books.told(pod.finishedAt(TEN.plus(Duration.ofMinutes(11))));
-        books.pass(A_MINUTE);
+        ledger.onUpdate(pod.finishedAt(TEN.plus(Duration.ofMinutes(11))));
+        ledger.pass(A_MINUTE);
 
-        assertThat(books.budget("a").unmeasured()).isZero();
+        assertThat(ledger.budget("a").unmeasured()).isZero();
     }
 
     @Test
     void aPodWhoseAgentCameLaterIsNoLongerCalledUnmeasured() {
-        books.told(pod);
-        books.pass(Duration.ofMinutes(11));
-        assertThat(books.budget("a").unmeasured()).isEqualTo(1);
+        ledger.onUpdate(pod);
+        ledger.pass(Duration.ofMinutes(11));
+        assertThat(ledger.budget("a").unmeasured()).isEqualTo(1);
 
-        books.measured(pod, 0, 1200);
-        books.pass(Duration.ofMinutes(10));
-        assertThat(books.budget("a").unmeasured()).isZero();
+        ledger.measured(pod, 0, 1200);
+        ledger.pass(Duration.ofMinutes(10));
+        assertThat(ledger.budget("a").unmeasured()).isZero();
     }
 
     @Test
     void timeThatNobodyMeasuredIsChargedByAllocation() {
-        books.told(pod);
-        books.measured(pod, 0, 600);
+        ledger.onUpdate(pod);
+        ledger.measured(pod, 0, 600);
 
-        books.pass(Duration.ofMinutes(20).plusSeconds(30));
+        ledger.pass(Duration.ofMinutes(20).plusSeconds(30));
 
-        assertThat(books.charged(pod)).isEqualTo(minutes("5.75"));
+        assertThat(ledger.charged(pod)).isEqualTo(minutes("5.75"));
     }
 
     @Test
     void aReportThatComesAfterThePodHasEndedStillCounts() {
-        books.told(pod);
-        books.pass(Duration.ofMinutes(15));
-        books.told(pod.finishedAt(TEN.plus(Duration.ofMinutes(15))));
-        books.pass(Duration.ofMinutes(10));
-        assertThat(books.charged(pod)).isEqualTo(minutes("7.5"));
+        ledger.onUpdate(pod);
+        ledger.pass(Duration.ofMinutes(15));
+        ledger.onUpdate(pod.finishedAt(TEN.plus(Duration.ofMinutes(15))));
+        ledger.pass(Duration.ofMinutes(10));
+        assertThat(ledger.charged(pod)).isEqualTo(minutes("7.5"));
 
-        books.measured(pod, 0, 900);
-        books.pass(Duration.ofMinutes(10));
+        ledger.measured(pod, 0, 900);
+        ledger.pass(Duration.ofMinutes(10));
 
-        assertThat(books.charged(pod)).isEqualTo(minutes("0.75"));
-        assertThat(books.differences()).isEmpty();
+        assertThat(ledger.charged(pod)).isEqualTo(minutes("0.75"));
+        assertThat(ledger.differences()).isEmpty();
     }
 
     @Test
     void anEndThatIsToldLateTakesBackWhatWasChargedAndWhatWasMeasuredOfIt() {
-        books.told(pod);
-        books.measured(pod, 0, 1200);
-        books.pass(Duration.ofMinutes(21));
+        ledger.onUpdate(pod);
+        ledger.measured(pod, 0, 1200);
+        ledger.pass(Duration.ofMinutes(21));
 
-        books.told(pod.finishedAt(TEN.plus(Duration.ofMinutes(7))));
-        books.pass(Duration.ofMinutes(10));
+        ledger.onUpdate(pod.finishedAt(TEN.plus(Duration.ofMinutes(7))));
+        ledger.pass(Duration.ofMinutes(10));
 
-        assertThat(books.charged(pod)).isEqualTo(minutes("0.35"));
-        assertThat(books.differences()).isEmpty();
+        assertThat(ledger.charged(pod)).isEqualTo(minutes("0.35"));
+        assertThat(ledger.differences()).isEmpty();
     }
 
     @Test
     void aBudgetThatBeginsToChargeByUseDoesSoFromThenOn() {
-        Books later = new Books(TEN, monthly("a", TEN, "1000", "team-a"));
-        later.told(pod);
+        TestLedger later = new TestLedger(TEN, monthly("a", TEN, "1000", "team-a"));
+        later.onUpdate(pod);
         later.measured(pod, 300, 600);
         later.pass(Duration.ofMinutes(10));
 
@@ -145,22 +145,23 @@ class ByUseTest {
     @Test
     void ofTwoGpusOfWhichOneIsMeasuredHalfTheTimeIsMeasured() {
         Pods two = Pods.waiting("team-a", 200, 0).boundAt(TEN);
-        books.told(two);
-        books.measured(two, 0, 1200);
+        ledger.onUpdate(two);
+        ledger.measured(two, 0, 1200);
 
-        books.pass(Duration.ofMinutes(20).plus(A_MINUTE));
+        ledger.pass(Duration.ofMinutes(20).plus(A_MINUTE));
 
         // 10 minutes of both, 10 minutes idle, and one minute that is not settled yet.
-        assertThat(books.charged(two)).isEqualTo(minutes("24"));
+        assertThat(ledger.charged(two)).isEqualTo(minutes("24"));
     }
 
     @Test
     void whatIsMeasuredAfterAPeriodsEdgeChangesNothingBeforeIt() {
         Instant edge = Instant.parse("2026-03-02T18:30:00Z");
-        var indian = new Books(TEN, BUDGET.every(Unit.Day, "Asia/Kolkata", "2026-01-01T00:00:00"));
+        var indian =
+                new TestLedger(TEN, BUDGET.every(Unit.Day, "Asia/Kolkata", "2026-01-01T00:00:00"));
         Pods late = Pods.waiting("team-a", 50, 15).boundAt(edge.minusSeconds(900));
         indian.pass(Duration.between(TEN, late.scheduled()));
-        indian.told(late);
+        indian.onUpdate(late);
         indian.pass(Duration.ofMinutes(30));
 
         indian.measured(late, 0, 1800);
@@ -178,17 +179,17 @@ class ByUseTest {
 
     @Test
     void twoTimekeepersByMistakeSettleOnce() {
-        books.told(pod);
-        books.measured(pod, 0, 1200);
-        Books twin = books.twin();
-        books.pass(Duration.ofMinutes(21));
+        ledger.onUpdate(pod);
+        ledger.measured(pod, 0, 1200);
+        TestLedger twin = ledger.twin();
+        ledger.pass(Duration.ofMinutes(21));
 
         twin.measured(pod, 0, 1200);
         twin.pass(Duration.ZERO);
 
-        books.restart();
-        assertThat(books.charged(pod)).isEqualTo(minutes("1.5"));
-        assertThat(books.differences()).isEmpty();
+        ledger.restart();
+        assertThat(ledger.charged(pod)).isEqualTo(minutes("1.5"));
+        assertThat(ledger.differences()).isEmpty();
     }
 
     /** Whenever and how often it is settled, in the end it is what the counters say. */
@@ -196,31 +197,31 @@ class ByUseTest {
     @RandomSeeds(8)
     void whateverComesLateOrTwiceInTheEndItIsWhatWasMeasured(long seed) {
         Random random = new Random(seed);
-        books.told(pod);
+        ledger.onUpdate(pod);
         double busy = 0;
         long covered = 0;
-        while (books.clock.instant().isBefore(TEN.plus(Duration.ofHours(5)))) {
-            books.pass(Duration.ofSeconds(random.nextInt(2000)));
-            long held = Duration.between(TEN, books.clock.instant()).toSeconds();
+        while (ledger.clock.instant().isBefore(TEN.plus(Duration.ofHours(5)))) {
+            ledger.pass(Duration.ofSeconds(random.nextInt(2000)));
+            long held = Duration.between(TEN, ledger.clock.instant()).toSeconds();
             if (random.nextInt(3) > 0) {
                 covered = Math.max(covered, random.nextLong(held + 1));
                 busy = Math.max(busy, random.nextDouble() * covered);
-                books.measured(pod, busy, covered);
+                ledger.measured(pod, busy, covered);
             }
             if (random.nextInt(5) == 0) {
-                books.restart();
+                ledger.restart();
             }
         }
-        long held = Duration.between(TEN, books.clock.instant()).toSeconds();
-        books.told(pod.finishedAt(books.clock.instant()));
-        books.pass(Duration.ofMinutes(11));
+        long held = Duration.between(TEN, ledger.clock.instant()).toSeconds();
+        ledger.onUpdate(pod.finishedAt(ledger.clock.instant()));
+        ledger.pass(Duration.ofMinutes(11));
 
         long due =
                 new UseRule(10)
                         .due(500_000, 500_000, held, covered * 1_000_000, (long) (busy * 1_000_000))
                         .microGpuSeconds();
         // Less than a micro-GPU over the last entry stays.
-        assertThat(books.charged(pod).microGpuSeconds()).isBetween(due - 3600, due + 3600);
-        assertThat(books.differences()).isEmpty();
+        assertThat(ledger.charged(pod).microGpuSeconds()).isBetween(due - 3600, due + 3600);
+        assertThat(ledger.differences()).isEmpty();
     }
 }

@@ -30,16 +30,16 @@ class ClosedPeriodsTest {
     private static final Instant TEN = FRIDAY.plus(Duration.ofHours(10));
     private static final Duration DAY = Duration.ofDays(1);
 
-    private @Nullable Books kept;
+    private @Nullable TestLedger kept;
 
     private static Written daily(String name, String minutes, int generation) {
         return budget(name, FRIDAY, minutes, Unit.Day, "UTC", "30", 25, "team-" + name)
                 .ofGeneration(generation);
     }
 
-    private Books books() {
+    private TestLedger ledger() {
         if (kept == null) {
-            kept = new Books(FRIDAY, daily("a", "100", 1), daily("b", "100", 1));
+            kept = new TestLedger(FRIDAY, daily("a", "100", 1), daily("b", "100", 1));
         }
         return kept;
     }
@@ -49,16 +49,16 @@ class ClosedPeriodsTest {
     }
 
     private void used(String namespace, Instant from, long minutes) {
-        books().clock.set(from);
+        ledger().clock.set(from);
         Pods pod = Pods.waiting(namespace, 100, 0).boundAt(from);
-        books().told(pod);
-        books().pass(Duration.ofMinutes(minutes));
-        books().told(pod.finishedAt(from.plus(Duration.ofMinutes(minutes))));
+        ledger().onUpdate(pod);
+        ledger().pass(Duration.ofMinutes(minutes));
+        ledger().onUpdate(pod.finishedAt(from.plus(Duration.ofMinutes(minutes))));
     }
 
     private void until(Instant instant) {
-        books().clock.set(instant);
-        books().pass(Duration.ZERO);
+        ledger().clock.set(instant);
+        ledger().pass(Duration.ZERO);
     }
 
     /** Three days, kept once for whoever changes nothing for good. */
@@ -73,7 +73,7 @@ class ClosedPeriodsTest {
 
     private void threeDays() {
         until(TEN);
-        books().grants(grant("more", TEN, FRIDAY.plus(DAY.multipliedBy(5))));
+        ledger().grants(grant("more", TEN, FRIDAY.plus(DAY.multipliedBy(5))));
         used("team-a", TEN, 130);
         used("team-b", TEN.plusSeconds(10_000), 200);
         until(FRIDAY.plus(DAY).plusSeconds(7_200));
@@ -82,10 +82,10 @@ class ClosedPeriodsTest {
     }
 
     private List<Difference> after(String change) {
-        return new TransactionTemplate(books().database.transactions())
+        return new TransactionTemplate(ledger().database.transactions())
                 .execute(status -> {
-                    books().database.jdbc().sql(change).update();
-                    List<Difference> found = books().differences();
+                    ledger().database.jdbc().sql(change).update();
+                    List<Difference> found = ledger().differences();
                     status.setRollbackOnly();
                     return found;
                 });
@@ -114,7 +114,7 @@ class ClosedPeriodsTest {
                     update budget_terms set allowance = allowance + 60000000 where budget = 'b'            | b 2026-03-28T00:00:00Z debt
                     """)
     void everyNumberOfAPeriodThatIsChangedLostOrInventedIsNamed(String change, String where) {
-        assertThat(Sound.LEDGER.books().differences()).isEmpty();
+        assertThat(Sound.LEDGER.ledger().differences()).isEmpty();
 
         assertThat(Sound.LEDGER.after(change))
                 .extracting(Difference::kind, Difference::where)
@@ -143,28 +143,28 @@ class ClosedPeriodsTest {
                                 delete from charge where budget = 'b'
                                 """))
                 .extracting(Difference::kind)
-                .contains("stay", "period");
+                .contains("allocation", "period");
     }
 
     @Test
     void whatWasToldLateCountsInThePeriodThatWasOpenThen() {
         until(TEN);
         Pods pod = Pods.waiting("team-a", 100, 0).boundAt(TEN);
-        books().told(pod);
+        ledger().onUpdate(pod);
         until(FRIDAY.plus(DAY).plusSeconds(7_200));
-        books().told(pod.finishedAt(TEN.plusSeconds(600)));
+        ledger().onUpdate(pod.finishedAt(TEN.plusSeconds(600)));
         until(FRIDAY.plus(DAY.multipliedBy(3)));
 
-        assertThat(books().differences()).isEmpty();
+        assertThat(ledger().differences()).isEmpty();
     }
 
     @Test
     void termsThatWereSeenAfterTheClosingDoNotCount() {
         threeDays();
-        books().exist(daily("a", "7", 2), daily("b", "500", 2));
-        books().pass(Duration.ofHours(1));
+        ledger().exist(daily("a", "7", 2), daily("b", "500", 2));
+        ledger().pass(Duration.ofHours(1));
 
-        assertThat(books().differences()).isEmpty();
+        assertThat(ledger().differences()).isEmpty();
         // By the new terms nobody would owe anything.
         assertThat(
                         after(
@@ -178,16 +178,16 @@ class ClosedPeriodsTest {
         until(TEN);
         Given sooner = grant("sooner", TEN, FRIDAY.plus(DAY.multipliedBy(4)));
         Given later = grant("later", TEN, FRIDAY.plus(DAY.multipliedBy(9)));
-        books().grants(sooner, later);
+        ledger().grants(sooner, later);
         used("team-a", TEN, 130);
         until(FRIDAY.plus(DAY).plusSeconds(7_200));
-        assertThat(books().differences()).isEmpty();
+        assertThat(ledger().differences()).isEmpty();
 
         // Now it would have been used before the other.
-        books().grants(sooner);
-        books().pass(Duration.ofHours(1));
+        ledger().grants(sooner);
+        ledger().pass(Duration.ofHours(1));
 
-        assertThat(books().differences()).isEmpty();
+        assertThat(ledger().differences()).isEmpty();
     }
 
     @Test
@@ -195,23 +195,23 @@ class ClosedPeriodsTest {
         used("team-a", TEN, 130);
         until(FRIDAY.plus(DAY).plusSeconds(7_200));
 
-        books().grants(grant("unseen", TEN, FRIDAY.plus(DAY.multipliedBy(4))));
-        books().pass(DAY);
+        ledger().grants(grant("unseen", TEN, FRIDAY.plus(DAY.multipliedBy(4))));
+        ledger().pass(DAY);
 
-        assertThat(books().differences()).isEmpty();
+        assertThat(ledger().differences()).isEmpty();
     }
 
     @Test
     void aBudgetThatWasDeletedForDaysAndMadeAnewWithOtherTermsIsClosedByThoseItHad() {
         used("team-a", TEN, 30);
-        books().exist(daily("b", "100", 1));
+        ledger().exist(daily("b", "100", 1));
         until(FRIDAY.plus(DAY.multipliedBy(3)));
 
-        books().exist(
+        ledger().exist(
                         daily("b", "100", 1),
                         budget(
                                         "a",
-                                        books().clock.instant(),
+                                        ledger().clock.instant(),
                                         "9",
                                         Unit.Week,
                                         "UTC",
@@ -219,29 +219,29 @@ class ClosedPeriodsTest {
                                         0,
                                         "team-a")
                                 .ofGeneration(2));
-        books().pass(Duration.ofHours(3));
+        ledger().pass(Duration.ofHours(3));
 
-        assertThat(books().differences()).isEmpty();
-        assertThat(books().budget("a").period().end()).isEqualTo(FRIDAY.plus(DAY.multipliedBy(4)));
+        assertThat(ledger().differences()).isEmpty();
+        assertThat(ledger().budget("a").period().end()).isEqualTo(FRIDAY.plus(DAY.multipliedBy(4)));
     }
 
     @Test
     void termsThatChangedTwiceInAnOutageOfTheLeaderCloseEachTheirOwnPeriods() {
         used("team-b", TEN, 300);
-        Books other = books().twin();
+        TestLedger other = ledger().twin();
         until(FRIDAY.plus(DAY.minusHours(1)));
-        books().clock.set(FRIDAY.plus(DAY).plus(Duration.ofHours(5)));
+        ledger().clock.set(FRIDAY.plus(DAY).plus(Duration.ofHours(5)));
         other.sees(daily("a", "100", 1), daily("b", "200", 2));
-        books().clock.set(FRIDAY.plus(DAY.multipliedBy(2)).plus(Duration.ofHours(5)));
+        ledger().clock.set(FRIDAY.plus(DAY.multipliedBy(2)).plus(Duration.ofHours(5)));
 
-        books().writtenMeanwhile(daily("a", "100", 1), daily("b", "100", 3));
-        books().restart();
-        books().pass(Duration.ofHours(2));
+        ledger().writtenMeanwhile(daily("a", "100", 1), daily("b", "100", 3));
+        ledger().restart();
+        ledger().pass(Duration.ofHours(2));
 
-        assertThat(books().differences()).isEmpty();
+        assertThat(ledger().differences()).isEmpty();
         // By 200 minutes, what is left of Saturday's allowance after its debt is rolled over.
         assertThat(
-                        books().database
+                        ledger().database
                                 .jdbc()
                                 .sql(
                                         "select debt, rolled_over from budget_period where budget = 'b' order by period_start")
@@ -253,22 +253,22 @@ class ClosedPeriodsTest {
     @Test
     void anUnlimitedBudgetWhosePeriodsWereCutAnewInAnOutageIsNoDifference() {
         Written unlimited = monthly("c", FRIDAY, null, "team-c");
-        books().exist(unlimited);
-        books().pass(Duration.ofHours(1));
+        ledger().exist(unlimited);
+        ledger().pass(Duration.ofHours(1));
 
-        books().clock.set(Instant.parse("2026-04-01T05:00:00Z"));
-        books().writtenMeanwhile(unlimited.every(Unit.Day, "Asia/Tokyo", "2026-01-01T00:00:00"));
-        books().restart();
+        ledger().clock.set(Instant.parse("2026-04-01T05:00:00Z"));
+        ledger().writtenMeanwhile(unlimited.every(Unit.Day, "Asia/Tokyo", "2026-01-01T00:00:00"));
+        ledger().restart();
         until(Instant.parse("2026-05-02T00:00:00Z"));
 
-        assertThat(books().differences()).isEmpty();
+        assertThat(ledger().differences()).isEmpty();
     }
 
     @Test
     void whatRetentionDroppedCannotBeRecomputedAndIsNoDifference() {
         used("team-a", TEN.plusSeconds(1), 130);
         until(Instant.parse("2026-05-31T00:00:00Z"));
-        books().database
+        ledger().database
                 .jdbc()
                 .sql(
                         """
@@ -277,6 +277,6 @@ class ClosedPeriodsTest {
                         """)
                 .update();
 
-        assertThat(books().differences()).isEmpty();
+        assertThat(ledger().differences()).isEmpty();
     }
 }

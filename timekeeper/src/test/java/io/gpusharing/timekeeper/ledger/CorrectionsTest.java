@@ -7,8 +7,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.testing.RandomSeeds;
-import io.gpusharing.timekeeper.ledger.Posting.Heard;
-import io.gpusharing.timekeeper.metering.Stay.Ended;
+import io.gpusharing.timekeeper.ledger.Posting.FeedPosition;
+import io.gpusharing.timekeeper.metering.AllocationInterval.Ended;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Duration;
 import java.time.Instant;
@@ -37,14 +37,14 @@ class CorrectionsTest {
     @RandomSeeds(6)
     void eachSecondCostsWhatTheLastOrderSaysHoweverOftenItIsCorrected(long seed) {
         Random random = new Random(seed);
-        var books = new Books(TEN, monthly("a", TEN, "6000", "team-a"));
-        var corrections = new Corrections(books.database.jdbc(), Books.CLUSTER);
+        var ledger = new TestLedger(TEN, monthly("a", TEN, "6000", "team-a"));
+        var corrections = new Corrections(ledger.database.jdbc(), TestLedger.CLUSTER);
         Pods pod = Pods.waiting("team-a", 50, 15).boundAt(TEN);
-        books.told(pod);
-        books.pass(Duration.ofMinutes(200));
+        ledger.onUpdate(pod);
+        ledger.pass(Duration.ofMinutes(200));
         // Three full hours are posted by then; an earlier end takes some of them back.
         int seconds = 9_000 + random.nextInt(3_000);
-        books.told(pod.finishedAt(TEN.plusSeconds(seconds)));
+        ledger.onUpdate(pod.finishedAt(TEN.plusSeconds(seconds)));
         long[] due = new long[seconds];
         Arrays.fill(due, 500_000);
 
@@ -60,12 +60,12 @@ class CorrectionsTest {
             Arrays.fill(due, from, to, rate);
 
             long cost = Arrays.stream(due).sum();
-            assertThat(books.charged(pod).microGpuSeconds()).isEqualTo(cost).isNotNegative();
+            assertThat(ledger.charged(pod).microGpuSeconds()).isEqualTo(cost).isNotNegative();
         }
 
-        books.restart();
-        assertThat(books.used("a").microGpuSeconds()).isEqualTo(Arrays.stream(due).sum());
-        assertThat(books.differences()).isEmpty();
+        ledger.restart();
+        assertThat(ledger.used("a").microGpuSeconds()).isEqualTo(Arrays.stream(due).sum());
+        assertThat(ledger.differences()).isEmpty();
         assertThat(
                         corrections.write(
                                 new CorrectionOrder(
@@ -86,10 +86,10 @@ class CorrectionsTest {
 
         // What people said of the time after its end goes with that time.
         int earlier = random.nextInt(seconds);
-        books.told(pod.finishedAt(TEN.plusSeconds(earlier)));
-        assertThat(books.charged(pod).microGpuSeconds())
+        ledger.onUpdate(pod.finishedAt(TEN.plusSeconds(earlier)));
+        assertThat(ledger.charged(pod).microGpuSeconds())
                 .isEqualTo(Arrays.stream(due, 0, earlier).sum());
-        assertThat(books.differences()).isEmpty();
+        assertThat(ledger.differences()).isEmpty();
     }
 
     @Test
@@ -110,23 +110,29 @@ class CorrectionsTest {
     /** A pod of three posted hours, which a leader of before takes for ended after the first. */
     private static final class Sleepers {
 
-        private final Books books = new Books(TEN, monthly("a", TEN, "6000", "team-a"));
+        private final TestLedger ledger = new TestLedger(TEN, monthly("a", TEN, "6000", "team-a"));
         private final Corrections corrections =
-                new Corrections(books.database.jdbc(), Books.CLUSTER);
+                new Corrections(ledger.database.jdbc(), TestLedger.CLUSTER);
         private final TransactionTemplate transaction =
-                new TransactionTemplate(books.database.transactions());
-        private final Ledger ledger = new Ledger(books.database.jdbc(), transaction, Books.CLUSTER);
+                new TransactionTemplate(ledger.database.transactions());
+        private final Ledger rows =
+                new Ledger(ledger.database.jdbc(), transaction, TestLedger.CLUSTER);
         private final Pods pod = Pods.waiting("team-a", 50, 15).boundAt(TEN);
         private final Instant end = TEN.plus(Duration.ofHours(1));
         private final Posting drawnUp;
 
         Sleepers() {
-            books.told(pod);
-            books.pass(Duration.ofMinutes(200));
-            PodStay stay = books.stay(pod);
-            var draft = new Draft(uid -> stay, new Holders(), books.budgets(), TEN);
-            draft.end(stay, new Ended(TEN, end, false), null, ledger.entriesBeyond(pod.uid(), end));
-            drawnUp = draft.posting(Heard.NOTHING);
+            ledger.onUpdate(pod);
+            ledger.pass(Duration.ofMinutes(200));
+            PodAllocation allocation = ledger.allocation(pod);
+            var builder =
+                    new PostingBuilder(uid -> allocation, new Holders(), ledger.budgets(), TEN);
+            builder.end(
+                    allocation,
+                    new Ended(TEN, end, false),
+                    null,
+                    rows.entriesBeyond(pod.uid(), end));
+            drawnUp = builder.posting(FeedPosition.NOTHING);
         }
 
         List<Corrections.Written> giveAllBack() {
@@ -142,11 +148,11 @@ class CorrectionsTest {
         var it = new Sleepers();
         it.giveAllBack();
 
-        assertThatThrownBy(() -> it.ledger.post(it.drawnUp)).isInstanceOf(OutOfStepException.class);
-        it.books.told(it.pod.finishedAt(it.end));
+        assertThatThrownBy(() -> it.rows.post(it.drawnUp)).isInstanceOf(OutOfStepException.class);
+        it.ledger.onUpdate(it.pod.finishedAt(it.end));
 
-        assertThat(it.books.charged(it.pod)).isEqualTo(GpuTime.ZERO);
-        assertThat(it.books.differences()).isEmpty();
+        assertThat(it.ledger.charged(it.pod)).isEqualTo(GpuTime.ZERO);
+        assertThat(it.ledger.differences()).isEmpty();
     }
 
     @Test
@@ -156,22 +162,22 @@ class CorrectionsTest {
         try (var replica = Executors.newVirtualThreadPerTaskExecutor()) {
             Future<?> correction =
                     it.transaction.execute(status -> {
-                        it.ledger.post(it.drawnUp);
+                        it.rows.post(it.drawnUp);
                         Future<?> asked =
                                 replica.submit(
                                         () -> it.transaction.execute(inner -> it.giveAllBack()));
-                        await().until(() -> asked.isDone() || waitsForALock(it.books));
+                        await().until(() -> asked.isDone() || waitsForALock(it.ledger));
                         return asked;
                     });
             Objects.requireNonNull(correction).get();
         }
 
-        assertThat(it.books.charged(it.pod)).isEqualTo(GpuTime.ZERO);
-        assertThat(it.books.differences()).isEmpty();
+        assertThat(it.ledger.charged(it.pod)).isEqualTo(GpuTime.ZERO);
+        assertThat(it.ledger.differences()).isEmpty();
     }
 
-    private static boolean waitsForALock(Books books) {
-        return books.database
+    private static boolean waitsForALock(TestLedger ledger) {
+        return ledger.database
                 .jdbc()
                 .sql(
                         "select exists(select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock')")

@@ -13,7 +13,7 @@ class ExhaustionTest {
 
     private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
 
-    private final Books books = new Books(TEN, monthly("a", TEN, "10", "team-a"));
+    private final TestLedger ledger = new TestLedger(TEN, monthly("a", TEN, "10", "team-a"));
 
     private static Instant at(String time) {
         return Instant.parse("2026-03-02T10:" + time + "Z");
@@ -25,52 +25,52 @@ class ExhaustionTest {
 
     @Test
     void aBeginThatIsToldLateMovesTheEndToWhereItWas() {
-        books.told(wholeGpu(TEN));
-        books.pass(Duration.ofMinutes(9));
+        ledger.onUpdate(wholeGpu(TEN));
+        ledger.pass(Duration.ofMinutes(9));
 
-        books.told(wholeGpu(at("05:00")));
+        ledger.onUpdate(wholeGpu(at("05:00")));
 
-        assertThat(books.budget("a").exhaustedAt()).isEqualTo(at("07:30"));
+        assertThat(ledger.budget("a").exhaustedAt()).isEqualTo(at("07:30"));
     }
 
     @Test
     void anEndThatIsToldLateMovesTheEndThatWasNoted() {
         Pods third = wholeGpu(TEN);
-        books.told(wholeGpu(TEN));
-        books.told(wholeGpu(TEN));
-        books.told(third);
-        books.pass(Duration.ofMinutes(5));
-        assertThat(books.budget("a").exhaustedAt()).isEqualTo(at("03:20"));
+        ledger.onUpdate(wholeGpu(TEN));
+        ledger.onUpdate(wholeGpu(TEN));
+        ledger.onUpdate(third);
+        ledger.pass(Duration.ofMinutes(5));
+        assertThat(ledger.budget("a").exhaustedAt()).isEqualTo(at("03:20"));
 
-        books.told(third.finishedAt(at("03:00")));
+        ledger.onUpdate(third.finishedAt(at("03:00")));
 
-        assertThat(books.budget("a").exhaustedAt()).isEqualTo(at("03:30"));
+        assertThat(ledger.budget("a").exhaustedAt()).isEqualTo(at("03:30"));
     }
 
     @Test
     void itIsExactToTheMicrosecondAsWhatIsForetold() {
-        books.told(Pods.waiting("team-a", 70, 15).boundAt(TEN));
-        books.pass(Duration.ofMinutes(14));
-        Instant foretold = books.budget("a").exhaustedAt();
+        ledger.onUpdate(Pods.waiting("team-a", 70, 15).boundAt(TEN));
+        ledger.pass(Duration.ofMinutes(14));
+        Instant foretold = ledger.budget("a").exhaustedAt();
 
         Pods other = wholeGpu(at("14:00"));
-        books.told(other);
-        books.pass(Duration.ofMinutes(1));
-        books.told(other.finishedAt(at("14:00")));
+        ledger.onUpdate(other);
+        ledger.pass(Duration.ofMinutes(1));
+        ledger.onUpdate(other.finishedAt(at("14:00")));
 
-        assertThat(books.budget("a").exhaustedAt())
+        assertThat(ledger.budget("a").exhaustedAt())
                 .isEqualTo(foretold)
                 .isEqualTo(at("14:17.142858"));
     }
 
     @Test
     void whatIsPostedByTheHourMovesNothing() {
-        books.told(wholeGpu(TEN));
-        books.pass(Duration.ofMinutes(11));
-        Instant noted = books.budget("a").exhaustedAt();
+        ledger.onUpdate(wholeGpu(TEN));
+        ledger.pass(Duration.ofMinutes(11));
+        Instant noted = ledger.budget("a").exhaustedAt();
 
-        books.pass(Duration.ofMinutes(55));
+        ledger.pass(Duration.ofMinutes(55));
 
-        assertThat(books.budget("a").exhaustedAt()).isEqualTo(noted).isEqualTo(at("10:00"));
+        assertThat(ledger.budget("a").exhaustedAt()).isEqualTo(noted).isEqualTo(at("10:00"));
     }
 }

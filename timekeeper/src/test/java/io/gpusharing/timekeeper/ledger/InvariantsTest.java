@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 
 /**
  * Days in which the timekeeper's clock jumps, administrators change budgets, time zones and grants,
- * news come twice, processes are killed and a second one posts beside the first. The API server's
+ * events come twice, processes are killed and a second one posts beside the first. The API server's
  * timestamps go on as they are.
  */
 class InvariantsTest {
@@ -40,8 +40,8 @@ class InvariantsTest {
         private final Random random;
         private int generation = 1;
         private int given;
-        private final Books books = new Books(START, budget("100", "UTC"));
-        private final Books twin;
+        private final TestLedger ledger = new TestLedger(START, budget("100", "UTC"));
+        private final TestLedger twin;
         private final List<Pods> running = new ArrayList<>();
         private final Map<Pods, Instant> ends = new HashMap<>();
         private Instant now = START;
@@ -51,7 +51,7 @@ class InvariantsTest {
 
         World(long seed) {
             random = new Random(seed);
-            twin = books.twin();
+            twin = ledger.twin();
         }
 
         private Written budget(String minutes, String zone) {
@@ -63,18 +63,18 @@ class InvariantsTest {
         void live(int steps) {
             for (int i = 0; i < steps; i++) {
                 now = now.plusSeconds(random.nextInt(3600));
-                books.clock.set(now.plus(skew));
+                ledger.clock.set(now.plus(skew));
                 happen();
-                (random.nextInt(6) == 0 ? twin : books).pass(Duration.ZERO);
+                (random.nextInt(6) == 0 ? twin : ledger).pass(Duration.ZERO);
                 nothingWrittenHasChanged();
             }
             skew = Duration.ZERO;
-            books.clock.set(now);
+            ledger.clock.set(now);
             List.copyOf(running).forEach(this::end);
-            books.pass(Duration.ofMinutes(1));
+            ledger.pass(Duration.ofMinutes(1));
             everyPodIsChargedItsLife();
             everySecondOfALifeIsChargedAtItsRateAndNoOther();
-            assertThat(books.differences()).isEmpty();
+            assertThat(ledger.differences()).isEmpty();
             whoeverReadsTheLedgerAnewComesToTheSame();
         }
 
@@ -82,16 +82,16 @@ class InvariantsTest {
             switch (random.nextInt(12)) {
                 case 0 -> skew = Duration.ofSeconds(random.nextInt(172_800) - 86_400);
                 case 1 -> skew = Duration.ZERO;
-                case 2 -> books.restart();
+                case 2 -> ledger.restart();
                 case 3 -> {
                     Written edited =
                             budget(
                                     Integer.toString(random.nextInt(300)),
                                     random.nextBoolean() ? "Europe/Berlin" : "Asia/Tokyo");
-                    books.exist(edited);
+                    ledger.exist(edited);
                     twin.exist(edited);
                 }
-                case 4 -> books.grants(new Given("g" + given++, "a", "30", now));
+                case 4 -> ledger.grants(new Given("g" + given++, "a", "30", now));
                 case 5, 6, 7 -> {
                     if (!running.isEmpty()) {
                         end(running.get(random.nextInt(running.size())));
@@ -114,12 +114,12 @@ class InvariantsTest {
 
         /** Sometimes twice, sometimes to both. */
         private void tell(Pods pod) {
-            books.told(pod);
+            ledger.onUpdate(pod);
             if (random.nextInt(4) == 0) {
-                books.told(pod);
+                ledger.onUpdate(pod);
             }
             if (random.nextInt(4) == 0) {
-                twin.told(pod);
+                twin.onUpdate(pod);
             }
         }
 
@@ -127,7 +127,7 @@ class InvariantsTest {
             ends.forEach((pod, end) -> {
                 long seconds = Duration.between(pod.scheduled(), end).toSeconds();
                 long rate = Math.max(pod.core() * 10_000, pod.memory() * 1_000_000 / 60);
-                assertThat(books.charged(pod)).isEqualTo(new GpuTime(rate * seconds));
+                assertThat(ledger.charged(pod)).isEqualTo(new GpuTime(rate * seconds));
             });
         }
 
@@ -145,13 +145,13 @@ class InvariantsTest {
                                     cut as (
                                         select pod_uid, since as at from entry union
                                         select pod_uid, until from entry union
-                                        select pod_uid, held_from from pod_stay),
+                                        select pod_uid, held_from from pod_allocation),
                                     net as (
                                         select c.pod_uid, c.at, coalesce(sum(e.rate), 0) as rate
                                         from cut c left join entry e
                                           on e.pod_uid = c.pod_uid and e.since <= c.at and c.at < e.until
                                         group by c.pod_uid, c.at)
-                                    select concat_ws(' ', n.pod_uid, n.at, n.rate) from net n join pod_stay s using (pod_uid)
+                                    select concat_ws(' ', n.pod_uid, n.at, n.rate) from net n join pod_allocation s using (pod_uid)
                                     where n.rate <> case when n.at >= s.held_from and n.at < s.held_until
                                                          then s.rate else 0 end
                                     """))
@@ -169,19 +169,19 @@ class InvariantsTest {
         }
 
         private Set<String> rows(String sql) {
-            return new HashSet<>(books.database.jdbc().sql(sql).query(String.class).list());
+            return new HashSet<>(ledger.database.jdbc().sql(sql).query(String.class).list());
         }
 
         private void whoeverReadsTheLedgerAnewComesToTheSame() {
-            GpuTime used = books.used("a");
-            var remaining = books.budget("a").remaining(books.clock.instant());
-            var period = books.budget("a").period();
+            GpuTime used = ledger.used("a");
+            var remaining = ledger.budget("a").remaining(ledger.clock.instant());
+            var period = ledger.budget("a").period();
 
-            books.restart();
+            ledger.restart();
 
-            assertThat(books.used("a")).isEqualTo(used);
-            assertThat(books.budget("a").remaining(books.clock.instant())).isEqualTo(remaining);
-            assertThat(books.budget("a").period()).isEqualTo(period);
+            assertThat(ledger.used("a")).isEqualTo(used);
+            assertThat(ledger.budget("a").remaining(ledger.clock.instant())).isEqualTo(remaining);
+            assertThat(ledger.budget("a").period()).isEqualTo(period);
         }
     }
 }

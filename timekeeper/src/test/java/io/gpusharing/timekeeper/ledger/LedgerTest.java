@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.ledger.Posting.AllocationChange;
 import io.gpusharing.timekeeper.ledger.Posting.Correction;
-import io.gpusharing.timekeeper.ledger.Posting.Heard;
-import io.gpusharing.timekeeper.ledger.Posting.Move;
+import io.gpusharing.timekeeper.ledger.Posting.FeedPosition;
 import io.gpusharing.timekeeper.ledger.Verification.Difference;
-import io.gpusharing.timekeeper.testing.OpenStay;
+import io.gpusharing.timekeeper.testing.OpenAllocation;
 import io.gpusharing.timekeeper.testing.SteppingClock;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import java.time.Duration;
@@ -30,50 +30,57 @@ class LedgerTest {
     private final SteppingClock clock = new SteppingClock(TEN);
     private final Ledger ledger =
             new Ledger(database.jdbc(), new TransactionTemplate(database.transactions()), CLUSTER);
-    private final UsageBook usage = new UsageBook(database.jdbc(), CLUSTER);
+    private final UsageRepository usage = new UsageRepository(database.jdbc(), CLUSTER);
     private final Verification verification = Verifications.on(database, CLUSTER, clock, List.of());
 
-    private final PodStay stay =
-            OpenStay.of("team-a", "a", 500_000, new GpuShare(500_000, 250_000), TEN);
+    private final PodAllocation allocation =
+            OpenAllocation.of("team-a", "a", 500_000, new GpuShare(500_000, 250_000), TEN);
 
     LedgerTest() {
         ledger.open(TEN);
     }
 
-    private static Posting posting(List<Move> moves, Entry... charges) {
-        return new Posting(moves, List.of(), List.of(charges), List.of(), List.of(), Heard.NOTHING);
+    private static Posting posting(List<AllocationChange> changes, Entry... charges) {
+        return new Posting(
+                changes, List.of(), List.of(charges), List.of(), List.of(), FeedPosition.NOTHING);
     }
 
     private Entry entry(Instant from, Instant to) {
-        return new Entry(stay.uid(), "team-a", "a", from, to, 500_000);
+        return new Entry(allocation.uid(), "team-a", "a", from, to, 500_000);
     }
 
     @Test
     void aPositionIsKeptWithWhatItLedTo() {
         ledger.post(
                 new Posting(
-                        List.of(new Move(null, stay)),
+                        List.of(new AllocationChange(null, allocation)),
                         List.of(),
                         List.of(),
                         List.of(),
                         List.of(),
-                        new Heard("42", TEN, TEN)));
+                        new FeedPosition("42", TEN, TEN)));
 
         assertThat(ledger.open(TEN.plusSeconds(9)))
                 .isEqualTo(new Ledger.State(TEN, "42", TEN, TEN));
-        assertThat(ledger.openStays()).containsExactly(stay);
+        assertThat(ledger.openAllocations()).containsExactly(allocation);
     }
 
     @Test
     void whoPostsFromAnOldReadingIsRefusedAndWritesNothing() {
-        ledger.post(posting(List.of(new Move(null, stay))));
-        PodStay posted = stay.posted(TEN.plusSeconds(60));
-        ledger.post(posting(List.of(new Move(stay, posted)), entry(TEN, TEN.plusSeconds(60))));
+        ledger.post(posting(List.of(new AllocationChange(null, allocation))));
+        PodAllocation posted = allocation.posted(TEN.plusSeconds(60));
+        ledger.post(
+                posting(
+                        List.of(new AllocationChange(allocation, posted)),
+                        entry(TEN, TEN.plusSeconds(60))));
 
         assertThatThrownBy(() ->
                         ledger.post(
                                 posting(
-                                        List.of(new Move(stay, stay.posted(TEN.plusSeconds(90)))),
+                                        List.of(
+                                                new AllocationChange(
+                                                        allocation,
+                                                        allocation.posted(TEN.plusSeconds(90)))),
                                         entry(TEN.plusSeconds(30), TEN.plusSeconds(90)))))
                 .isInstanceOf(OutOfStepException.class);
         assertThat(usage.posted("a", TEN, null))
@@ -85,7 +92,9 @@ class LedgerTest {
         Instant noon = TEN.plus(Duration.ofHours(2));
         ledger.post(
                 posting(
-                        List.of(new Move(null, stay.posted(noon.plusSeconds(600)))),
+                        List.of(
+                                new AllocationChange(
+                                        null, allocation.posted(noon.plusSeconds(600)))),
                         entry(TEN.plusSeconds(1800), TEN.plusSeconds(3600)),
                         entry(TEN.plusSeconds(3600), noon),
                         entry(noon, noon.plusSeconds(600))));
@@ -99,16 +108,17 @@ class LedgerTest {
     @Test
     void aSoundLedgerHasNoDifference() {
         Instant end = TEN.plusSeconds(50);
-        PodStay ended = stay.posted(TEN.plusSeconds(60)).posted(end).ended(end, false, null);
+        PodAllocation ended =
+                allocation.posted(TEN.plusSeconds(60)).posted(end).ended(end, false, null);
         ledger.post(
                 new Posting(
-                        List.of(new Move(null, ended)),
+                        List.of(new AllocationChange(null, ended)),
                         List.of(),
                         List.of(entry(TEN, TEN.plusSeconds(60))),
                         List.of(
                                 new Correction(
                                         new Entry(
-                                                stay.uid(),
+                                                allocation.uid(),
                                                 "team-a",
                                                 "a",
                                                 end,
@@ -116,7 +126,7 @@ class LedgerTest {
                                                 -500_000),
                                         "it had ended")),
                         List.of(),
-                        Heard.NOTHING));
+                        FeedPosition.NOTHING));
 
         assertThat(verification.run().differences()).isEmpty();
         assertThat(usage.posted("a", TEN, null))
@@ -125,13 +135,16 @@ class LedgerTest {
 
     @Test
     void aRowThatSomebodyChangedIsFound() {
-        PodStay posted = stay.posted(TEN.plusSeconds(60));
-        ledger.post(posting(List.of(new Move(null, posted)), entry(TEN, TEN.plusSeconds(60))));
+        PodAllocation posted = allocation.posted(TEN.plusSeconds(60));
+        ledger.post(
+                posting(
+                        List.of(new AllocationChange(null, posted)),
+                        entry(TEN, TEN.plusSeconds(60))));
 
         database.jdbc().sql("update charge set amount = amount - 1").update();
 
         assertThat(verification.run().differences())
                 .extracting(Difference::kind)
-                .containsExactlyInAnyOrder("amount", "hour", "stay");
+                .containsExactlyInAnyOrder("amount", "hour", "allocation");
     }
 }

@@ -4,7 +4,7 @@ import static io.gpusharing.timekeeper.budget.TestBudgets.budget;
 import static io.gpusharing.timekeeper.budget.TestBudgets.monthly;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.budget.Misread;
+import io.gpusharing.budget.InvalidSpec;
 import io.gpusharing.budget.PeriodRule.Unit;
 import io.gpusharing.budget.Standing.InBudget;
 import io.gpusharing.budget.Standing.Unlimited;
@@ -29,98 +29,102 @@ class NotUnderstoodTest {
 
     @Test
     void aBudgetThatMakesNoSenseIsCountedWithoutALimitAndTheOthersGoOn() {
-        var books = new Books(START, sound, martian);
-        books.told(Pods.waiting("team-a", 100, 60).boundAt(START));
-        books.told(Pods.waiting("team-b", 100, 60).boundAt(START));
+        var ledger = new TestLedger(START, sound, martian);
+        ledger.onUpdate(Pods.waiting("team-a", 100, 60).boundAt(START));
+        ledger.onUpdate(Pods.waiting("team-b", 100, 60).boundAt(START));
 
-        books.pass(Duration.ofMinutes(2));
+        ledger.pass(Duration.ofMinutes(2));
 
-        assertThat(books.used("sound").microGpuSeconds()).isEqualTo(2 * MINUTE);
-        assertThat(books.budget("sound").misread()).isNull();
-        assertThat(books.used("martian").microGpuSeconds()).isEqualTo(2 * MINUTE);
-        assertThat(books.budget("martian").standing(books.clock.instant()))
+        assertThat(ledger.used("sound").microGpuSeconds()).isEqualTo(2 * MINUTE);
+        assertThat(ledger.budget("sound").invalidSpec()).isNull();
+        assertThat(ledger.used("martian").microGpuSeconds()).isEqualTo(2 * MINUTE);
+        assertThat(ledger.budget("martian").standing(ledger.clock.instant()))
                 .isEqualTo(new Unlimited());
-        assertThat(books.budget("martian").misread())
-                .extracting(Misread::field)
+        assertThat(ledger.budget("martian").invalidSpec())
+                .extracting(InvalidSpec::field)
                 .isEqualTo("spec.period.timeZone");
     }
 
     @Test
     void itIsHeldToItsLimitOnceItIsMendedAndForgottenOnceItIsDeleted() {
-        var books = new Books(START, sound, martian);
-        books.told(Pods.waiting("team-b", 100, 60).boundAt(START));
-        books.pass(Duration.ofMinutes(2));
+        var ledger = new TestLedger(START, sound, martian);
+        ledger.onUpdate(Pods.waiting("team-b", 100, 60).boundAt(START));
+        ledger.pass(Duration.ofMinutes(2));
 
-        books.exist(sound, monthly("martian", START, "100", "team-b"));
-        books.pass(Duration.ofMinutes(1));
-        assertThat(books.budget("martian").misread()).isNull();
-        assertThat(books.budget("martian").remaining(books.clock.instant()).orElseThrow().minutes())
+        ledger.exist(sound, monthly("martian", START, "100", "team-b"));
+        ledger.pass(Duration.ofMinutes(1));
+        assertThat(ledger.budget("martian").invalidSpec()).isNull();
+        assertThat(
+                        ledger.budget("martian")
+                                .remaining(ledger.clock.instant())
+                                .orElseThrow()
+                                .minutes())
                 .isEqualTo("97.000");
 
-        books.exist(sound);
-        books.pass(Duration.ofMinutes(1));
-        assertThat(books.differences()).isEmpty();
+        ledger.exist(sound);
+        ledger.pass(Duration.ofMinutes(1));
+        assertThat(ledger.differences()).isEmpty();
     }
 
     @Test
     void aSlipInOneFieldChangesNeitherWhatPodsCostNorWhereAPeriodEnds() {
-        var books =
-                new Books(
+        var ledger =
+                new TestLedger(
                         START,
                         martian.fixed(50, 30),
                         budget(
-                                "lots",
+                                "credits",
                                 START,
-                                "a lot",
+                                "a credit",
                                 Unit.Day,
                                 "Europe/Berlin",
                                 "0",
                                 25,
                                 "team-c"));
-        books.told(Pods.waiting("team-b", 25, 15).boundAt(START));
+        ledger.onUpdate(Pods.waiting("team-b", 25, 15).boundAt(START));
 
-        books.pass(Duration.ofMinutes(2));
+        ledger.pass(Duration.ofMinutes(2));
 
-        assertThat(books.used("martian").microGpuSeconds())
+        assertThat(ledger.used("martian").microGpuSeconds())
                 .as("a quarter of a GPU is half of what counts as one")
                 .isEqualTo(MINUTE);
-        assertThat(books.budget("martian").period().start()).isEqualTo("2026-03-01T00:00:00Z");
-        assertThat(books.budget("lots").misread())
-                .extracting(Misread::field)
+        assertThat(ledger.budget("martian").period().start()).isEqualTo("2026-03-01T00:00:00Z");
+        assertThat(ledger.budget("credits").invalidSpec())
+                .extracting(InvalidSpec::field)
                 .isEqualTo("spec.gpuMinutes");
-        assertThat(books.budget("lots").period().end()).isEqualTo("2026-03-02T23:00:00Z");
+        assertThat(ledger.budget("credits").period().end()).isEqualTo("2026-03-02T23:00:00Z");
     }
 
     @Test
     void whatCountsAsOneGpuIsAWholeOneIfThatIsTheSlip() {
-        var books = new Books(START, monthly("a", START, "100", "team-b").fixed(0, 0));
-        books.told(Pods.waiting("team-b", 50, 30).boundAt(START));
+        var ledger = new TestLedger(START, monthly("a", START, "100", "team-b").fixed(0, 0));
+        ledger.onUpdate(Pods.waiting("team-b", 50, 30).boundAt(START));
 
-        books.pass(Duration.ofMinutes(2));
+        ledger.pass(Duration.ofMinutes(2));
 
-        assertThat(books.used("a").microGpuSeconds()).isEqualTo(MINUTE);
+        assertThat(ledger.used("a").microGpuSeconds()).isEqualTo(MINUTE);
     }
 
     @Test
     void grantsBeyondAllMeasureAreAsGoodAsNoLimitAndStopNobody() {
-        var books = new Books(START, sound, monthly("other", START, "1", "team-b"));
-        books.told(Pods.waiting("team-a", 100, 60).boundAt(START));
-        books.told(Pods.waiting("team-b", 100, 60).boundAt(START));
+        var ledger = new TestLedger(START, sound, monthly("other", START, "1", "team-b"));
+        ledger.onUpdate(Pods.waiting("team-a", 100, 60).boundAt(START));
+        ledger.onUpdate(Pods.waiting("team-b", 100, 60).boundAt(START));
 
-        books.grants(
+        ledger.grants(
                 IntStream.range(0, 160)
                         .mapToObj(i -> new Given("grant-" + i, "sound", "999999999", START))
                         .toArray(Given[]::new));
-        books.pass(Duration.ofMinutes(2));
+        ledger.pass(Duration.ofMinutes(2));
 
-        assertThat(books.budget("sound").standing(books.clock.instant()))
+        assertThat(ledger.budget("sound").standing(ledger.clock.instant()))
                 .isInstanceOf(InBudget.class);
-        assertThat(books.used("sound").microGpuSeconds()).isEqualTo(2 * MINUTE);
-        assertThat(books.used("other").microGpuSeconds()).isEqualTo(2 * MINUTE);
+        assertThat(ledger.used("sound").microGpuSeconds()).isEqualTo(2 * MINUTE);
+        assertThat(ledger.used("other").microGpuSeconds()).isEqualTo(2 * MINUTE);
 
-        books.grants();
-        books.pass(Duration.ofMinutes(1));
-        assertThat(books.budget("sound").remaining(books.clock.instant()).orElseThrow().minutes())
+        ledger.grants();
+        ledger.pass(Duration.ofMinutes(1));
+        assertThat(ledger.budget("sound").remaining(ledger.clock.instant()).orElseThrow().minutes())
                 .as("what was used of the allowance, which comes first by name, stays used")
                 .isEqualTo("97.000");
     }
@@ -130,12 +134,12 @@ class NotUnderstoodTest {
         Instant start = START.plus(Duration.ofMinutes(30));
         Pods pod = Pods.waiting("team-b", 100, 60).boundAt(start);
         Written broken = budget("broken", start, "100", Unit.Day, "UTC", "100", 25, "team-b");
-        var books = new Books(start, monthly("sound", start, "100", "team-a"), broken);
-        books.told(Pods.waiting("team-a", 100, 60).boundAt(start));
-        books.told(pod);
-        books.pass(Duration.ofMinutes(2));
+        var ledger = new TestLedger(start, monthly("sound", start, "100", "team-a"), broken);
+        ledger.onUpdate(Pods.waiting("team-a", 100, 60).boundAt(start));
+        ledger.onUpdate(pod);
+        ledger.pass(Duration.ofMinutes(2));
 
-        books.database
+        ledger.database
                 .jdbc()
                 .sql(
                         """
@@ -144,28 +148,32 @@ class NotUnderstoodTest {
                                 '2026-03-02T10:32:00Z', 'team-b', 'broken', 1, 60)
                         """)
                 .update();
-        books.restart();
-        books.pass(Duration.ofMinutes(3));
+        ledger.restart();
+        ledger.pass(Duration.ofMinutes(3));
 
-        assertThat(books.used("sound").microGpuSeconds()).isEqualTo(5 * MINUTE);
-        assertThat(books.budget("sound").misread()).isNull();
-        assertThat(books.budget("broken").standing(books.clock.instant()))
+        assertThat(ledger.used("sound").microGpuSeconds()).isEqualTo(5 * MINUTE);
+        assertThat(ledger.budget("sound").invalidSpec()).isNull();
+        assertThat(ledger.budget("broken").standing(ledger.clock.instant()))
                 .isEqualTo(new Unlimited());
-        assertThat(Objects.requireNonNull(books.budget("broken").misread()).message())
+        assertThat(Objects.requireNonNull(ledger.budget("broken").invalidSpec()).message())
                 .contains("team-b used", "begins or ends within a second");
 
         // Also a day ends meanwhile, and what it leaves is not lost.
-        books.pass(Duration.ofHours(14));
-        assertThat(books.charged(pod).microGpuSeconds()).isEqualTo((14 * 60 + 5) * MINUTE);
-        assertThat(books.used("sound").microGpuSeconds()).isEqualTo((14 * 60 + 5) * MINUTE);
-        books.database.jdbc().sql("delete from charge where rate = 1").update();
-        books.pass(Duration.ofMinutes(1));
+        ledger.pass(Duration.ofHours(14));
+        assertThat(ledger.charged(pod).microGpuSeconds()).isEqualTo((14 * 60 + 5) * MINUTE);
+        assertThat(ledger.used("sound").microGpuSeconds()).isEqualTo((14 * 60 + 5) * MINUTE);
+        ledger.database.jdbc().sql("delete from charge where rate = 1").update();
+        ledger.pass(Duration.ofMinutes(1));
 
-        assertThat(books.budget("broken").misread()).isNull();
-        assertThat(books.used("broken").microGpuSeconds()).isEqualTo(36 * MINUTE);
-        assertThat(books.budget("broken").remaining(books.clock.instant()).orElseThrow().minutes())
+        assertThat(ledger.budget("broken").invalidSpec()).isNull();
+        assertThat(ledger.used("broken").microGpuSeconds()).isEqualTo(36 * MINUTE);
+        assertThat(
+                        ledger.budget("broken")
+                                .remaining(ledger.clock.instant())
+                                .orElseThrow()
+                                .minutes())
                 .as("100 minutes less a quarter of them, which the day before had overrun")
                 .isEqualTo("39.000");
-        assertThat(books.differences()).isEmpty();
+        assertThat(ledger.differences()).isEmpty();
     }
 }

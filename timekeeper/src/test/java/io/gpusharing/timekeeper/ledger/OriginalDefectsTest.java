@@ -30,8 +30,9 @@ class OriginalDefectsTest {
     private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
     private static final Duration TEN_MINUTES = Duration.ofMinutes(10);
 
-    private final Books books =
-            new Books(TEN, monthly("a", TEN, "150", "team-a"), monthly("b", TEN, "30", "team-b"));
+    private final TestLedger ledger =
+            new TestLedger(
+                    TEN, monthly("a", TEN, "150", "team-a"), monthly("b", TEN, "30", "team-b"));
 
     /** Half a GPU. */
     private static Pods halfAGpu(String namespace, Instant from) {
@@ -49,15 +50,15 @@ class OriginalDefectsTest {
     @Test
     void defect26_usesThatWereCountedAtOnceWereLost() throws Exception {
         List<Pods> pods = Stream.generate(() -> halfAGpu("team-a", TEN)).limit(40).toList();
-        pods.forEach(books::told);
-        List<Books> workers = Stream.generate(books::twin).limit(4).toList();
-        books.clock.pass(TEN_MINUTES);
+        pods.forEach(ledger::onUpdate);
+        List<TestLedger> workers = Stream.generate(ledger::twin).limit(4).toList();
+        ledger.clock.pass(TEN_MINUTES);
 
         try (var threads = Executors.newFixedThreadPool(workers.size())) {
             var work = new ArrayList<Callable<Void>>();
-            for (Books worker : workers) {
+            for (TestLedger worker : workers) {
                 work.add(() -> {
-                    pods.forEach(pod -> worker.told(pod.finishedAt(TEN.plus(TEN_MINUTES))));
+                    pods.forEach(pod -> worker.onUpdate(pod.finishedAt(TEN.plus(TEN_MINUTES))));
                     return null;
                 });
             }
@@ -66,24 +67,25 @@ class OriginalDefectsTest {
             }
         }
 
-        books.restart();
-        assertThat(books.used("a")).isEqualTo(minutes("200"));
-        assertThat(books.differences()).isEmpty();
+        ledger.restart();
+        assertThat(ledger.used("a")).isEqualTo(minutes("200"));
+        assertThat(ledger.differences()).isEmpty();
     }
 
     /** Each report of about five seconds took a whole unit: 150 "minutes" lasted 12.5. */
     @Test
     void defect27_minutesWereReportsAndRanTwelveTimesTooFast() {
         Pods pod = Pods.waiting("team-a", 100, 0).boundAt(TEN);
-        books.told(pod);
+        ledger.onUpdate(pod);
 
-        books.pass(Duration.ofMinutes(150).minusSeconds(1));
-        assertThat(books.budget("a").standing(books.clock.instant())).isInstanceOf(InBudget.class);
+        ledger.pass(Duration.ofMinutes(150).minusSeconds(1));
+        assertThat(ledger.budget("a").standing(ledger.clock.instant()))
+                .isInstanceOf(InBudget.class);
 
-        books.pass(Duration.ofSeconds(1));
-        assertThat(books.budget("a").standing(books.clock.instant()).word())
+        ledger.pass(Duration.ofSeconds(1));
+        assertThat(ledger.budget("a").standing(ledger.clock.instant()).word())
                 .isEqualTo("OverBudget");
-        assertThat(books.budget("a").exhaustedAt()).isEqualTo(TEN.plus(Duration.ofMinutes(150)));
+        assertThat(ledger.budget("a").exhaustedAt()).isEqualTo(TEN.plus(Duration.ofMinutes(150)));
     }
 
     /** What was told again was charged again, and what was not told was free. */
@@ -91,81 +93,82 @@ class OriginalDefectsTest {
     void defect28_aRepeatedReportWasChargedTwiceAndAMissedOneNotAtAll() {
         Pods told = halfAGpu("team-a", TEN);
         Pods missed = halfAGpu("team-a", TEN);
-        books.told(told);
-        books.told(told);
-        books.pass(TEN_MINUTES);
+        ledger.onUpdate(told);
+        ledger.onUpdate(told);
+        ledger.pass(TEN_MINUTES);
         Instant end = TEN.plus(TEN_MINUTES);
 
-        books.told(told.finishedAt(end));
-        books.told(told.finishedAt(end));
-        books.told(missed.finishedAt(end));
+        ledger.onUpdate(told.finishedAt(end));
+        ledger.onUpdate(told.finishedAt(end));
+        ledger.onUpdate(missed.finishedAt(end));
 
-        assertThat(books.charged(told)).isEqualTo(minutes("5"));
-        assertThat(books.charged(missed)).isEqualTo(minutes("5"));
+        assertThat(ledger.charged(told)).isEqualTo(minutes("5"));
+        assertThat(ledger.charged(missed)).isEqualTo(minutes("5"));
     }
 
     /** The controller made the deleted pod anew, and this time nobody counted its time. */
     @Test
     void defect38_whatWasMadeAnewAfterADeletionRanFree() {
         Pods first = halfAGpu("team-b", TEN);
-        books.told(first);
-        books.pass(Duration.ofMinutes(70));
-        books.removed(first.removedAt(books.clock.instant()));
-        Pods again = halfAGpu("team-b", books.clock.instant());
+        ledger.onUpdate(first);
+        ledger.pass(Duration.ofMinutes(70));
+        ledger.removed(first.removedAt(ledger.clock.instant()));
+        Pods again = halfAGpu("team-b", ledger.clock.instant());
 
-        books.told(again);
-        books.pass(TEN_MINUTES);
+        ledger.onUpdate(again);
+        ledger.pass(TEN_MINUTES);
 
-        assertThat(books.charged(again)).isEqualTo(minutes("5"));
-        assertThat(books.used("b")).isEqualTo(minutes("40"));
+        assertThat(ledger.charged(again)).isEqualTo(minutes("5"));
+        assertThat(ledger.used("b")).isEqualTo(minutes("40"));
     }
 
     /** Once used up, a budget stayed so for ever. */
     @Test
     void defect40_aBudgetNeverBeganAnew() {
         Pods pod = halfAGpu("team-b", TEN);
-        books.told(pod);
-        books.pass(Duration.ofMinutes(62));
-        books.told(pod.finishedAt(books.clock.instant()));
-        assertThat(books.budget("b").standing(books.clock.instant()).word())
+        ledger.onUpdate(pod);
+        ledger.pass(Duration.ofMinutes(62));
+        ledger.onUpdate(pod.finishedAt(ledger.clock.instant()));
+        assertThat(ledger.budget("b").standing(ledger.clock.instant()).word())
                 .isEqualTo("OverBudget");
 
-        books.pass(Duration.ofDays(31));
+        ledger.pass(Duration.ofDays(31));
 
-        assertThat(books.budget("b").remaining(books.clock.instant())).contains(minutes("29"));
+        assertThat(ledger.budget("b").remaining(ledger.clock.instant())).contains(minutes("29"));
     }
 
     /** The way to give a budget more answered, in other words, and gave nothing. */
     @Test
     void defect41_anIncreaseChangedNothing() {
         Pods pod = halfAGpu("team-b", TEN);
-        books.told(pod);
-        books.pass(Duration.ofMinutes(62));
+        ledger.onUpdate(pod);
+        ledger.pass(Duration.ofMinutes(62));
 
-        books.grants(new Given("more", "b", "20", books.clock.instant()));
+        ledger.grants(new Given("more", "b", "20", ledger.clock.instant()));
 
-        assertThat(books.budget("b").remaining(books.clock.instant())).contains(minutes("19"));
-        assertThat(books.budget("b").granted(books.clock.instant())).contains(minutes("50"));
-        assertThat(books.budget("b").standing(books.clock.instant())).isInstanceOf(InBudget.class);
+        assertThat(ledger.budget("b").remaining(ledger.clock.instant())).contains(minutes("19"));
+        assertThat(ledger.budget("b").granted(ledger.clock.instant())).contains(minutes("50"));
+        assertThat(ledger.budget("b").standing(ledger.clock.instant()))
+                .isInstanceOf(InBudget.class);
     }
 
     /** One amount for every namespace, a constant of the program. */
     @Test
     void defect42_allNamespacesHadTheSameAmount() {
-        assertThat(books.budget("a").granted(TEN)).contains(minutes("150"));
-        assertThat(books.budget("b").granted(TEN)).contains(minutes("30"));
+        assertThat(ledger.budget("a").granted(TEN)).contains(minutes("150"));
+        assertThat(ledger.budget("b").granted(TEN)).contains(minutes("30"));
     }
 
     /** A key named usage held what was left, and nothing said how it came about. */
     @Test
     void defect43_nothingToldWhatHadBeenUsedByWhomAndWhen() {
         Pods pod = halfAGpu("team-a", TEN.plusSeconds(1800));
-        books.told(pod);
-        books.pass(Duration.ofMinutes(80));
-        books.told(pod.finishedAt(TEN.plusSeconds(4500)));
+        ledger.onUpdate(pod);
+        ledger.pass(Duration.ofMinutes(80));
+        ledger.onUpdate(pod.finishedAt(TEN.plusSeconds(4500)));
 
         List<Map<String, @Nullable Object>> history =
-                books.database
+                ledger.database
                         .jdbc()
                         .sql(
                                 """
@@ -182,28 +185,29 @@ class OriginalDefectsTest {
         assertThat(history)
                 .extracting(row -> row.get("amount"))
                 .containsExactly(900_000_000L, 450_000_000L);
-        assertThat(books.used("a")).isEqualTo(minutes("22.5"));
+        assertThat(ledger.used("a")).isEqualTo(minutes("22.5"));
     }
 
     /** The meter lived in the user's pod: kill it, and time was free. */
     @Test
     void defect44_timeWasFreeOnceTheSidecarWasDead() {
         Pods pod = halfAGpu("team-a", TEN);
-        books.told(pod);
+        ledger.onUpdate(pod);
 
         // Not a single report ever comes.
-        books.pass(TEN_MINUTES);
+        ledger.pass(TEN_MINUTES);
 
-        assertThat(books.charged(pod)).isEqualTo(minutes("5"));
+        assertThat(ledger.charged(pod)).isEqualTo(minutes("5"));
     }
 
     /** Users make namespaces, and every new one had a budget of its own. */
     @Test
     void defect45_aNewNamespaceWasANewBudget() {
-        Books shared =
-                new Books(TEN, monthly("a", TEN, "150", "team-a", "team-a-new", "team-a-newer"));
+        TestLedger shared =
+                new TestLedger(
+                        TEN, monthly("a", TEN, "150", "team-a", "team-a-new", "team-a-newer"));
         for (String namespace : List.of("team-a", "team-a-new", "team-a-newer")) {
-            shared.told(halfAGpu(namespace, TEN));
+            shared.onUpdate(halfAGpu(namespace, TEN));
         }
 
         shared.pass(Duration.ofMinutes(100));

@@ -260,10 +260,10 @@ final class PaperAccounts {
         private long used;
         private @Nullable Day next;
 
-        Walk(String budget, Closed books, Instant now) {
-            Day day = books.day();
+        Walk(String budget, Closed ledger, Instant now) {
+            Day day = ledger.day();
             this.budget = budget;
-            this.allowance = books.allowance();
+            this.allowance = ledger.allowance();
             this.now = now;
             this.at = day.start();
             this.dayStart = day.start();
@@ -292,7 +292,7 @@ final class PaperAccounts {
             pots.sort(Pot.ORDER);
             over = day.owed();
             pay();
-            toldLate(books.late());
+            lateUsage(ledger.late());
         }
 
         private Instant until(Grant grant) {
@@ -312,7 +312,7 @@ final class PaperAccounts {
             pots.sort(Pot.ORDER);
         }
 
-        private void toldLate(long amount) {
+        private void lateUsage(long amount) {
             used += amount;
             if (amount >= 0) {
                 over += amount;

@@ -37,7 +37,7 @@ class PartitionsTest {
                 new TransactionTemplate(database.transactions()),
                 new Retention(
                         database.jdbc(),
-                        Books.CLUSTER,
+                        TestLedger.CLUSTER,
                         new LedgerProperties(
                                 Duration.ZERO,
                                 Duration.ZERO,
@@ -78,7 +78,7 @@ class PartitionsTest {
                         """
                         insert into cluster (id, metering_start) values ('test', '2026-01-01');
                         insert into usage_hour select cluster, budget, namespace, charged_from, amount from charge;
-                        insert into pod_stay (cluster, pod_uid, namespace, name, node, budget, rate, share_rate, compute_part,
+                        insert into pod_allocation (cluster, pod_uid, namespace, name, node, budget, rate, share_rate, compute_part,
                             memory_part, share_known, held_from, posted_until, charged_until, held_until)
                         select cluster, pod_uid, namespace, 'p', 'n', budget, rate, rate, 1, 1, true,
                             charged_from, charged_to, charged_to, charged_to from charge
@@ -87,7 +87,7 @@ class PartitionsTest {
     }
 
     private Verification.Report verified() {
-        return Verifications.on(database, Books.CLUSTER, clock, List.of()).run();
+        return Verifications.on(database, TestLedger.CLUSTER, clock, List.of()).run();
     }
 
     private static Instant begin(YearMonth month) {
@@ -135,7 +135,7 @@ class PartitionsTest {
         database.jdbc()
                 .sql(
                         """
-                        insert into pod_stay (cluster, pod_uid, namespace, name, node, budget, rate, share_rate,
+                        insert into pod_allocation (cluster, pod_uid, namespace, name, node, budget, rate, share_rate,
                             compute_part, memory_part, share_known, held_from, posted_until, charged_until, use_since)
                         values ('test', gen_random_uuid(), 'team-a', 'p', 'n', 'a', 1, 1, 1, 1, true,
                             :from::timestamptz, :from::timestamptz, :from::timestamptz, :from::timestamptz)
@@ -152,7 +152,9 @@ class PartitionsTest {
         partitions.tend();
         assertThat(partitions.months()).startsWith(months(measured, measured).getFirst());
 
-        database.jdbc().sql("update pod_stay set held_until = now() - interval '3 days'").update();
+        database.jdbc()
+                .sql("update pod_allocation set held_until = now() - interval '3 days'")
+                .update();
         partitions.tend();
         assertThat(partitions.months()).startsWith(months(month, month).getFirst());
     }
@@ -289,7 +291,7 @@ class PartitionsTest {
         database.jdbc().sql("delete from charge_default").update();
         assertThat(verified().differences())
                 .extracting(Verification.Difference::kind)
-                .containsExactlyInAnyOrder("hour", "stay", "gap");
+                .containsExactlyInAnyOrder("hour", "allocation", "gap");
     }
 
     @Test

@@ -7,9 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.testing.RandomSeeds;
-import io.gpusharing.timekeeper.ledger.StatementBook.Lines;
-import io.gpusharing.timekeeper.ledger.StatementBook.PodUse;
 import io.gpusharing.timekeeper.ledger.StatementLine.Place;
+import io.gpusharing.timekeeper.ledger.StatementRepository.Lines;
+import io.gpusharing.timekeeper.ledger.StatementRepository.PodUse;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;
@@ -60,20 +60,20 @@ class ReadingsTest {
         String budget = "pages " + seed;
         List<Row> rows = rows(random, budget);
         rows.addAll(running(random, budget));
-        StatementBook book = Accounts.statements(database, Books.CLUSTER);
+        StatementRepository round = Accounts.statements(database, TestLedger.CLUSTER);
         for (int i = 0; i < 20; i++) {
             Instant from = TEN.plusSeconds(random.nextInt(SECONDS) - 1_800);
             Instant to = from.plusSeconds(1 + random.nextInt(SECONDS));
             int size = 1 + random.nextInt(12);
 
             List<StatementLine> whole =
-                    book.lines(budget, from, to, Place.START, Integer.MAX_VALUE).lines();
+                    round.lines(budget, from, to, Place.START, Integer.MAX_VALUE).lines();
             var paged = new ArrayList<StatementLine>();
-            Lines page = book.lines(budget, from, to, Place.START, size);
+            Lines page = round.lines(budget, from, to, Place.START, size);
             while (!page.last()) {
                 assertThat(page.lines()).hasSizeBetween(1, size);
                 paged.addAll(page.lines());
-                page = book.lines(budget, from, to, paged.getLast().place(), size);
+                page = round.lines(budget, from, to, paged.getLast().place(), size);
             }
             paged.addAll(page.lines());
 
@@ -92,13 +92,13 @@ class ReadingsTest {
         rows.stream()
                 .collect(toMap(Row::pod, row -> row, (one, other) -> one))
                 .values()
-                .forEach(row -> stay(row, budget, true));
+                .forEach(row -> allocation(row, budget, true));
         rows.addAll(running(random, budget));
         Instant begin = TEN.minusSeconds(3_600);
         Instant now = TEN.plusSeconds(SECONDS + 3_600);
 
         List<PodUse> largest =
-                Accounts.statements(database, Books.CLUSTER).largest(budget, begin, now, 3);
+                Accounts.statements(database, TestLedger.CLUSTER).largest(budget, begin, now, 3);
 
         Map<UUID, Long> used =
                 rows.stream()
@@ -116,14 +116,14 @@ class ReadingsTest {
         var random = new Random(seed);
         String budget = "late " + seed;
         List<Row> rows = rows(random, budget);
-        UsageBook book = Accounts.usage(database, Books.CLUSTER);
+        UsageRepository round = Accounts.usage(database, TestLedger.CLUSTER);
         for (int i = 0; i < 20; i++) {
             Instant before = TEN.plusSeconds(random.nextInt(SECONDS));
             Instant since = before.plusSeconds(random.nextInt(7_200));
             Instant until = random.nextBoolean() ? null : since.plusSeconds(random.nextInt(20_000));
 
             long found =
-                    book.late(budget, before, since, until)
+                    round.late(budget, before, since, until)
                             .getOrDefault("team-a", GpuTime.ZERO)
                             .microGpuSeconds();
 
@@ -177,15 +177,15 @@ class ReadingsTest {
             UUID uid = new UUID(random.nextLong(), random.nextLong());
             running.add(new Row(uid, posted, Instant.MAX, random.nextInt(1_000_000), posted));
         }
-        running.forEach(row -> stay(row, budget, false));
+        running.forEach(row -> allocation(row, budget, false));
         return running;
     }
 
-    private static void stay(Row row, String budget, boolean ended) {
+    private static void allocation(Row row, String budget, boolean ended) {
         database.jdbc()
                 .sql(
                         """
-                        insert into pod_stay (cluster, pod_uid, namespace, name, node, budget, share_rate, rate,
+                        insert into pod_allocation (cluster, pod_uid, namespace, name, node, budget, share_rate, rate,
                             compute_part, memory_part, share_known, held_from, posted_until, charged_until, held_until)
                         values ('test', :pod, 'team-a', 'p', 'n', :budget, :rate, :rate, 0, 0, true, :at::timestamptz,
                             :at::timestamptz, :at::timestamptz, case when :ended then :at::timestamptz end)

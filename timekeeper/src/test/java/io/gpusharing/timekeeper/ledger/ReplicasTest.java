@@ -18,8 +18,8 @@ class ReplicasTest {
     private static final Instant START = Instant.parse("2026-03-02T10:00:00Z");
     private static final Duration MINUTE = Duration.ofMinutes(1);
 
-    private final Books leader = new Books(START, monthly("a", START, "100", "team-a"));
-    private final Books other = leader.follower();
+    private final TestLedger leader = new TestLedger(START, monthly("a", START, "100", "team-a"));
+    private final TestLedger other = leader.follower();
 
     private static GpuTime minutes(long minutes) {
         return new GpuTime(minutes * 60_000_000);
@@ -31,7 +31,7 @@ class ReplicasTest {
                 .sql(
                         """
                         select 'charge ' || charge::text from charge
-                        union all select 'stay ' || pod_stay::text from pod_stay
+                        union all select 'allocation ' || pod_allocation::text from pod_allocation
                         union all select 'period ' || budget_period::text from budget_period
                         union all select 'cluster ' || cluster::text from cluster
                         order by 1
@@ -42,16 +42,16 @@ class ReplicasTest {
 
     @Test
     void whoDoesNotLeadShowsWhatTheLeaderWritesAndWritesNothing() {
-        leader.told(Pods.waiting("team-a", 100, 60).boundAt(START));
+        leader.onUpdate(Pods.waiting("team-a", 100, 60).boundAt(START));
         leader.pass(MINUTE);
         List<@Nullable String> before = rows();
 
-        other.look();
+        other.follow();
 
         assertThat(other.used("a")).isEqualTo(minutes(1));
         assertThat(other.settled()).as("nobody may conclude anything from it").isFalse();
         leader.clock.pass(Duration.ofDays(40));
-        other.look();
+        other.follow();
         assertThat(other.budget("a").period().start()).isEqualTo("2026-04-01T00:00:00Z");
         assertThat(rows()).isEqualTo(before);
     }
@@ -59,18 +59,18 @@ class ReplicasTest {
     @Test
     void aCorrectionOfTheLeadersShowsElsewhereWithinHalfAMinute() {
         Pods pod = Pods.waiting("team-a", 100, 60).boundAt(START);
-        leader.told(pod);
+        leader.onUpdate(pod);
         leader.clock.pass(MINUTE);
-        leader.told(pod.finishedAt(START.plus(MINUTE)));
-        other.look();
-        new Corrections(leader.database.jdbc(), Books.CLUSTER)
+        leader.onUpdate(pod.finishedAt(START.plus(MINUTE)));
+        other.follow();
+        new Corrections(leader.database.jdbc(), TestLedger.CLUSTER)
                 .write(
                         new CorrectionOrder(pod.uid(), "a", START, START.plusSeconds(30), 0),
                         "a test",
                         "admin");
 
         leader.clock.pass(Duration.ofSeconds(31));
-        other.look();
+        other.follow();
 
         assertThat(other.used("a")).isEqualTo(new GpuTime(30_000_000));
     }
@@ -79,10 +79,10 @@ class ReplicasTest {
     void whoTakesOverChargesWhatHappenedMeanwhileExactly() {
         Pods lives = Pods.waiting("team-a", 100, 60).boundAt(START);
         Pods ends = Pods.waiting("team-a", 100, 60).boundAt(START);
-        leader.told(lives);
-        leader.told(ends);
+        leader.onUpdate(lives);
+        leader.onUpdate(ends);
         leader.pass(MINUTE);
-        other.look();
+        other.follow();
 
         // The leader is dead, and the cluster lives on.
         leader.clock.pass(MINUTE);
@@ -91,12 +91,12 @@ class ReplicasTest {
         Pods came = Pods.waiting("team-a", 50, 30).boundAt(START.plusSeconds(100));
         other.takeOver();
         other.listed();
-        other.told(came);
+        other.onUpdate(came);
         other.removed(ended);
         other.pass(MINUTE);
 
         assertThat(other.charged(ends)).isEqualTo(new GpuTime(90_000_000));
-        assertThat(other.stay(ends).estimated()).isFalse();
+        assertThat(other.allocation(ends).estimated()).isFalse();
         assertThat(other.used("a")).isEqualTo(new GpuTime(180_000_000 + 90_000_000 + 80 * 500_000));
         assertThat(other.settled()).isTrue();
         assertThat(other.differences()).isEmpty();
@@ -104,9 +104,9 @@ class ReplicasTest {
 
     @Test
     void nothingIsPostedOrConcludedBeforeThePodsAreListed() {
-        leader.told(Pods.waiting("team-a", 100, 60).boundAt(START));
+        leader.onUpdate(Pods.waiting("team-a", 100, 60).boundAt(START));
         leader.clock.pass(Duration.ofHours(2));
-        other.look();
+        other.follow();
         List<@Nullable String> before = rows();
 
         other.takeOver();
@@ -123,7 +123,7 @@ class ReplicasTest {
 
     @Test
     void whoLeadsAgainConcludesNothingFromItsLastTerm() {
-        leader.told(Pods.waiting("team-a", 100, 60).boundAt(START));
+        leader.onUpdate(Pods.waiting("team-a", 100, 60).boundAt(START));
         leader.pass(MINUTE);
         assertThat(leader.settled()).isTrue();
 
@@ -140,7 +140,7 @@ class ReplicasTest {
         var grant = new Given("more", "a", "60", START);
         leader.grants(grant);
         assertThat(leader.budget("a").remaining(START)).contains(GpuTime.ofMinutes("160"));
-        other.look();
+        other.follow();
         other.takeOver();
         other.listed();
 
@@ -157,14 +157,14 @@ class ReplicasTest {
     @Test
     void aLeaderThatWakesUpAndDoesNotKnowThatItIsOneNoLongerDoublesNothing() {
         Pods pod = Pods.waiting("team-a", 100, 60).boundAt(START);
-        leader.told(pod);
-        other.look();
+        leader.onUpdate(pod);
+        other.follow();
         other.takeOver();
         other.listed();
         leader.clock.pass(Duration.ofHours(1));
 
-        other.told(pod.finishedAt(START.plus(MINUTE)));
-        leader.told(pod.finishedAt(START.plus(MINUTE)));
+        other.onUpdate(pod.finishedAt(START.plus(MINUTE)));
+        leader.onUpdate(pod.finishedAt(START.plus(MINUTE)));
         leader.pass(Duration.ofHours(1));
 
         assertThat(leader.charged(pod)).isEqualTo(minutes(1));

@@ -4,9 +4,9 @@ import static io.gpusharing.timekeeper.budget.TestBudgets.monthly;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.budget.GpuTime;
-import io.gpusharing.timekeeper.budget.Course;
-import io.gpusharing.timekeeper.budget.Course.Credit;
-import io.gpusharing.timekeeper.budget.Course.Kind;
+import io.gpusharing.timekeeper.budget.AccountStatement;
+import io.gpusharing.timekeeper.budget.AccountStatement.BalanceChange;
+import io.gpusharing.timekeeper.budget.AccountStatement.Kind;
 import io.gpusharing.timekeeper.budget.TestBudgets.Given;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Duration;
@@ -21,19 +21,22 @@ class RevokedGrantsTest {
     private static final Instant MAY = Instant.parse("2026-05-01T00:00:00Z");
     private static final Given GRANT = new Given("paper", "a", "300", TEN);
 
-    private final Books books = new Books(TEN, monthly("a", TEN, "30", "team-a"));
+    private final TestLedger ledger = new TestLedger(TEN, monthly("a", TEN, "30", "team-a"));
     private final Pods pod = Pods.waiting("team-a", 100, 0).boundAt(TEN);
 
     private void useAnHourAndSixMinutes(Given... grants) {
-        books.grants(grants);
-        books.told(pod);
-        books.pass(Duration.ofMinutes(66));
-        books.told(pod.finishedAt(books.clock.instant()));
+        ledger.grants(grants);
+        ledger.onUpdate(pod);
+        ledger.pass(Duration.ofMinutes(66));
+        ledger.onUpdate(pod.finishedAt(ledger.clock.instant()));
     }
 
-    private Course course() {
+    private AccountStatement statement() {
         return Objects.requireNonNull(
-                books.balances().stretch("a", TEN, books.clock.instant()).orElseThrow().course());
+                ledger.balances()
+                        .stretch("a", TEN, ledger.clock.instant())
+                        .orElseThrow()
+                        .statement());
     }
 
     private static long micros(String minutes) {
@@ -44,39 +47,42 @@ class RevokedGrantsTest {
     void whatWasBurnedOfTheAllowanceStaysBurnedWhenAGrantIsDeleted() {
         useAnHourAndSixMinutes(GRANT);
 
-        books.grants();
-        books.pass(Duration.ofSeconds(1));
+        ledger.grants();
+        ledger.pass(Duration.ofSeconds(1));
 
-        assertThat(books.budget("a").remaining(books.clock.instant())).contains(GpuTime.ZERO);
-        assertThat(books.budget("a").granted(books.clock.instant()))
+        assertThat(ledger.budget("a").remaining(ledger.clock.instant())).contains(GpuTime.ZERO);
+        assertThat(ledger.budget("a").granted(ledger.clock.instant()))
                 .contains(GpuTime.ofMinutes("66"));
     }
 
     @Test
     void aDeletedGrantIsCalledRevokedAndNotExpired() {
         useAnHourAndSixMinutes(GRANT);
-        Instant deleted = books.clock.instant();
+        Instant deleted = ledger.clock.instant();
 
-        books.grants();
-        books.pass(Duration.ofSeconds(1));
+        ledger.grants();
+        ledger.pass(Duration.ofSeconds(1));
 
-        assertThat(course().credits())
+        assertThat(statement().changes())
                 .containsExactly(
-                        new Credit(TEN, Kind.Allowance, "allowance", micros("30")),
-                        new Credit(TEN, Kind.Grant, "paper", micros("300")),
-                        new Credit(deleted, Kind.Revoked, "paper", -micros("264")));
+                        new BalanceChange(TEN, Kind.Allowance, "allowance", micros("30")),
+                        new BalanceChange(TEN, Kind.Grant, "paper", micros("300")),
+                        new BalanceChange(deleted, Kind.Revoked, "paper", -micros("264")));
     }
 
     @Test
     void aGrantThatIsDeletedAfterItsEndHasExpired() {
         Instant end = TEN.plus(Duration.ofHours(2));
         useAnHourAndSixMinutes(new Given("paper", "a", "300", TEN, end));
-        books.pass(Duration.ofHours(2));
+        ledger.pass(Duration.ofHours(2));
 
-        books.grants();
-        books.pass(Duration.ofSeconds(1));
+        ledger.grants();
+        ledger.pass(Duration.ofSeconds(1));
 
-        assertThat(course().credits()).last().extracting(Credit::kind).isEqualTo(Kind.Expired);
+        assertThat(statement().changes())
+                .last()
+                .extracting(BalanceChange::kind)
+                .isEqualTo(Kind.Expired);
     }
 
     /** What it had burned of a later grant would else come back in the next period. */
@@ -86,25 +92,25 @@ class RevokedGrantsTest {
                 new Given("long", "a", "60", TEN, MAY),
                 new Given("longer", "a", "60", TEN, MAY.plus(Duration.ofDays(1))));
 
-        books.grants(new Given("long", "a", "60", TEN, MAY));
-        books.pass(Duration.ofDays(31));
+        ledger.grants(new Given("long", "a", "60", TEN, MAY));
+        ledger.pass(Duration.ofDays(31));
 
-        assertThat(books.budget("a").remaining(books.clock.instant()))
+        assertThat(ledger.budget("a").remaining(ledger.clock.instant()))
                 .contains(GpuTime.ofMinutes("54"));
-        assertThat(books.differences()).isEmpty();
+        assertThat(ledger.differences()).isEmpty();
     }
 
     /** Nothing of the past may change because a new version runs. */
     @Test
     void aGrantThatWasDeletedUnderAnEarlierVersionStaysAsItWasCountedThen() {
         useAnHourAndSixMinutes(GRANT);
-        books.grants();
-        books.database.jdbc().sql("update budget_grant set ended_first = true").update();
+        ledger.grants();
+        ledger.database.jdbc().sql("update budget_grant set ended_first = true").update();
 
-        books.restart();
-        books.pass(Duration.ofSeconds(1));
+        ledger.restart();
+        ledger.pass(Duration.ofSeconds(1));
 
-        assertThat(books.budget("a").remaining(books.clock.instant()))
+        assertThat(ledger.budget("a").remaining(ledger.clock.instant()))
                 .contains(GpuTime.ofMinutes("30"));
     }
 }

@@ -21,7 +21,7 @@ class RoundingTest {
     private static final Duration A_MINUTE = Duration.ofMinutes(1);
     private static final Written OF_15_BLOCKS = reference(15);
 
-    private final Books books = new Books(TEN, OF_15_BLOCKS);
+    private final TestLedger ledger = new TestLedger(TEN, OF_15_BLOCKS);
     private final Pods pod = Pods.waiting("team-a", 1, 13).boundAt(TEN);
 
     private static Written reference(int blocks) {
@@ -30,68 +30,72 @@ class RoundingTest {
 
     @BeforeEach
     void aNodeOf97Blocks() {
-        books.node(
+        ledger.node(
                 new NodeFacts(
                         Map.of(
                                 VcudaGrammar.CORE, Quantity.of(100),
                                 VcudaGrammar.MEMORY, Quantity.of(97)),
                         Map.of()));
-        books.restart();
+        ledger.restart();
     }
 
     @Test
     void aPartOfAFixedReferenceIsRoundedOnce() {
-        books.told(pod);
-        books.pass(A_MINUTE);
+        ledger.onUpdate(pod);
+        ledger.pass(A_MINUTE);
 
-        assertThat(books.charged(pod).microGpuSeconds()).isEqualTo(60 * 866_666);
-        assertThat(books.differences()).isEmpty();
+        assertThat(ledger.charged(pod).microGpuSeconds()).isEqualTo(60 * 866_666);
+        assertThat(ledger.differences()).isEmpty();
     }
 
     @Test
     void aRestartChangesNoRate() {
-        books.told(pod);
-        books.pass(A_MINUTE);
+        ledger.onUpdate(pod);
+        ledger.pass(A_MINUTE);
 
-        books.restart();
-        books.pass(A_MINUTE);
+        ledger.restart();
+        ledger.pass(A_MINUTE);
 
-        assertThat(books.charged(pod).microGpuSeconds()).isEqualTo(120 * 866_666);
-        assertThat(books.stay(pod).postedUntil()).as("nothing had to be posted").isEqualTo(TEN);
+        assertThat(ledger.charged(pod).microGpuSeconds()).isEqualTo(120 * 866_666);
+        assertThat(ledger.allocation(pod).postedUntil())
+                .as("nothing had to be posted")
+                .isEqualTo(TEN);
     }
 
     @Test
     void aPodThatAnEarlierVersionBoundKeepsItsRate() {
-        books.told(pod);
+        ledger.onUpdate(pod);
         frozenByAnEarlierVersion();
 
-        books.restart();
-        books.pass(A_MINUTE);
+        ledger.restart();
+        ledger.pass(A_MINUTE);
 
-        assertThat(books.charged(pod).microGpuSeconds()).isEqualTo(60 * 866_663);
-        assertThat(books.stay(pod).postedUntil()).as("nothing had to be posted").isEqualTo(TEN);
-        assertThat(books.differences()).isEmpty();
+        assertThat(ledger.charged(pod).microGpuSeconds()).isEqualTo(60 * 866_663);
+        assertThat(ledger.allocation(pod).postedUntil())
+                .as("nothing had to be posted")
+                .isEqualTo(TEN);
+        assertThat(ledger.differences()).isEmpty();
     }
 
     @Test
     void aPodThatAnEarlierVersionBoundFollowsNewTerms() {
-        books.told(pod);
+        ledger.onUpdate(pod);
         frozenByAnEarlierVersion();
-        books.restart();
+        ledger.restart();
 
-        books.exist(reference(30));
+        ledger.exist(reference(30));
 
-        assertThat(books.stay(pod).rate()).isEqualTo(433_331);
-        assertThat(books.differences()).isEmpty();
+        assertThat(ledger.allocation(pod).rate()).isEqualTo(433_331);
+        assertThat(ledger.differences()).isEmpty();
     }
 
     /** 13/97 and 15/97 were rounded before one was divided by the other. */
     private void frozenByAnEarlierVersion() {
-        books.database
+        ledger.database
                 .jdbc()
                 .sql(
                         """
-                        update pod_stay set share_rate = 866663, rate = 866663, compute_numerator = null,
+                        update pod_allocation set share_rate = 866663, rate = 866663, compute_numerator = null,
                             compute_denominator = null, memory_numerator = null, memory_denominator = null
                         """)
                 .update();

@@ -7,7 +7,7 @@ import io.gpusharing.budget.GpuTime;
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.timekeeper.metering.Claimed;
-import io.gpusharing.timekeeper.metering.Claimed.Allocation;
+import io.gpusharing.timekeeper.metering.Claimed.ClaimAllocation;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Duration;
 import java.time.Instant;
@@ -28,66 +28,66 @@ class SharedClaimsTest {
             new Claimed(
                     BoundShare.NONE,
                     List.of(
-                            new Allocation(
+                            new ClaimAllocation(
                                     UUID.randomUUID(),
                                     "shared",
                                     BoundShare.exact(GpuShare.whole(1)))),
                     true);
 
-    private final Books books = new Books(TEN, monthly("a", TEN, "1000", "team-a"));
+    private final TestLedger ledger = new TestLedger(TEN, monthly("a", TEN, "1000", "team-a"));
     private final Pods one = pod();
     private final Pods two = pod();
 
     @AfterEach
     void theLedgerIsSound() {
-        assertThat(books.differences()).isEmpty();
+        assertThat(ledger.differences()).isEmpty();
     }
 
     @Test
     void onePodAloneIsChargedForAllOfIt() {
-        books.told(one.boundAt(at(1)));
-        books.pass(Duration.ofMinutes(10));
+        ledger.onUpdate(one.boundAt(at(1)));
+        ledger.pass(Duration.ofMinutes(10));
 
-        books.told(one.boundAt(at(1)).finishedAt(at(9)));
+        ledger.onUpdate(one.boundAt(at(1)).finishedAt(at(9)));
 
         assertThat(used()).isEqualTo(minutes(8));
     }
 
     @Test
     void twoPodsAtATimeAreChargedOnce() {
-        books.told(one.boundAt(at(0)));
-        books.told(two.boundAt(at(2)));
-        books.pass(Duration.ofMinutes(10));
-        books.told(one.boundAt(at(0)).finishedAt(at(6)));
+        ledger.onUpdate(one.boundAt(at(0)));
+        ledger.onUpdate(two.boundAt(at(2)));
+        ledger.pass(Duration.ofMinutes(10));
+        ledger.onUpdate(one.boundAt(at(0)).finishedAt(at(6)));
 
-        books.told(two.boundAt(at(2)).finishedAt(at(10)));
-        books.pass(Duration.ofHours(3));
+        ledger.onUpdate(two.boundAt(at(2)).finishedAt(at(10)));
+        ledger.pass(Duration.ofHours(3));
 
         assertThat(used()).isEqualTo(minutes(10));
-        assertThat(books.charged(one)).isEqualTo(GpuTime.ZERO);
+        assertThat(ledger.charged(one)).isEqualTo(GpuTime.ZERO);
     }
 
     @Test
     void itIsChargedOnWhileOneOfThemRuns() {
-        books.told(one.boundAt(at(0)));
-        books.told(two.boundAt(at(0)));
-        books.pass(Duration.ofMinutes(1));
-        books.told(one.boundAt(at(0)).finishedAt(at(1)));
+        ledger.onUpdate(one.boundAt(at(0)));
+        ledger.onUpdate(two.boundAt(at(0)));
+        ledger.pass(Duration.ofMinutes(1));
+        ledger.onUpdate(one.boundAt(at(0)).finishedAt(at(1)));
 
-        books.pass(Duration.ofMinutes(119));
+        ledger.pass(Duration.ofMinutes(119));
 
         assertThat(used()).isEqualTo(minutes(120));
     }
 
     @Test
     void whoComesLaterIsNotChargedForWhatLiesBetween() {
-        books.told(one.boundAt(at(0)));
-        books.told(one.boundAt(at(0)).finishedAt(at(2)));
-        books.pass(Duration.ofMinutes(30));
+        ledger.onUpdate(one.boundAt(at(0)));
+        ledger.onUpdate(one.boundAt(at(0)).finishedAt(at(2)));
+        ledger.pass(Duration.ofMinutes(30));
 
-        books.told(two.boundAt(at(28)));
-        books.pass(Duration.ofMinutes(10));
-        books.told(two.boundAt(at(28)).finishedAt(at(40)));
+        ledger.onUpdate(two.boundAt(at(28)));
+        ledger.pass(Duration.ofMinutes(10));
+        ledger.onUpdate(two.boundAt(at(28)).finishedAt(at(40)));
 
         assertThat(used()).isEqualTo(minutes(14));
     }
@@ -95,99 +95,99 @@ class SharedClaimsTest {
     /** Before Kubernetes 1.36 nothing tells two allocations of the same device to a claim apart. */
     @Test
     void thoseWhoComeLaterTogetherAreChargedOnce() {
-        books.told(one.boundAt(at(0)));
-        books.told(one.boundAt(at(0)).finishedAt(at(2)));
-        books.pass(Duration.ofMinutes(30));
+        ledger.onUpdate(one.boundAt(at(0)));
+        ledger.onUpdate(one.boundAt(at(0)).finishedAt(at(2)));
+        ledger.pass(Duration.ofMinutes(30));
         Pods third = pod();
 
-        books.told(two.boundAt(at(28)));
-        books.told(third.boundAt(at(29)));
-        books.restart();
-        books.pass(Duration.ofMinutes(10));
-        books.told(two.boundAt(at(28)).finishedAt(at(38)));
-        books.told(third.boundAt(at(29)).finishedAt(at(40)));
-        books.pass(Duration.ofMinutes(20));
-        books.told(pod().boundAt(at(50)));
-        books.told(pod().boundAt(at(55)));
+        ledger.onUpdate(two.boundAt(at(28)));
+        ledger.onUpdate(third.boundAt(at(29)));
+        ledger.restart();
+        ledger.pass(Duration.ofMinutes(10));
+        ledger.onUpdate(two.boundAt(at(28)).finishedAt(at(38)));
+        ledger.onUpdate(third.boundAt(at(29)).finishedAt(at(40)));
+        ledger.pass(Duration.ofMinutes(20));
+        ledger.onUpdate(pod().boundAt(at(50)));
+        ledger.onUpdate(pod().boundAt(at(55)));
 
         assertThat(used()).isEqualTo(minutes(2 + 12 + 10));
     }
 
     @Test
     void whoBeganEarlierMayBeToldLater() {
-        books.pass(Duration.ofMinutes(10));
-        books.told(two.boundAt(at(4)));
+        ledger.pass(Duration.ofMinutes(10));
+        ledger.onUpdate(two.boundAt(at(4)));
 
-        books.told(one.boundAt(at(2)));
-        books.told(one.boundAt(at(2)).finishedAt(at(10)));
-        books.told(two.boundAt(at(4)).finishedAt(at(8)));
+        ledger.onUpdate(one.boundAt(at(2)));
+        ledger.onUpdate(one.boundAt(at(2)).finishedAt(at(10)));
+        ledger.onUpdate(two.boundAt(at(4)).finishedAt(at(8)));
 
         assertThat(used()).isEqualTo(minutes(8));
     }
 
     @Test
     void whatWasPostedBeyondTheEndIsGivenBack() {
-        books.told(one.boundAt(at(0)));
-        books.pass(Duration.ofHours(2));
+        ledger.onUpdate(one.boundAt(at(0)));
+        ledger.pass(Duration.ofHours(2));
 
-        books.told(one.boundAt(at(0)).finishedAt(at(50)));
+        ledger.onUpdate(one.boundAt(at(0)).finishedAt(at(50)));
 
         assertThat(used()).isEqualTo(minutes(50));
     }
 
     @Test
     void aTimekeeperThatWasKilledKnowsWhoHoldsIt() {
-        books.told(one.boundAt(at(0)));
-        books.told(two.boundAt(at(0)));
-        books.pass(Duration.ofMinutes(10));
-        books.told(one.boundAt(at(0)).finishedAt(at(8)));
-        books.removed(one.boundAt(at(0)).finishedAt(at(8)));
+        ledger.onUpdate(one.boundAt(at(0)));
+        ledger.onUpdate(two.boundAt(at(0)));
+        ledger.pass(Duration.ofMinutes(10));
+        ledger.onUpdate(one.boundAt(at(0)).finishedAt(at(8)));
+        ledger.removed(one.boundAt(at(0)).finishedAt(at(8)));
 
-        books.restart();
-        books.pass(Duration.ofMinutes(10));
-        books.told(two.boundAt(at(0)).finishedAt(at(18)));
+        ledger.restart();
+        ledger.pass(Duration.ofMinutes(10));
+        ledger.onUpdate(two.boundAt(at(0)).finishedAt(at(18)));
 
         assertThat(used()).isEqualTo(minutes(18));
     }
 
     @Test
     void anEndThatIsToldAfterTheOthersWereForgottenStillCounts() {
-        books.told(one.boundAt(at(0)));
-        books.told(two.boundAt(at(0)));
-        books.pass(Duration.ofMinutes(10));
-        books.told(two.boundAt(at(0)).finishedAt(at(4)));
-        books.told(one.boundAt(at(0)).finishedAt(at(8)));
-        books.removed(one.boundAt(at(0)).finishedAt(at(8)));
-        books.restart();
+        ledger.onUpdate(one.boundAt(at(0)));
+        ledger.onUpdate(two.boundAt(at(0)));
+        ledger.pass(Duration.ofMinutes(10));
+        ledger.onUpdate(two.boundAt(at(0)).finishedAt(at(4)));
+        ledger.onUpdate(one.boundAt(at(0)).finishedAt(at(8)));
+        ledger.removed(one.boundAt(at(0)).finishedAt(at(8)));
+        ledger.restart();
 
-        books.told(two.boundAt(at(0)).finishedAt(at(9)));
+        ledger.onUpdate(two.boundAt(at(0)).finishedAt(at(9)));
 
         assertThat(used()).isEqualTo(minutes(9));
     }
 
     @Test
     void whenItsPodsVanishWhileNobodyWatchesItEndsByEstimate() {
-        books.told(one.boundAt(at(0)));
-        books.told(two.boundAt(at(0)));
-        books.pass(Duration.ofMinutes(10));
-        books.told(one.boundAt(at(0)));
-        books.vanished(one);
-        books.vanished(two);
+        ledger.onUpdate(one.boundAt(at(0)));
+        ledger.onUpdate(two.boundAt(at(0)));
+        ledger.pass(Duration.ofMinutes(10));
+        ledger.onUpdate(one.boundAt(at(0)));
+        ledger.vanished(one);
+        ledger.vanished(two);
 
-        books.restart();
-        books.pass(Duration.ofHours(2));
+        ledger.restart();
+        ledger.pass(Duration.ofHours(2));
 
         assertThat(used()).isEqualTo(minutes(10));
-        assertThat(books.stay(one).estimated()).isTrue();
+        assertThat(ledger.allocation(one).estimated()).isTrue();
     }
 
     @Test
     void aSweepThatDoesNotFindItEndsNothing() {
-        books.told(one.boundAt(at(0)));
-        books.pass(Duration.ofMinutes(10));
+        ledger.onUpdate(one.boundAt(at(0)));
+        ledger.pass(Duration.ofMinutes(10));
 
-        books.swept();
-        books.pass(Duration.ofMinutes(10));
+        ledger.swept();
+        ledger.pass(Duration.ofMinutes(10));
 
         assertThat(used()).isEqualTo(minutes(20));
     }
@@ -198,12 +198,12 @@ class SharedClaimsTest {
                 Pods.waiting("team-a", 50, 30)
                         .holding(new Claimed(BoundShare.NONE, List.of(), false))
                         .boundAt(at(0));
-        books.told(waits);
-        books.pass(Duration.ofMinutes(2));
+        ledger.onUpdate(waits);
+        ledger.pass(Duration.ofMinutes(2));
         assertThat(used()).isEqualTo(minutes(0));
 
-        books.told(waits.holding(A_GPU));
-        books.pass(Duration.ofMinutes(2));
+        ledger.onUpdate(waits.holding(A_GPU));
+        ledger.pass(Duration.ofMinutes(2));
 
         assertThat(used()).as("from the binding, half and one").isEqualTo(minutes(6));
     }
@@ -224,19 +224,19 @@ class SharedClaimsTest {
         for (int minute = 0; minute <= until; minute++) {
             for (Pods pod : pods) {
                 if (at(minute).equals(pod.scheduled())) {
-                    books.told(pod.boundAt(at(minute)));
+                    ledger.onUpdate(pod.boundAt(at(minute)));
                 }
                 if (at(minute).equals(pod.finished()) && random.nextBoolean()) {
-                    books.told(pod);
+                    ledger.onUpdate(pod);
                 }
             }
             if (random.nextInt(10) == 0) {
-                books.restart();
+                ledger.restart();
             }
-            books.pass(Duration.ofMinutes(1));
+            ledger.pass(Duration.ofMinutes(1));
         }
-        pods.forEach(books::told);
-        pods.forEach(books::removed);
+        pods.forEach(ledger::onUpdate);
+        pods.forEach(ledger::removed);
 
         assertThat(used()).as("seed %d", seed).isEqualTo(minutes(until));
     }
@@ -254,6 +254,6 @@ class SharedClaimsTest {
     }
 
     private GpuTime used() {
-        return books.used("a");
+        return ledger.used("a");
     }
 }

@@ -17,239 +17,240 @@ class SweptPodsTest {
     private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
     private static final Duration A_QUARTER = Duration.ofMinutes(15);
 
-    private final Books books = new Books(TEN, monthly("a", TEN, "1000", "team-a"));
+    private final TestLedger ledger = new TestLedger(TEN, monthly("a", TEN, "1000", "team-a"));
     private final Pods pod = Pods.waiting("team-a", 50, 15).boundAt(TEN.plusSeconds(60));
 
     @Test
     void isChargedFromItsBindingNotFromWhenItWasFound() {
-        books.pass(A_QUARTER);
-        books.swept(pod);
+        ledger.pass(A_QUARTER);
+        ledger.swept(pod);
 
-        assertThat(books.charged(pod)).isEqualTo(GpuTime.ofMinutes("7"));
+        assertThat(ledger.charged(pod)).isEqualTo(GpuTime.ofMinutes("7"));
     }
 
     @Test
     void isNotChargedFromBeforeOurInstallation() {
         Pods old = Pods.waiting("team-a", 50, 15).boundAt(TEN.minus(Duration.ofDays(30)));
 
-        books.pass(Duration.ofMinutes(10));
-        books.swept(old);
+        ledger.pass(Duration.ofMinutes(10));
+        ledger.swept(old);
 
-        assertThat(books.charged(old)).isEqualTo(GpuTime.ofMinutes("5"));
+        assertThat(ledger.charged(old)).isEqualTo(GpuTime.ofMinutes("5"));
     }
 
     @Test
     void anEndThatCanStillBeSeenIsExact() {
-        books.pass(A_QUARTER);
-        books.swept(pod);
-        books.pass(A_QUARTER);
+        ledger.pass(A_QUARTER);
+        ledger.swept(pod);
+        ledger.pass(A_QUARTER);
 
-        books.swept(pod.finishedAt(TEN.plusSeconds(60 + 1200)));
-        books.pass(A_QUARTER);
-        books.swept(pod.finishedAt(TEN.plusSeconds(60 + 1200)));
+        ledger.swept(pod.finishedAt(TEN.plusSeconds(60 + 1200)));
+        ledger.pass(A_QUARTER);
+        ledger.swept(pod.finishedAt(TEN.plusSeconds(60 + 1200)));
 
-        assertThat(books.charged(pod)).isEqualTo(GpuTime.ofMinutes("10"));
-        assertThat(books.stay(pod).estimated()).isFalse();
-        assertThat(books.differences()).isEmpty();
+        assertThat(ledger.charged(pod)).isEqualTo(GpuTime.ofMinutes("10"));
+        assertThat(ledger.allocation(pod).estimated()).isFalse();
+        assertThat(ledger.differences()).isEmpty();
     }
 
     @Test
     void anEndBetweenTwoSweepsIsEstimatedWithItsBound() {
-        books.pass(A_QUARTER);
-        books.swept(pod);
-        books.pass(A_QUARTER);
+        ledger.pass(A_QUARTER);
+        ledger.swept(pod);
+        ledger.pass(A_QUARTER);
 
-        books.swept();
+        ledger.swept();
 
-        assertThat(books.stay(pod).until()).isEqualTo(TEN.plus(A_QUARTER));
-        assertThat(books.stay(pod).endBound()).isEqualTo(TEN.plus(A_QUARTER).plus(A_QUARTER));
-        assertThat(books.stay(pod).estimated()).isTrue();
+        assertThat(ledger.allocation(pod).until()).isEqualTo(TEN.plus(A_QUARTER));
+        assertThat(ledger.allocation(pod).endBound())
+                .isEqualTo(TEN.plus(A_QUARTER).plus(A_QUARTER));
+        assertThat(ledger.allocation(pod).estimated()).isTrue();
     }
 
     @Test
     void anEndWhileNobodyRanLiesBetweenTheLastSweepBeforeAndTheFirstAfter() {
-        books.pass(A_QUARTER);
-        books.swept(pod);
-        books.pass(Duration.ofHours(1));
-        books.clock.pass(Duration.ofHours(5));
+        ledger.pass(A_QUARTER);
+        ledger.swept(pod);
+        ledger.pass(Duration.ofHours(1));
+        ledger.clock.pass(Duration.ofHours(5));
 
-        books.restart();
-        books.pass(Duration.ofMinutes(1));
-        books.swept();
+        ledger.restart();
+        ledger.pass(Duration.ofMinutes(1));
+        ledger.swept();
 
-        assertThat(books.stay(pod).until()).isEqualTo(TEN.plus(A_QUARTER));
-        assertThat(books.stay(pod).endBound()).isEqualTo(books.clock.instant());
-        assertThat(books.used("a")).isEqualTo(GpuTime.ofMinutes("7"));
-        assertThat(books.differences()).isEmpty();
+        assertThat(ledger.allocation(pod).until()).isEqualTo(TEN.plus(A_QUARTER));
+        assertThat(ledger.allocation(pod).endBound()).isEqualTo(ledger.clock.instant());
+        assertThat(ledger.used("a")).isEqualTo(GpuTime.ofMinutes("7"));
+        assertThat(ledger.differences()).isEmpty();
     }
 
     @Test
     void anEndBetweenTwoSweepsIsTheSameIfTheDatabaseFailsAtTheSecond() {
-        books.pass(A_QUARTER);
-        books.swept(pod);
-        books.pass(A_QUARTER);
-        books.database
+        ledger.pass(A_QUARTER);
+        ledger.swept(pod);
+        ledger.pass(A_QUARTER);
+        ledger.database
                 .jdbc()
-                .sql("alter table pod_stay add constraint away check (not estimated)")
+                .sql("alter table pod_allocation add constraint away check (not estimated)")
                 .update();
-        assertThatThrownBy(books::swept).isInstanceOf(DataAccessException.class);
-        books.database.jdbc().sql("alter table pod_stay drop constraint away").update();
+        assertThatThrownBy(ledger::swept).isInstanceOf(DataAccessException.class);
+        ledger.database.jdbc().sql("alter table pod_allocation drop constraint away").update();
 
-        books.pass(Duration.ofMinutes(1));
-        books.swept();
+        ledger.pass(Duration.ofMinutes(1));
+        ledger.swept();
 
-        assertThat(books.stay(pod).until()).isEqualTo(TEN.plus(A_QUARTER));
+        assertThat(ledger.allocation(pod).until()).isEqualTo(TEN.plus(A_QUARTER));
     }
 
     @Test
     void theWatchDoesNotTakeItForGone() {
-        books.pass(A_QUARTER);
-        books.swept(pod);
+        ledger.pass(A_QUARTER);
+        ledger.swept(pod);
 
-        books.restart();
-        books.pass(Duration.ofMinutes(1));
+        ledger.restart();
+        ledger.pass(Duration.ofMinutes(1));
 
-        assertThat(books.stay(pod).open()).isTrue();
+        assertThat(ledger.allocation(pod).open()).isTrue();
     }
 
     @Test
     void theSweepDoesNotTakeWatchedPodsForGone() {
-        books.told(pod);
+        ledger.onUpdate(pod);
 
-        books.swept();
+        ledger.swept();
 
-        assertThat(books.stay(pod).open()).isTrue();
+        assertThat(ledger.allocation(pod).open()).isTrue();
     }
 
     @Test
     void aPodThatLostItsLabelIsChargedOnAndItsEndIsFoundByTheSweep() {
-        books.told(pod);
-        books.pass(A_QUARTER);
+        ledger.onUpdate(pod);
+        ledger.pass(A_QUARTER);
 
-        books.unlabelled(pod);
-        books.pass(A_QUARTER);
-        books.restart();
-        books.swept(pod);
+        ledger.unlabelled(pod);
+        ledger.pass(A_QUARTER);
+        ledger.restart();
+        ledger.swept(pod);
 
-        assertThat(books.stay(pod).open()).isTrue();
-        assertThat(books.charged(pod)).isEqualTo(GpuTime.ofMinutes("14.5"));
-        books.swept(pod.finishedAt(TEN.plusSeconds(60 + 1200)));
-        assertThat(books.charged(pod)).isEqualTo(GpuTime.ofMinutes("10"));
+        assertThat(ledger.allocation(pod).open()).isTrue();
+        assertThat(ledger.charged(pod)).isEqualTo(GpuTime.ofMinutes("14.5"));
+        ledger.swept(pod.finishedAt(TEN.plusSeconds(60 + 1200)));
+        assertThat(ledger.charged(pod)).isEqualTo(GpuTime.ofMinutes("10"));
     }
 
     @Test
     void aPodThatLostItsLabelWhileNobodyWatchedIsTakenBackByTheSweep() {
-        books.told(pod);
-        books.vanished(pod);
-        books.pass(A_QUARTER);
-        books.restart();
-        books.pass(A_QUARTER);
+        ledger.onUpdate(pod);
+        ledger.vanished(pod);
+        ledger.pass(A_QUARTER);
+        ledger.restart();
+        ledger.pass(A_QUARTER);
 
-        books.swept(pod);
-        books.pass(A_QUARTER);
-        books.restart();
+        ledger.swept(pod);
+        ledger.pass(A_QUARTER);
+        ledger.restart();
 
-        assertThat(books.stay(pod).open()).isTrue();
-        assertThat(books.charged(pod)).isEqualTo(GpuTime.ofMinutes("22"));
-        assertThat(books.differences()).isEmpty();
+        assertThat(ledger.allocation(pod).open()).isTrue();
+        assertThat(ledger.charged(pod)).isEqualTo(GpuTime.ofMinutes("22"));
+        assertThat(ledger.differences()).isEmpty();
     }
 
     @Test
     void aPodThatGetsTheLabelIsWatchedFromThenOn() {
-        books.swept(pod);
-        books.told(pod);
+        ledger.swept(pod);
+        ledger.onUpdate(pod);
 
-        books.swept();
+        ledger.swept();
 
-        assertThat(books.stay(pod).open()).isTrue();
-        books.removed(pod.removedAt(TEN.plusSeconds(120)));
-        assertThat(books.charged(pod)).isEqualTo(new GpuTime(60 * 500_000));
+        assertThat(ledger.allocation(pod).open()).isTrue();
+        ledger.removed(pod.removedAt(TEN.plusSeconds(120)));
+        assertThat(ledger.charged(pod)).isEqualTo(new GpuTime(60 * 500_000));
     }
 
     @Test
     void aListThatIsOlderThanTheLabelDoesNotTakeThePodFromTheWatch() {
-        books.told(pod);
-        books.swept(pod);
-        books.pass(A_QUARTER);
+        ledger.onUpdate(pod);
+        ledger.swept(pod);
+        ledger.pass(A_QUARTER);
 
-        books.swept();
+        ledger.swept();
 
-        assertThat(books.stay(pod).open()).isTrue();
-        books.removed(pod.removedAt(TEN.plusSeconds(1800)));
-        assertThat(books.charged(pod)).isEqualTo(GpuTime.ofMinutes("14.5"));
-        assertThat(books.differences()).isEmpty();
+        assertThat(ledger.allocation(pod).open()).isTrue();
+        ledger.removed(pod.removedAt(TEN.plusSeconds(1800)));
+        assertThat(ledger.charged(pod)).isEqualTo(GpuTime.ofMinutes("14.5"));
+        assertThat(ledger.differences()).isEmpty();
     }
 
     @Test
     void aListThatIsOlderThanTheRemovalBringsNoWatchedPodBack() {
-        books.told(pod);
-        books.removed(pod.removedAt(TEN.plusSeconds(120)));
+        ledger.onUpdate(pod);
+        ledger.removed(pod.removedAt(TEN.plusSeconds(120)));
 
-        books.swept(pod);
+        ledger.swept(pod);
 
-        assertThat(books.stay(pod).until()).isEqualTo(TEN.plusSeconds(120));
-        assertThat(books.stay(pod).estimated()).isFalse();
+        assertThat(ledger.allocation(pod).until()).isEqualTo(TEN.plusSeconds(120));
+        assertThat(ledger.allocation(pod).estimated()).isFalse();
     }
 
     @Test
     void theEndOfAWatchedPodIsToldByTheWatch() {
         Pods finished = pod.finishedAt(TEN.plusSeconds(120));
-        books.told(pod);
+        ledger.onUpdate(pod);
 
-        books.swept(finished);
+        ledger.swept(finished);
 
-        assertThat(books.stay(pod).open()).isTrue();
-        books.told(finished);
-        assertThat(books.stay(pod).until()).isEqualTo(TEN.plusSeconds(120));
+        assertThat(ledger.allocation(pod).open()).isTrue();
+        ledger.onUpdate(finished);
+        assertThat(ledger.allocation(pod).until()).isEqualTo(TEN.plusSeconds(120));
     }
 
     @Test
     void aPodThatIsAwaitedAndThenSweptIsThere() {
-        books.told(pod);
-        books.vanished(pod);
-        books.takeOver();
-        books.listedBeforeTheWatchIsOpen();
+        ledger.onUpdate(pod);
+        ledger.vanished(pod);
+        ledger.takeOver();
+        ledger.listedBeforeTheWatchIsOpen();
 
-        books.swept(pod);
-        books.pass(A_QUARTER);
+        ledger.swept(pod);
+        ledger.pass(A_QUARTER);
 
-        assertThat(books.stay(pod).open()).isTrue();
-        books.swept();
-        assertThat(books.stay(pod).open()).isFalse();
+        assertThat(ledger.allocation(pod).open()).isTrue();
+        ledger.swept();
+        assertThat(ledger.allocation(pod).open()).isFalse();
     }
 
     @Test
     void aPodThatIsAwaitedAndThenSweptIsTheSweepsAlsoIfTheDatabaseFails() {
-        books.told(pod);
-        books.vanished(pod);
-        books.takeOver();
-        books.listedBeforeTheWatchIsOpen();
-        books.database
+        ledger.onUpdate(pod);
+        ledger.vanished(pod);
+        ledger.takeOver();
+        ledger.listedBeforeTheWatchIsOpen();
+        ledger.database
                 .jdbc()
-                .sql("alter table pod_stay add constraint away check (watched)")
+                .sql("alter table pod_allocation add constraint away check (watched)")
                 .update();
-        assertThatThrownBy(() -> books.swept(pod)).isInstanceOf(DataAccessException.class);
-        books.database.jdbc().sql("alter table pod_stay drop constraint away").update();
+        assertThatThrownBy(() -> ledger.swept(pod)).isInstanceOf(DataAccessException.class);
+        ledger.database.jdbc().sql("alter table pod_allocation drop constraint away").update();
 
-        books.pass(A_QUARTER);
-        assertThat(books.stay(pod).open()).isTrue();
-        books.swept();
+        ledger.pass(A_QUARTER);
+        assertThat(ledger.allocation(pod).open()).isTrue();
+        ledger.swept();
 
-        assertThat(books.stay(pod).open()).isFalse();
+        assertThat(ledger.allocation(pod).open()).isFalse();
     }
 
     @Test
     void aPodThatIsAwaitedAndThenLosesItsLabelIsThere() {
-        books.told(pod);
-        books.vanished(pod);
-        books.takeOver();
-        books.listedBeforeTheWatchIsOpen();
+        ledger.onUpdate(pod);
+        ledger.vanished(pod);
+        ledger.takeOver();
+        ledger.listedBeforeTheWatchIsOpen();
 
-        books.unlabelled(pod);
-        books.pass(A_QUARTER);
+        ledger.unlabelled(pod);
+        ledger.pass(A_QUARTER);
 
-        assertThat(books.stay(pod).open()).isTrue();
-        books.swept(pod.finishedAt(TEN.plusSeconds(60 + 1200)));
-        assertThat(books.stay(pod).until()).isEqualTo(TEN.plusSeconds(60 + 1200));
+        assertThat(ledger.allocation(pod).open()).isTrue();
+        ledger.swept(pod.finishedAt(TEN.plusSeconds(60 + 1200)));
+        assertThat(ledger.allocation(pod).until()).isEqualTo(TEN.plusSeconds(60 + 1200));
     }
 }

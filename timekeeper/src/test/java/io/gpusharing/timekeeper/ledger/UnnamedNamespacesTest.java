@@ -16,75 +16,75 @@ class UnnamedNamespacesTest {
     private static final Instant MADE = TEN.plusSeconds(3);
     private static final Duration TEN_MINUTES = Duration.ofMinutes(10);
 
-    private final Books books = Books.withDefault("PerNamespace", TEN);
+    private final TestLedger ledger = TestLedger.withDefault("PerNamespace", TEN);
     private final Pods pod = Pods.waiting("team-new", 50, 15).boundAt(TEN);
 
     @Test
     void theFirstPodIsChargedFromItsStartThoughItsBudgetIsMadeSecondsLater() {
-        books.told(pod);
-        books.clock.pass(Duration.ofSeconds(4));
+        ledger.onUpdate(pod);
+        ledger.clock.pass(Duration.ofSeconds(4));
 
-        books.exist(monthly("team-new", MADE, "100", "team-new").byDefaultItself());
-        books.pass(TEN_MINUTES.minusSeconds(4));
+        ledger.exist(monthly("team-new", MADE, "100", "team-new").byDefaultItself());
+        ledger.pass(TEN_MINUTES.minusSeconds(4));
 
-        assertThat(books.charged(pod)).isEqualTo(GpuTime.ofMinutes("5"));
-        assertThat(books.used("team-new")).isEqualTo(GpuTime.ofMinutes("5"));
+        assertThat(ledger.charged(pod)).isEqualTo(GpuTime.ofMinutes("5"));
+        assertThat(ledger.used("team-new")).isEqualTo(GpuTime.ofMinutes("5"));
     }
 
     @Test
     void soIsOneThatEndedBeforeItsBudgetWasMade() {
-        books.told(pod);
-        books.clock.pass(Duration.ofSeconds(2));
-        books.told(pod.finishedAt(TEN.plusSeconds(2)));
-        books.clock.pass(Duration.ofSeconds(2));
+        ledger.onUpdate(pod);
+        ledger.clock.pass(Duration.ofSeconds(2));
+        ledger.onUpdate(pod.finishedAt(TEN.plusSeconds(2)));
+        ledger.clock.pass(Duration.ofSeconds(2));
 
-        books.exist(monthly("team-new", MADE, "100", "team-new").byDefaultItself());
-        books.pass(TEN_MINUTES);
+        ledger.exist(monthly("team-new", MADE, "100", "team-new").byDefaultItself());
+        ledger.pass(TEN_MINUTES);
 
-        assertThat(books.used("team-new")).isEqualTo(new GpuTime(1_000_000));
+        assertThat(ledger.used("team-new")).isEqualTo(new GpuTime(1_000_000));
     }
 
     @Test
     void itStaysSoOverARestartBetweenPodAndBudget() {
-        books.told(pod);
-        books.clock.pass(Duration.ofSeconds(2));
-        books.restart();
+        ledger.onUpdate(pod);
+        ledger.clock.pass(Duration.ofSeconds(2));
+        ledger.restart();
 
-        books.exist(monthly("team-new", MADE, "100", "team-new").byDefaultItself());
-        books.pass(TEN_MINUTES.minusSeconds(2));
+        ledger.exist(monthly("team-new", MADE, "100", "team-new").byDefaultItself());
+        ledger.pass(TEN_MINUTES.minusSeconds(2));
 
-        assertThat(books.used("team-new")).isEqualTo(GpuTime.ofMinutes("5"));
-        assertThat(books.differences()).isEmpty();
+        assertThat(ledger.used("team-new")).isEqualTo(GpuTime.ofMinutes("5"));
+        assertThat(ledger.differences()).isEmpty();
     }
 
     @Test
     void aBudgetThatAnAdministratorMakesChargesFromItsOwnBeginOnly() {
-        books.told(pod);
-        books.clock.pass(Duration.ofMinutes(4));
+        ledger.onUpdate(pod);
+        ledger.clock.pass(Duration.ofMinutes(4));
 
-        books.exist(monthly("research", TEN.plusSeconds(240), "100", "team-new"));
-        books.pass(Duration.ofMinutes(6));
+        ledger.exist(monthly("research", TEN.plusSeconds(240), "100", "team-new"));
+        ledger.pass(Duration.ofMinutes(6));
 
-        assertThat(books.used("research")).isEqualTo(GpuTime.ofMinutes("3"));
+        assertThat(ledger.used("research")).isEqualTo(GpuTime.ofMinutes("3"));
     }
 
     @Test
     void aBudgetOfSomebodyElseThatBearsTheNamespacesNamePaysNothing() {
-        books.exist(monthly("team-new", TEN, "100", "others"));
+        ledger.exist(monthly("team-new", TEN, "100", "others"));
 
-        books.told(pod);
-        books.pass(TEN_MINUTES);
+        ledger.onUpdate(pod);
+        ledger.pass(TEN_MINUTES);
 
-        assertThat(books.used("team-new")).isEqualTo(GpuTime.ZERO);
-        assertThat(books.stay(pod).budget()).isEqualTo(Tariff.NOBODY);
+        assertThat(ledger.used("team-new")).isEqualTo(GpuTime.ZERO);
+        assertThat(ledger.allocation(pod).budget()).isEqualTo(Payer.NOBODY);
     }
 
     @Test
     void whereAllShareOneItPaysForEachOfThemFromItsStart() {
-        Books shared = Books.withDefault("Shared", TEN);
+        TestLedger shared = TestLedger.withDefault("Shared", TEN);
         Pods other = Pods.waiting("team-newer", 50, 15).boundAt(TEN);
-        shared.told(pod);
-        shared.told(other);
+        shared.onUpdate(pod);
+        shared.onUpdate(other);
         shared.clock.pass(Duration.ofSeconds(4));
 
         shared.exist(

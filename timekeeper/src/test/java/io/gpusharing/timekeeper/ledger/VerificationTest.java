@@ -23,23 +23,23 @@ class VerificationTest {
 
     private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
 
-    private static Books books;
+    private static TestLedger ledger;
 
     @BeforeAll
     static void keepALedger() {
-        books =
-                new Books(
+        ledger =
+                new TestLedger(
                         TEN,
                         monthly("a", TEN, "1000", "team-a"),
                         monthly("b", TEN, "1000", "team-b").byUse());
         Pods trainer = Pods.waiting("team-a", 50, 15).boundAt(TEN);
         Pods idle = Pods.waiting("team-b", 50, 15).boundAt(TEN);
-        books.told(trainer);
-        books.told(idle);
-        books.measured(idle, 0, 7_200);
-        books.pass(Duration.ofHours(3));
-        books.told(trainer.finishedAt(TEN.plusSeconds(5_400)));
-        new Corrections(books.database.jdbc(), Books.CLUSTER)
+        ledger.onUpdate(trainer);
+        ledger.onUpdate(idle);
+        ledger.measured(idle, 0, 7_200);
+        ledger.pass(Duration.ofHours(3));
+        ledger.onUpdate(trainer.finishedAt(TEN.plusSeconds(5_400)));
+        new Corrections(ledger.database.jdbc(), TestLedger.CLUSTER)
                 .write(
                         new CorrectionOrder(
                                 trainer.uid(),
@@ -53,10 +53,10 @@ class VerificationTest {
 
     /** Kinds of what is found after a change that nobody else sees. */
     private static List<String> found(String change) {
-        return new TransactionTemplate(books.database.transactions())
+        return new TransactionTemplate(ledger.database.transactions())
                 .execute(status -> {
-                    books.database.jdbc().sql(change).update();
-                    List<Difference> differences = books.differences();
+                    ledger.database.jdbc().sql(change).update();
+                    List<Difference> differences = ledger.differences();
                     status.setRollbackOnly();
                     return differences.stream().map(Difference::kind).distinct().toList();
                 });
@@ -64,7 +64,7 @@ class VerificationTest {
 
     @Test
     void nothingIsFoundInASoundLedger() {
-        assertThat(books.differences()).isEmpty();
+        assertThat(ledger.differences()).isEmpty();
     }
 
     @ParameterizedTest
@@ -73,25 +73,25 @@ class VerificationTest {
             quoteCharacter = '"',
             textBlock =
                     """
-                    update charge set amount = amount + 1 where budget = 'a'                        | amount hour stay
+                    update charge set amount = amount + 1 where budget = 'a'                        | amount hour allocation
                     update charge set rate = rate + 1 where budget = 'a'                            | amount
                     update charge set charged_to = charged_to - interval '1 second'                 | amount gap
                     update charge set budget = 'b' where budget = 'a'                               | hour
                     update charge set namespace = 'team-b' where budget = 'a'                       | hour
-                    delete from charge where budget = 'a'                                           | hour stay gap
+                    delete from charge where budget = 'a'                                           | hour allocation gap
                     delete from charge where budget = 'b'                                           | hour use gap
-                    update correction set amount = amount - 1 where budget = 'a' and by_hand        | amount hour stay
-                    update correction set amount = amount - 1 where budget = 'a' and not by_hand    | amount hour stay
+                    update correction set amount = amount - 1 where budget = 'a' and by_hand        | amount hour allocation
+                    update correction set amount = amount - 1 where budget = 'a' and not by_hand    | amount hour allocation
                     update correction set rate = rate + 1 where budget = 'a' and not by_hand        | amount
                     delete from correction where by_hand                                            | hour
-                    delete from correction where budget = 'a' and not by_hand                       | hour stay
+                    delete from correction where budget = 'a' and not by_hand                       | hour allocation
                     update correction set rate = 2 * rate, amount = 2 * amount where budget = 'b'   | hour use
                     update usage_hour set amount = amount - 1 where budget = 'a'                    | hour
                     delete from usage_hour where budget = 'a'                                       | hour
                     insert into usage_hour values ('test', 'a', 'team-a', '2026-03-02T05:00Z', 1)   | hour
-                    update pod_stay set held_from = held_from - interval '1 hour'                   | stay gap
-                    update pod_stay set posted_until = posted_until + interval '1 hour'             | stay
-                    update pod_stay set charged_until = charged_until + interval '1 hour'           | gap
+                    update pod_allocation set held_from = held_from - interval '1 hour'                   | allocation gap
+                    update pod_allocation set posted_until = posted_until + interval '1 hour'             | allocation
+                    update pod_allocation set charged_until = charged_until + interval '1 hour'           | gap
                     """)
     void aRowThatIsChangedLostOrInventedIsFound(String change, String kinds) {
         assertThat(found(change)).containsExactlyInAnyOrder(kinds.split(" "));
@@ -106,7 +106,7 @@ class VerificationTest {
                                 update usage_hour h set amount = h.amount - lost.amount from lost
                                  where h.budget = lost.budget and h.hour = lost.charged_from
                                 """))
-                .containsExactly("stay", "gap");
+                .containsExactly("allocation", "gap");
     }
 
     @Test
@@ -118,7 +118,7 @@ class VerificationTest {
                                 delete from correction where budget = 'a';
                                 delete from charge where budget = 'a'
                                 """))
-                .containsExactly("stay", "gap");
+                .containsExactly("allocation", "gap");
     }
 
     @Test
@@ -131,7 +131,7 @@ class VerificationTest {
                                  hours as (
                                     update usage_hour h set amount = h.amount - lost.amount from lost
                                      where h.budget = lost.budget and h.hour = lost.charged_from)
-                                update pod_stay set share_rate = 2 * share_rate, rate = 2 * rate where budget = 'a'
+                                update pod_allocation set share_rate = 2 * share_rate, rate = 2 * rate where budget = 'a'
                                 """))
                 .containsExactly("gap");
     }
@@ -153,8 +153,8 @@ class VerificationTest {
         assertThat(
                         found(
                                 """
-                                alter table pod_stay drop constraint pod_stay_weighed;
-                                update pod_stay set weight = 2000000 where budget = 'a'
+                                alter table pod_allocation drop constraint pod_stay_weighed;
+                                update pod_allocation set weight = 2000000 where budget = 'a'
                                 """))
                 .containsExactly("weight");
     }
@@ -175,6 +175,6 @@ class VerificationTest {
 
     @Test
     void chargesOfAPodThatNobodyKnowsAreFound() {
-        assertThat(found("delete from pod_stay where budget = 'a'")).containsExactly("pod");
+        assertThat(found("delete from pod_allocation where budget = 'a'")).containsExactly("pod");
     }
 }

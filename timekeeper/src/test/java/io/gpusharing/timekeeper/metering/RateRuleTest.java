@@ -90,8 +90,10 @@ class RateRuleTest {
 
         assertThat(whole.rate(held(Pods.waiting("team-a", 1, 3), node), 2_500_000))
                 .isEqualTo(833_333);
-        assertThat(whole.rate(GpuShare.whole(100_000), 1_000_000_000)).isEqualTo(ShareRule.MOST);
-        assertThat(whole.rate(GpuShare.whole(1_000_000), 500_000)).isEqualTo(ShareRule.MOST / 2);
+        assertThat(whole.rate(GpuShare.whole(100_000), 1_000_000_000))
+                .isEqualTo(ShareRule.MAX_RATE);
+        assertThat(whole.rate(GpuShare.whole(1_000_000), 500_000))
+                .isEqualTo(ShareRule.MAX_RATE / 2);
     }
 
     private static GpuShare held(Pods pod, NodeFacts node) {
@@ -99,7 +101,7 @@ class RateRuleTest {
         return HeldShare.of(pod.facts().request(), node, grammars).orElseThrow().share();
     }
 
-    /** Neither a larger share nor a heavier model nor a longer stay ever costs less. */
+    /** Neither a larger share nor a heavier model nor a longer allocation ever costs less. */
     @ParameterizedTest
     @RandomSeeds(500)
     void moreNeverCostsLess(long seed) {

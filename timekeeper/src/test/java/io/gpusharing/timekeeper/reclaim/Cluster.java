@@ -34,8 +34,8 @@ final class Cluster {
 
     private final List<Waiter> waiters = new ArrayList<>();
     private final List<NodeView> nodes = new ArrayList<>();
-    private final List<Holder> holders = new ArrayList<>();
-    private final Map<String, Payer> budgets = new HashMap<>();
+    private final List<GpuPod> gpuPods = new ArrayList<>();
+    private final Map<String, BudgetAccount> budgets = new HashMap<>();
     private final Map<String, Integer> disruptions = new HashMap<>();
     private final List<PastEviction> past = new ArrayList<>();
     private final List<Refusal> refusals = new ArrayList<>();
@@ -80,7 +80,7 @@ final class Cluster {
     Cluster budget(String namespace, Standing standing, OnExhausted onExhausted, boolean paused) {
         budgets.put(
                 namespace,
-                new Payer(namespace, standing, onExhausted, Duration.ofMinutes(5), paused));
+                new BudgetAccount(namespace, standing, onExhausted, Duration.ofMinutes(5), paused));
         return this;
     }
 
@@ -88,8 +88,8 @@ final class Cluster {
         return new Standing.OverBudget(GpuTime.ofMinutes(Long.toString(minutes)));
     }
 
-    Cluster runs(Holder holder) {
-        holders.add(holder);
+    Cluster runs(GpuPod gpuPod) {
+        gpuPods.add(gpuPod);
         return this;
     }
 
@@ -114,10 +114,11 @@ final class Cluster {
         return this;
     }
 
-    Scene scene() {
+    ClusterSnapshot snapshot() {
         Set<String> known = new java.util.HashSet<>();
         nodes.forEach(node -> known.add(node.name()));
-        return new Scene(now, waiters, nodes, holders, budgets, disruptions, past, refusals, known);
+        return new ClusterSnapshot(
+                now, waiters, nodes, gpuPods, budgets, disruptions, past, refusals, known);
     }
 
     Decision decide() {
@@ -125,7 +126,7 @@ final class Cluster {
     }
 
     Decision decide(Rules rules) {
-        return new Planner(rules).plan(scene(), node -> List.of()).getFirst();
+        return new Planner(rules).plan(snapshot(), node -> List.of()).getFirst();
     }
 
     /** A pod that holds a part of one GPU, for an hour already. */
@@ -162,7 +163,7 @@ final class Cluster {
         private @Nullable String unjudged;
         private String workload;
         private Set<String> disruptionBudgets = Set.of();
-        private NodeWishes wishes = NodeWishes.NONE;
+        private SchedulingConstraints constraints = SchedulingConstraints.NONE;
 
         private Pod(String namespace, String name) {
             this.ref = new PodRef(namespace + "-" + name, namespace, name);
@@ -245,12 +246,12 @@ final class Cluster {
             return this;
         }
 
-        Pod wishes(NodeWishes wishes) {
-            this.wishes = wishes;
+        Pod constraints(SchedulingConstraints constraints) {
+            this.constraints = constraints;
             return this;
         }
 
-        Holder on(String node, int... gpus) {
+        GpuPod on(String node, int... gpus) {
             boolean whole = cores >= 100;
             List<GpuHold> holds =
                     IntStream.of(gpus)
@@ -261,7 +262,7 @@ final class Cluster {
                                             whole ? 60 : memory,
                                             whole))
                             .toList();
-            return new Holder(
+            return new GpuPod(
                     ref,
                     node,
                     NOON.minus(age),
@@ -291,7 +292,7 @@ final class Cluster {
                                     ? new GpuAsk((int) (cores / 100), 100, 0, true)
                                     : new GpuAsk(1, cores, memory, false)),
                     workload,
-                    wishes,
+                    constraints,
                     unjudged);
         }
     }

@@ -187,8 +187,8 @@ class HamiPlacementTest {
                         .within("team-c")
                         .over("team-a", 5)
                         .waits(waiter)
-                        .runs(holder(translation, pod("team-c", "stays", "10000", "GPU-0")))
-                        .runs(holder(translation, pod("team-a", "goes", "10000", "GPU-1")));
+                        .runs(gpuPod(translation, pod("team-c", "stays", "10000", "GPU-0")))
+                        .runs(gpuPod(translation, pod("team-a", "goes", "10000", "GPU-1")));
 
         assertThat(cluster.decide())
                 .isInstanceOfSatisfying(
@@ -219,13 +219,13 @@ class HamiPlacementTest {
                         .within("team-b")
                         .over("team-a", 5)
                         .waits(translation.waiter(pod("team-b", "w", "12000", "")))
-                        .runs(holder(translation, pod("team-a", "stays", "10000", "GPU-0")));
+                        .runs(gpuPod(translation, pod("team-a", "stays", "10000", "GPU-0")));
 
         assertThat(cluster.decide()).isNotInstanceOf(Evict.class);
     }
 
-    private static Holder holder(PodTranslation translation, Pod pod) {
-        return translation.holder(
+    private static GpuPod gpuPod(PodTranslation translation, Pod pod) {
+        return translation.gpuPod(
                 pod,
                 namespace -> Map.of(),
                 Set.of(),

@@ -11,7 +11,7 @@ class OutcomeTest {
     private static final Instant SETTLES = NOON.plusSeconds(60);
 
     @Test
-    void roomThatItsWaiterTookHelped() {
+    void evictionThatItsWaiterTookHelped() {
         assertThat(Outcome.of("n1", SETTLES, true, "n1", NOON))
                 .contains(new Outcome(true, "the waiter was bound to n1"));
     }

@@ -795,7 +795,8 @@ class PlannerTest {
                             .waits(pod("team-b", "first").gpus(2).priority(1).waiting(A_MINUTE))
                             .waits(pod("team-b", "second").gpus(1).waiting(A_MINUTE));
 
-            List<Decision> decisions = new Planner(RULES).plan(cluster.scene(), node -> List.of());
+            List<Decision> decisions =
+                    new Planner(RULES).plan(cluster.snapshot(), node -> List.of());
 
             assertThat(reason(decisions.getFirst())).isEqualTo(Reason.SETTLING);
             assertThat(victims(decisions.getLast())).containsExactly("new");
@@ -810,7 +811,8 @@ class PlannerTest {
                             .waits(pod("team-b", "first").gpus(1).priority(1).waiting(A_MINUTE))
                             .waits(pod("team-b", "second").gpus(1).waiting(A_MINUTE));
 
-            List<Decision> decisions = new Planner(RULES).plan(cluster.scene(), node -> List.of());
+            List<Decision> decisions =
+                    new Planner(RULES).plan(cluster.snapshot(), node -> List.of());
 
             assertThat(victims(decisions.getLast())).containsExactly("new");
         }
@@ -825,7 +827,8 @@ class PlannerTest {
                             .waits(pod("team-b", "first").priority(1).waiting(A_MINUTE))
                             .waits(pod("team-b", "second").waiting(A_MINUTE));
 
-            List<Decision> decisions = new Planner(RULES).plan(cluster.scene(), node -> List.of());
+            List<Decision> decisions =
+                    new Planner(RULES).plan(cluster.snapshot(), node -> List.of());
 
             // Half a GPU more would fit into what both GPUs have left together.
             assertThat(victims(decisions.getLast())).containsExactly("new");
@@ -886,7 +889,8 @@ class PlannerTest {
                     full().waits(pod("team-b", "w1").gpus(1).priority(1).waiting(A_MINUTE))
                             .waits(pod("team-b", "w2").gpus(1).waiting(A_MINUTE));
 
-            List<Decision> decisions = new Planner(rules).plan(cluster.scene(), node -> List.of());
+            List<Decision> decisions =
+                    new Planner(rules).plan(cluster.snapshot(), node -> List.of());
 
             assertThat(victims(decisions.getFirst())).containsExactly("new");
             assertThat(reason(decisions.getLast())).isEqualTo(Reason.RATE_LIMITED);
@@ -917,7 +921,7 @@ class PlannerTest {
                         .waits(pod("team-b", "w2").gpus(1).waiting(A_MINUTE))
                         .waits(pod("team-b", "w3").gpus(1).priority(-1).waiting(A_MINUTE));
 
-        List<Decision> decisions = new Planner(RULES).plan(cluster.scene(), node -> List.of());
+        List<Decision> decisions = new Planner(RULES).plan(cluster.snapshot(), node -> List.of());
 
         assertThat(decisions.stream().map(PlannerTest::outcome))
                 .containsExactly("[new]", "[old]", "NOBODY");
@@ -934,7 +938,7 @@ class PlannerTest {
             }
             Planner planner = new Planner(RULES);
 
-            List<Decision> decisions = planner.plan(cluster.scene(), node -> List.of());
+            List<Decision> decisions = planner.plan(cluster.snapshot(), node -> List.of());
 
             assertThat(planner.looks()).isOne();
             assertThat(decisions).hasSize(400).allMatch(it -> reason(it) == Reason.NO_NODE);
@@ -948,15 +952,15 @@ class PlannerTest {
             for (int i = 0; i < 400; i++) {
                 cluster.waits(pod("team-b", "w" + i).gpus(3).priority(i).waiting(A_MINUTE));
             }
-            var turns = new Turns();
+            var queue = new WaiterQueue();
             var lookedAt = new java.util.HashSet<String>();
 
-            for (int round = 0; round < 400 / Planner.MOST_LOOKS; round++) {
-                Planner planner = new Planner(RULES, turns);
-                planner.plan(cluster.scene(), node -> List.of()).stream()
+            for (int round = 0; round < 400 / Planner.MAX_LOOKS; round++) {
+                Planner planner = new Planner(RULES, queue);
+                planner.plan(cluster.snapshot(), node -> List.of()).stream()
                         .filter(it -> reason(it) != Reason.NEXT_ROUND)
                         .forEach(it -> lookedAt.add(it.waiter().pod().uid()));
-                assertThat(planner.looks()).isEqualTo(Planner.MOST_LOOKS);
+                assertThat(planner.looks()).isEqualTo(Planner.MAX_LOOKS);
             }
 
             assertThat(lookedAt).hasSize(400);
@@ -970,7 +974,7 @@ class PlannerTest {
             }
             Planner planner = new Planner(RULES);
 
-            List<Decision> decisions = planner.plan(cluster.scene(), node -> List.of());
+            List<Decision> decisions = planner.plan(cluster.snapshot(), node -> List.of());
 
             assertThat(decisions.stream().filter(Evict.class::isInstance)).hasSize(2);
             assertThat(planner.looks()).isEqualTo(3);
@@ -979,13 +983,14 @@ class PlannerTest {
 
     @Test
     void looksAtAllPodsOfANodeBeforeItActsThere() {
-        Scene metered = full().waits(pod("team-b", "w").gpus(1).cpus(2).waiting(A_MINUTE)).scene();
-        Scene incomplete =
-                new Scene(
+        ClusterSnapshot metered =
+                full().waits(pod("team-b", "w").gpus(1).cpus(2).waiting(A_MINUTE)).snapshot();
+        ClusterSnapshot incomplete =
+                new ClusterSnapshot(
                         metered.now(),
                         metered.waiters(),
                         metered.nodes(),
-                        metered.holders(),
+                        metered.gpuPods(),
                         metered.budgets(),
                         Map.of(),
                         List.of(),
@@ -999,7 +1004,7 @@ class PlannerTest {
                                 incomplete,
                                 node -> {
                                     asked.add(node);
-                                    var all = new ArrayList<>(metered.holders());
+                                    var all = new ArrayList<>(metered.gpuPods());
                                     all.add(pod("web", "cpu-hog").share(0, 0).cpus(13).on("n1"));
                                     return all;
                                 })
@@ -1027,8 +1032,8 @@ class PlannerTest {
     @Test
     void aTolerationOpensATaintedNode() {
         Taint taint = new Taint("NoSchedule", "dedicated", null, "gpu");
-        var wishes =
-                new NodeWishes(
+        var constraints =
+                new SchedulingConstraints(
                         Map.of(),
                         List.of(),
                         List.of(new Toleration("NoSchedule", "dedicated", "Equal", null, "gpu")));
@@ -1038,7 +1043,11 @@ class PlannerTest {
                         .within("team-b")
                         .over("team-a", 5)
                         .runs(pod("team-a", "a").gpus(2).on("n1", 0, 1))
-                        .waits(pod("team-b", "w").gpus(1).wishes(wishes).waiting(A_MINUTE));
+                        .waits(
+                                pod("team-b", "w")
+                                        .gpus(1)
+                                        .constraints(constraints)
+                                        .waiting(A_MINUTE));
 
         assertThat(victims(cluster.decide())).containsExactly("a");
     }

@@ -95,8 +95,8 @@ class PodTranslationTest {
         return Serialization.unmarshal(yaml, Pod.class);
     }
 
-    private Holder holder(String yaml) {
-        return translation.holder(
+    private GpuPod gpuPod(String yaml) {
+        return translation.gpuPod(
                 pod(yaml), namespace -> Map.of(), Set.of("team-a/pdb"), NodeFacts.UNKNOWN, ENDING);
     }
 
@@ -131,14 +131,14 @@ class PodTranslationTest {
 
     @Test
     void readsSinceWhenAndHowAPodHoldsItsShare() {
-        Holder holder = holder(RUNNING);
+        GpuPod gpuPod = gpuPod(RUNNING);
 
-        assertThat(holder.since()).isEqualTo(Instant.parse("2026-03-02T12:00:00Z"));
-        assertThat(holder.share()).isEqualTo(500_000);
-        assertThat(holder.gpus()).containsExactly(new GpuHold("1", 50, 30, false));
-        assertThat(holder.gang()).isEqualTo("job-uid");
-        assertThat(holder.grace()).hasSeconds(90);
-        assertThat(holder.exemption()).isNull();
+        assertThat(gpuPod.since()).isEqualTo(Instant.parse("2026-03-02T12:00:00Z"));
+        assertThat(gpuPod.share()).isEqualTo(500_000);
+        assertThat(gpuPod.gpus()).containsExactly(new GpuHold("1", 50, 30, false));
+        assertThat(gpuPod.gang()).isEqualTo("job-uid");
+        assertThat(gpuPod.grace()).hasSeconds(90);
+        assertThat(gpuPod.exemption()).isNull();
     }
 
     @Test
@@ -147,7 +147,7 @@ class PodTranslationTest {
                 new PodTranslation(new RequestGrammars(List.of(new VcudaGrammar())), "group");
 
         assertThat(
-                        labelled.holder(
+                        labelled.gpuPod(
                                         pod(RUNNING),
                                         namespace -> Map.of(),
                                         Set.of(),
@@ -159,7 +159,7 @@ class PodTranslationTest {
 
     @Test
     void withoutItsAnnotationNobodyKnowsWhichGpuItHolds() {
-        assertThat(holder(RUNNING.replace("idx-1", "idx-7")).gpus()).isNull();
+        assertThat(gpuPod(RUNNING.replace("idx-1", "idx-7")).gpus()).isNull();
     }
 
     @Test
@@ -170,7 +170,7 @@ class PodTranslationTest {
     @ParameterizedTest
     @ValueSource(strings = {"DaemonSet", "Node"})
     void nobodyIsExemptForAnOwnerThatAnybodyCanName(String kind) {
-        assertThat(holder(RUNNING.replace("kind: Job", "kind: " + kind)).exemption()).isNull();
+        assertThat(gpuPod(RUNNING.replace("kind: Job", "kind: " + kind)).exemption()).isNull();
     }
 
     @Test
@@ -181,7 +181,7 @@ class PodTranslationTest {
                                 "annotations: {",
                                 "annotations: {kubernetes.io/config.mirror: 1f, ");
 
-        assertThat(holder(mirror).exemption()).contains("from a file");
+        assertThat(gpuPod(mirror).exemption()).contains("from a file");
     }
 
     @ParameterizedTest
@@ -198,8 +198,8 @@ class PodTranslationTest {
                         "  name: w-0\n  deletionTimestamp: \"%s\"\n  deletionGracePeriodSeconds: %s"
                                 .formatted(ends, given));
 
-        assertThat(holder(deleted).leaving()).isEqualTo(leaving);
-        assertThat(holder(deleted).grace()).hasSeconds(grace);
+        assertThat(gpuPod(deleted).leaving()).isEqualTo(leaving);
+        assertThat(gpuPod(deleted).grace()).hasSeconds(grace);
     }
 
     @ParameterizedTest
@@ -210,11 +210,11 @@ class PodTranslationTest {
                 RUNNING.replace(
                         "  name: w-0", "  name: w-0\n  deletionTimestamp: \"" + ends + "\"");
 
-        Holder holder = holder(deleted);
+        GpuPod gpuPod = gpuPod(deleted);
 
-        assertThat(holder.leaving()).isEqualTo(leaving);
-        assertThat(holder.exemption() == null).isEqualTo(leaving);
-        assertThat(holder.gang().equals(holder(RUNNING).gang()))
+        assertThat(gpuPod.leaving()).isEqualTo(leaving);
+        assertThat(gpuPod.exemption() == null).isEqualTo(leaving);
+        assertThat(gpuPod.gang().equals(gpuPod(RUNNING).gang()))
                 .as("it keeps nobody of its gang")
                 .isEqualTo(leaving);
     }
@@ -229,32 +229,32 @@ class PodTranslationTest {
                             "annotations: {",
                             "annotations: {gpusharing.io/do-not-reclaim: \"true\", ");
 
-            assertThat(holder(annotated).exemption()).contains("do-not-reclaim");
+            assertThat(gpuPod(annotated).exemption()).contains("do-not-reclaim");
         }
 
         @Test
         void allPodsOfAnAnnotatedNamespace() {
-            Holder holder =
-                    translation.holder(
+            GpuPod gpuPod =
+                    translation.gpuPod(
                             pod(RUNNING),
                             namespace -> Map.of("gpusharing.io/do-not-reclaim", "true"),
                             Set.of(),
                             NodeFacts.UNKNOWN,
                             ENDING);
 
-            assertThat(holder.exemption()).contains("namespace");
+            assertThat(gpuPod.exemption()).contains("namespace");
         }
 
         @Test
         void whatBelongsToTheCluster() {
-            Holder holder = holder(RUNNING.replace("priority: 0", "priority: 2000000000"));
+            GpuPod gpuPod = gpuPod(RUNNING.replace("priority: 0", "priority: 2000000000"));
 
-            assertThat(holder.exemption()).contains("class");
+            assertThat(gpuPod.exemption()).contains("class");
         }
 
         @Test
         void butNobodyWhoSlippedPastTheWebhook() {
-            assertThat(holder(RUNNING.replace("metered: \"true\"", "app: mine")).exemption())
+            assertThat(gpuPod(RUNNING.replace("metered: \"true\"", "app: mine")).exemption())
                     .isNull();
         }
     }

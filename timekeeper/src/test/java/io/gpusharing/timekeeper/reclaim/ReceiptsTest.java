@@ -49,7 +49,7 @@ class ReceiptsTest {
                         Amounts.NONE,
                         List.of(),
                         "deployment-uid",
-                        NodeWishes.NONE,
+                        SchedulingConstraints.NONE,
                         null);
         return new Evict(
                 waiter,
@@ -189,13 +189,13 @@ class ReceiptsTest {
         }
         receipts.plan(receipts.written(), plan, "team-b", NOON.minusSeconds(60), SETTLES);
         var book =
-                new EvictionBook(
+                new EvictionRepository(
                         JdbcClient.create(TestDatabase.DATA_SOURCE),
                         new ClusterProperties(cluster, "gpusharing-system", Duration.ofSeconds(1)));
 
         List<String> all =
                 book.receipts("team-a", null, null, 100).stream()
-                        .map(EvictionBook.Receipt::cursor)
+                        .map(EvictionRepository.Receipt::cursor)
                         .toList();
         var paged = new ArrayList<String>();
         List<String> page;
@@ -203,22 +203,22 @@ class ReceiptsTest {
             String after = paged.isEmpty() ? null : paged.getLast();
             page =
                     book.receipts("team-a", null, after, 5).stream()
-                            .map(EvictionBook.Receipt::cursor)
+                            .map(EvictionRepository.Receipt::cursor)
                             .toList();
             paged.addAll(page);
         } while (!page.isEmpty());
 
         assertThat(all).hasSize(12).last().asString().startsWith("2026").contains("_12_");
         assertThat(paged).isEqualTo(all);
-        assertThat(all).allMatch(EvictionBook::isCursor);
+        assertThat(all).allMatch(EvictionRepository::isCursor);
     }
 
     @Test
     void aCursorThatIsNoneIsNotLeftToTheDatabase() {
-        assertThat(EvictionBook.isCursor("abc")).isFalse();
-        assertThat(EvictionBook.isCursor("2026-01-01T00:00:00.000000Z_1_2_3")).isFalse();
+        assertThat(EvictionRepository.isCursor("abc")).isFalse();
+        assertThat(EvictionRepository.isCursor("2026-01-01T00:00:00.000000Z_1_2_3")).isFalse();
         String pods = "Z_%s_1_%1$s".formatted(new UUID(0, 0));
-        assertThat(EvictionBook.isCursor("2026-01-01T00:00:00.000000" + pods)).isTrue();
-        assertThat(EvictionBook.isCursor("2026-99-99T00:00:00.000000" + pods)).isFalse();
+        assertThat(EvictionRepository.isCursor("2026-01-01T00:00:00.000000" + pods)).isTrue();
+        assertThat(EvictionRepository.isCursor("2026-99-99T00:00:00.000000" + pods)).isFalse();
     }
 }

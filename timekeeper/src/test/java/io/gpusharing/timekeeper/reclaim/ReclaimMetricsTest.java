@@ -55,11 +55,11 @@ class ReclaimMetricsTest {
     @Test
     void whoWaitsIsCountedByWhyNobodyGoesUntilTheNextLook() {
         Waiter waiter = Cluster.pod("team-b", "w").waiting(Duration.ofMinutes(1));
-        metrics.looked(List.of(new Leave(waiter, Reason.KEPT, "", null, List.of())));
+        metrics.decided(List.of(new Leave(waiter, Reason.KEPT, "", null, List.of())));
         assertThat(registry.scrape())
                 .contains("gpusharing_reclaim_waiting_pods{reason=\"kept\"} 1.0");
 
-        metrics.looked(List.of());
+        metrics.decided(List.of());
         assertThat(registry.scrape())
                 .contains("gpusharing_reclaim_waiting_pods{reason=\"kept\"} 0.0");
     }

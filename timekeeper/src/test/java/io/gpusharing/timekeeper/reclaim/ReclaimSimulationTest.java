@@ -85,14 +85,14 @@ class ReclaimSimulationTest {
         Instant end = cluster.now.plus(DAYS);
         while (cluster.now.isBefore(end)) {
             cluster.tick();
-            for (Decision decision : planner.plan(cluster.scene(), node -> List.of())) {
+            for (Decision decision : planner.plan(cluster.snapshot(), node -> List.of())) {
                 if (decision instanceof Evict plan) {
                     check(cluster, plan, done);
                     if (guardsAgree(cluster, plan, refused)) {
                         note(cluster, plan, done);
                         Set<String> victims = new HashSet<>();
                         plan.victims().forEach(victim -> victims.add(victim.pod().uid()));
-                        cluster.carryOut(planner.evictions(plan, cluster.scene()), victims);
+                        cluster.carryOut(planner.evictions(plan, cluster.snapshot()), victims);
                     }
                 }
             }

@@ -13,7 +13,7 @@ import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
 import io.gpusharing.timekeeper.leadership.Leadership;
-import io.gpusharing.timekeeper.ledger.Books;
+import io.gpusharing.timekeeper.ledger.TestLedger;
 import io.gpusharing.timekeeper.metering.PodFacts;
 import io.gpusharing.timekeeper.metering.PodFacts.Placement;
 import io.gpusharing.timekeeper.reclaim.Decision.Evict;
@@ -76,7 +76,7 @@ class ReclaimerTest {
         return new Reclaimer(
                 view,
                 budgets,
-                new SceneReader(
+                new ClusterSnapshotReader(
                         api.client(),
                         budgets,
                         view,
@@ -104,7 +104,7 @@ class ReclaimerTest {
                         Amounts.NONE,
                         List.of(),
                         "deployment-uid",
-                        NodeWishes.NONE,
+                        SchedulingConstraints.NONE,
                         null),
                 Pods.NODE,
                 List.of(
@@ -164,14 +164,14 @@ class ReclaimerTest {
                                 plain.warnAtPercent(),
                                 plain.minimumRunTime()),
                         false);
-        var books =
-                new Books(
+        var ledger =
+                new TestLedger(
                         TEN.minusSeconds(1_200),
                         spent,
                         TestBudgets.monthly("team-b", TEN.minusSeconds(1_200), "100", "team-b"));
-        Pods holder = Pods.waiting("team-a", 100, 0).boundAt(TEN.minusSeconds(1_200));
-        books.told(holder);
-        books.pass(Duration.ofMinutes(20));
+        Pods gpuPod = Pods.waiting("team-a", 100, 0).boundAt(TEN.minusSeconds(1_200));
+        ledger.onUpdate(gpuPod);
+        ledger.pass(Duration.ofMinutes(20));
         PodFacts waits = waiter.facts();
         var unschedulable =
                 new PodFacts(
@@ -212,8 +212,8 @@ class ReclaimerTest {
                    "status": {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False",
                      "reason": "Unschedulable", "lastTransitionTime": "2026-03-02T09:55:00Z"}]}}]}
                 """
-                        .formatted(holder.uid(), metadata, waiter.uid()));
-        return reclaimer(ClusterViews.showing(unschedulable), books.budgets(), receipts);
+                        .formatted(gpuPod.uid(), metadata, waiter.uid()));
+        return reclaimer(ClusterViews.showing(unschedulable), ledger.budgets(), receipts);
     }
 
     @Test

@@ -70,19 +70,19 @@ final class ToyCluster {
     }
 
     /** What reclaim sees now. */
-    Scene scene() {
-        Map<String, Payer> budgets = new HashMap<>();
+    ClusterSnapshot snapshot() {
+        Map<String, BudgetAccount> budgets = new HashMap<>();
         for (Team team : teams) {
             budgets.put(
                     team.name,
-                    new Payer(
+                    new BudgetAccount(
                             team.name, team.standing(), team.onExhausted, team.minimumRun, false));
         }
-        return new Scene(
+        return new ClusterSnapshot(
                 now,
                 pods.stream().filter(pod -> pod.node == null).map(ToyPod::waiter).toList(),
                 nodes,
-                pods.stream().filter(pod -> pod.node != null).map(ToyPod::holder).toList(),
+                pods.stream().filter(pod -> pod.node != null).map(ToyPod::gpuPod).toList(),
                 budgets,
                 Map.of(GUARD, 0),
                 past.stream().filter(it -> it.at().isAfter(now.minus(Duration.ofDays(2)))).toList(),
@@ -314,12 +314,12 @@ final class ToyCluster {
                     amounts(cores, 0, 0),
                     asks(),
                     uid,
-                    NodeWishes.NONE,
+                    SchedulingConstraints.NONE,
                     null);
         }
 
-        Holder holder() {
-            return new Holder(
+        GpuPod gpuPod() {
+            return new GpuPod(
                     ref(),
                     java.util.Objects.requireNonNull(node),
                     since,

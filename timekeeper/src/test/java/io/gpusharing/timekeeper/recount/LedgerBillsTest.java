@@ -39,17 +39,17 @@ class LedgerBillsTest {
 
     @AfterEach
     void empty() {
-        for (String table : List.of("charge", "correction", "pod_stay")) {
+        for (String table : List.of("charge", "correction", "pod_allocation")) {
             DATABASE.jdbc().sql("delete from " + table).update();
         }
     }
 
     /** Posted up to a minute past ten; ended then, or still running. */
-    private void stay(int posted, boolean ended) {
+    private void allocation(int posted, boolean ended) {
         DATABASE.jdbc()
                 .sql(
                         """
-                        insert into pod_stay (cluster, pod_uid, namespace, name, node, budget, share_rate, rate,
+                        insert into pod_allocation (cluster, pod_uid, namespace, name, node, budget, share_rate, rate,
                             compute_part, memory_part, share_known, held_from, posted_until, charged_until, held_until)
                         select 'test', '%1$s', 'team-a', 'p', 'gpu-1', 'a', 500000, 500000, 500000, 250000, true,
                             '2026-03-01T10:00:00Z', posted, posted, case when %2$s then posted end
@@ -102,7 +102,7 @@ class LedgerBillsTest {
 
     @Test
     void whatWasTakenBackWhenAnEndWasToldLateIsNotCharged() {
-        stay(20, true);
+        allocation(20, true);
         charged(0, 30);
         corrected(20, 30, false);
 
@@ -111,7 +111,7 @@ class LedgerBillsTest {
 
     @Test
     void whatPeopleCorrectedIsNoDifference() {
-        stay(20, true);
+        allocation(20, true);
         charged(0, 20);
         corrected(5, 10, true);
 
@@ -121,7 +121,7 @@ class LedgerBillsTest {
     @Test
     void whatRunsIsChargedUpToTheEndOfTheSpan() {
         AuditLog log = log(NODE, running(HALF), alive("10:30:00"));
-        stay(10, false);
+        allocation(10, false);
         charged(0, 10);
 
         agrees(log, 0, 30);
@@ -132,7 +132,7 @@ class LedgerBillsTest {
 
     @Test
     void anEntryThatReachesOverTheSpansEdgesCountsByItsPart() {
-        stay(20, true);
+        allocation(20, true);
         charged(0, 20);
 
         agrees(ENDED, 3, 7);
@@ -142,7 +142,7 @@ class LedgerBillsTest {
 
     @Test
     void nothingIsComparedFromBeforeTheInstallation() {
-        stay(20, true);
+        allocation(20, true);
         charged(0, 20);
 
         assertThat(bills.against(ENDED, TEN.minusSeconds(3600), TEN.plusSeconds(60)).from())
@@ -158,7 +158,7 @@ class LedgerBillsTest {
                         naming("09:00:00", "b", "09:00:00", 1, "team-b"),
                         running(HALF),
                         alive("10:30:00"));
-        stay(10, false);
+        allocation(10, false);
         charged(0, 10);
         assertThat(bills.against(log, TEN, TEN.plusSeconds(1800)).paid()).isOne();
 
@@ -166,13 +166,13 @@ class LedgerBillsTest {
         assertThat(bills.against(log, TEN, TEN.plusSeconds(1800)).agrees()).isFalse();
 
         DATABASE.jdbc().sql("update charge set budget = 'a'").update();
-        DATABASE.jdbc().sql("update pod_stay set budget = 'b'").update();
+        DATABASE.jdbc().sql("update pod_allocation set budget = 'b'").update();
         assertThat(bills.against(log, TEN, TEN.plusSeconds(1800)).agrees()).isFalse();
     }
 
     @Test
     void aPodThatIsChargedTwiceIsADifference() {
-        stay(20, true);
+        allocation(20, true);
         charged(0, 20);
         entry("charge", "", "", 1, 20, 500_000);
 

@@ -23,8 +23,9 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 class AgentMeasurementsTest {
 
     private final UUID uid = UUID.randomUUID();
-    private final ReportBook book =
-            new ReportBook("c1", TestDatabase.jdbc(), TestDatabase.transaction(), PROPERTIES);
+    private final UsageReportRepository round =
+            new UsageReportRepository(
+                    "c1", TestDatabase.jdbc(), TestDatabase.transaction(), PROPERTIES);
     private final AgentMeasurements measurements =
             new AgentMeasurements(
                     JdbcClient.create(TestDatabase.DATA_SOURCE),
@@ -32,7 +33,7 @@ class AgentMeasurementsTest {
 
     private void agentReports(UUID run, double busy, double covered) {
         UsageReport report = agent(run, 1, new PodUse(uid, List.of(use(busy, covered))));
-        book.post(
+        round.post(
                 List.of(
                         new Delivery(
                                 agentOn("n1"),
@@ -53,7 +54,7 @@ class AgentMeasurementsTest {
 
     @Test
     void aSidecarsReportNeverLowersACharge() {
-        book.post(
+        round.post(
                 List.of(
                         sent(
                                 sidecar(UUID.randomUUID(), 1, uid, use(0, 55)),

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.testing.RandomSeeds;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
-import io.gpusharing.timekeeper.ledger.Books;
+import io.gpusharing.timekeeper.ledger.TestLedger;
 import io.gpusharing.timekeeper.metering.UseRule;
 import io.gpusharing.timekeeper.testing.Pods;
-import io.gpusharing.timekeeper.usage.Doorkeeper.Entry.Admitted;
+import io.gpusharing.timekeeper.usage.ReportAuthorizer.Entry.Admitted;
 import io.gpusharing.timekeeper.usage.UsageReport.PodUse;
 import java.time.Duration;
 import java.time.Instant;
@@ -42,18 +42,19 @@ class ForgedReportsSimulationTest {
     private static final class Hours {
 
         private final Random random;
-        private final Books books =
-                new Books(
+        private final TestLedger ledger =
+                new TestLedger(
                         TEN,
                         monthly("honest", TEN, "6000", "team-a").byUse(),
                         monthly("forger", TEN, "6000", "team-b").byUse());
-        private final ReportBook reports =
-                new ReportBook(
+        private final UsageReportRepository reports =
+                new UsageReportRepository(
                         "test",
-                        new JdbcTemplate(books.database.dataSource()),
-                        new TransactionTemplate(books.database.transactions()),
+                        new JdbcTemplate(ledger.database.dataSource()),
+                        new TransactionTemplate(ledger.database.transactions()),
                         Reports.PROPERTIES);
-        private final Doorkeeper door = new Doorkeeper("gpusharing-system/gpusharing-node-agent");
+        private final ReportAuthorizer door =
+                new ReportAuthorizer("gpusharing-system/gpusharing-node-agent");
         private final List<Pods> pods = new ArrayList<>();
         private final Map<UUID, Meter> measured = new HashMap<>();
         private UUID run = UUID.randomUUID();
@@ -89,18 +90,18 @@ class ForgedReportsSimulationTest {
 
         Hours(long seed) {
             random = new Random(seed);
-            books.measuredBy(
+            ledger.measuredBy(
                     new AgentMeasurements(
-                            books.database.jdbc(),
+                            ledger.database.jdbc(),
                             new ClusterProperties(
                                     "test", "gpusharing-system", Duration.ofSeconds(1))));
-            books.restart();
+            ledger.restart();
             for (int i = 0; i < 6; i++) {
                 Pods pod =
                         Pods.waiting(i < 3 ? "team-a" : "team-b", 10L + random.nextInt(90), 1)
                                 .boundAt(TEN);
                 pods.add(pod);
-                books.told(pod);
+                ledger.onUpdate(pod);
                 // The agent is never heard of one of each team.
                 if (i % 3 > 0) {
                     measured.put(pod.uid(), new Meter());
@@ -109,20 +110,20 @@ class ForgedReportsSimulationTest {
         }
 
         private Instant now() {
-            return books.clock.instant();
+            return ledger.clock.instant();
         }
 
         void live() {
             while (now().isBefore(TEN.plus(Duration.ofHours(3)))) {
                 int seconds = 1 + random.nextInt(400);
-                books.pass(Duration.ofSeconds(seconds));
+                ledger.pass(Duration.ofSeconds(seconds));
                 measured.values().forEach(it -> measure(it, seconds));
                 switch (random.nextInt(8)) {
                     case 0 -> {
                         run = UUID.randomUUID();
                         measured.values().forEach(Meter::restarted);
                     }
-                    case 1 -> books.restart();
+                    case 1 -> ledger.restart();
                     case 2, 3, 4 -> agentReports();
                     default -> {}
                 }
@@ -132,10 +133,10 @@ class ForgedReportsSimulationTest {
             }
             agentReports();
             Instant end = now();
-            pods.forEach(pod -> books.told(pod.finishedAt(end)));
-            books.pass(Duration.ofMinutes(11));
+            pods.forEach(pod -> ledger.onUpdate(pod.finishedAt(end)));
+            ledger.pass(Duration.ofMinutes(11));
             pods.forEach(pod -> check(pod, Duration.between(TEN, end).toSeconds()));
-            assertThat(books.differences()).isEmpty();
+            assertThat(ledger.differences()).isEmpty();
         }
 
         private void measure(Meter meter, int seconds) {
@@ -174,7 +175,7 @@ class ForgedReportsSimulationTest {
         }
 
         private void take(Reporter reporter, UsageReport report) {
-            Doorkeeper.Entry entry =
+            ReportAuthorizer.Entry entry =
                     door.judge(
                             reporter,
                             report,
@@ -189,7 +190,7 @@ class ForgedReportsSimulationTest {
         private void check(Pods pod, long held) {
             long share = pod.core() * 10_000;
             Meter meter = measured.get(pod.uid());
-            long charged = books.charged(pod).microGpuSeconds();
+            long charged = ledger.charged(pod).microGpuSeconds();
             if (meter == null) {
                 assertThat(charged).isEqualTo(share * held);
                 return;

@@ -27,21 +27,22 @@ class MeasuredUseTest {
     private static final Duration AN_HOUR = Duration.ofHours(1);
 
     private final UUID uid = UUID.randomUUID();
-    private final ReportBook book =
-            new ReportBook("measured", TestDatabase.jdbc(), TestDatabase.transaction(), PROPERTIES);
+    private final UsageReportRepository round =
+            new UsageReportRepository(
+                    "measured", TestDatabase.jdbc(), TestDatabase.transaction(), PROPERTIES);
     private final MeasuredUse measured =
             new MeasuredUse(
                     JdbcClient.create(TestDatabase.DATA_SOURCE),
                     new ClusterProperties("measured", "gpusharing-system", Duration.ofSeconds(1)));
 
     private void sidecarTells(UUID run, double busy, double covered) {
-        book.post(List.of(sent(sidecar(run, 1, uid, use(busy, covered)), pod(uid), AN_HOUR)));
+        round.post(List.of(sent(sidecar(run, 1, uid, use(busy, covered)), pod(uid), AN_HOUR)));
     }
 
     private void agentTells(double busy, double covered) {
         UsageReport report =
                 agent(UUID.randomUUID(), 1, new PodUse(uid, List.of(use(busy, covered))));
-        book.post(
+        round.post(
                 List.of(
                         new Delivery(
                                 agentOn("n1"),
@@ -102,10 +103,10 @@ class MeasuredUseTest {
         UUID run = UUID.randomUUID();
         DeviceUse unknown =
                 new DeviceUse("unknown", Basis.Allocation, "no driver yet", 0, 0, 0, 400_000);
-        book.post(List.of(sent(sidecar(run, 1, uid, unknown), pod(uid), Duration.ofMinutes(1))));
+        round.post(List.of(sent(sidecar(run, 1, uid, unknown), pod(uid), Duration.ofMinutes(1))));
         assertThat(found().basis()).isEqualTo("Allocation");
 
-        book.post(List.of(sent(sidecar(run, 2, uid, use(30, 100)), pod(uid), AN_HOUR)));
+        round.post(List.of(sent(sidecar(run, 2, uid, use(30, 100)), pod(uid), AN_HOUR)));
 
         assertThat(found().basis()).isEqualTo("Process");
         assertThat(found().basisReason()).isNull();
@@ -126,7 +127,7 @@ class MeasuredUseTest {
         TestDatabase.jdbc()
                 .update(
                         """
-                        insert into pod_stay (cluster, pod_uid, namespace, name, node, budget,
+                        insert into pod_allocation (cluster, pod_uid, namespace, name, node, budget,
                                share_rate, rate, compute_part, memory_part, share_known, held_from,
                                posted_until, charged_until)
                         values ('measured', ?, 'team-a', 'p', 'n1', ?, 1, 1, 1, 1, true, ?, ?, ?)

@@ -18,11 +18,11 @@ import io.gpusharing.request.VcudaGrammar;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
 import io.gpusharing.timekeeper.cluster.PodReader;
 import io.gpusharing.timekeeper.testing.SteppingClock;
-import io.gpusharing.timekeeper.usage.Doorkeeper.Entry.Admitted;
-import io.gpusharing.timekeeper.usage.Doorkeeper.Entry.Rejected;
 import io.gpusharing.timekeeper.usage.Outcome.Accepted;
 import io.gpusharing.timekeeper.usage.Outcome.Refusal;
 import io.gpusharing.timekeeper.usage.Outcome.Refused;
+import io.gpusharing.timekeeper.usage.ReportAuthorizer.Entry.Admitted;
+import io.gpusharing.timekeeper.usage.ReportAuthorizer.Entry.Rejected;
 import io.gpusharing.timekeeper.usage.ReportReader.MalformedReportException;
 import java.time.Duration;
 import java.util.List;
@@ -39,8 +39,9 @@ class OriginalDefectsTest {
 
     private final UUID pod = UUID.randomUUID();
     private final UUID run = UUID.randomUUID();
-    private final ReportBook book =
-            new ReportBook("c1", TestDatabase.jdbc(), TestDatabase.transaction(), PROPERTIES);
+    private final UsageReportRepository round =
+            new UsageReportRepository(
+                    "c1", TestDatabase.jdbc(), TestDatabase.transaction(), PROPERTIES);
 
     /** A negative amount gave time back, so that anybody could fill his own budget. */
     @Test
@@ -50,7 +51,7 @@ class OriginalDefectsTest {
                 .hasMessageContaining("gpuMicroseconds");
 
         List<Outcome> huge =
-                book.post(
+                round.post(
                         List.of(
                                 sent(
                                         sidecar(run, 1, pod, use(9_999, 9_999)),
@@ -83,7 +84,7 @@ class OriginalDefectsTest {
     void defect31_anybodyCouldReportForAnybodysPod() {
         UUID victim = UUID.randomUUID();
 
-        Doorkeeper.Entry entry =
+        ReportAuthorizer.Entry entry =
                 doorkeeper()
                         .judge(
                                 sidecarOf(pod),
@@ -165,7 +166,7 @@ class OriginalDefectsTest {
         var watched =
                 new WatchedPods(
                         ClusterViews.withPod(new PodReader(grammars::reads).read(told)), grammars);
-        Doorkeeper.Entry entry =
+        ReportAuthorizer.Entry entry =
                 doorkeeper()
                         .judge(
                                 sidecarOf(uid),
@@ -173,11 +174,11 @@ class OriginalDefectsTest {
                                 watched::find,
                                 true,
                                 NOON.plusSeconds(60));
-        return book.post(List.of(((Admitted) entry).delivery())).getFirst();
+        return round.post(List.of(((Admitted) entry).delivery())).getFirst();
     }
 
-    private static Doorkeeper doorkeeper() {
-        return new Doorkeeper("gpusharing-system/gpusharing-node-agent");
+    private static ReportAuthorizer doorkeeper() {
+        return new ReportAuthorizer("gpusharing-system/gpusharing-node-agent");
     }
 
     private byte[] report(long gpuMicroseconds) {

@@ -76,8 +76,8 @@ class UsageHttpTest {
         }
 
         @Bean
-        Doorkeeper doorkeeper() {
-            return new Doorkeeper("gpusharing-system/gpusharing-node-agent");
+        ReportAuthorizer doorkeeper() {
+            return new ReportAuthorizer("gpusharing-system/gpusharing-node-agent");
         }
 
         @Bean
@@ -87,15 +87,15 @@ class UsageHttpTest {
 
         @Bean
         GroupCommit commits(UsageProperties properties) {
-            ReportBook book =
-                    new ReportBook(
+            UsageReportRepository round =
+                    new UsageReportRepository(
                             "http", TestDatabase.jdbc(), TestDatabase.transaction(), properties);
             return new GroupCommit(
                     batch -> {
                         if (DATABASE_AWAY.get()) {
                             throw new DataAccessResourceFailureException("connection refused");
                         }
-                        return book.post(batch);
+                        return round.post(batch);
                     },
                     properties.maxBatch(),
                     properties.maxWaiting(),
@@ -114,8 +114,8 @@ class UsageHttpTest {
         }
 
         @Bean
-        UnaskedUse unaskedUse() {
-            return new UnaskedUse(new KubernetesClientBuilder().build(), task -> {});
+        UnrequestedGpuUse unrequestedUse() {
+            return new UnrequestedGpuUse(new KubernetesClientBuilder().build(), task -> {});
         }
 
         @Bean

@@ -45,7 +45,7 @@ class VerifyCommandTest {
         database.jdbc()
                 .sql(
                         """
-                        insert into pod_stay (cluster, pod_uid, namespace, name, node, budget, share_rate, rate,
+                        insert into pod_allocation (cluster, pod_uid, namespace, name, node, budget, share_rate, rate,
                             compute_part, memory_part, share_known, held_from, posted_until, charged_until, held_until)
                         values ('default', ?, 'team-a', 'trainer', 'gpu-1', 'a', 500000, 500000, 500000, 250000, true,
                             '2026-03-01T10:00:00Z', '2026-03-01T10:20:00Z', '2026-03-01T10:20:00Z', '2026-03-01T10:20:00Z')
@@ -129,7 +129,7 @@ class VerifyCommandTest {
         assertThat(said())
                 .contains("DIFFERENT amount " + pod, "stored 600000001, recomputed 600000000")
                 .contains("DIFFERENT hour a team-a")
-                .contains("DIFFERENT stay " + pod)
+                .contains("DIFFERENT allocation " + pod)
                 .contains("3 differences");
     }
 
@@ -216,7 +216,7 @@ class VerifyCommandTest {
     void aPodThatTheLedgerDoesNotKnowIsADifference() throws Exception {
         String log = log(NODE, bound(), ended("10:20:00"));
         database.jdbc().sql("delete from charge").update();
-        database.jdbc().sql("delete from pod_stay").update();
+        database.jdbc().sql("delete from pod_allocation").update();
 
         assertThat(verify("--audit-log", log, "--silence", "PT1H"))
                 .isEqualTo(VerifyCommand.DIFFERENT);

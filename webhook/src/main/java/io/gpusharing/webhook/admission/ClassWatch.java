@@ -53,7 +53,7 @@ final class ClassWatch implements SmartLifecycle {
     private void step() {
         boolean read = cluster.missing().isEmpty();
         if (read) {
-            look();
+            refresh();
         }
         if (running) {
             Duration next = read ? INTERVAL : UNTIL_READ;
@@ -61,7 +61,7 @@ final class ClassWatch implements SmartLifecycle {
         }
     }
 
-    private void look() {
+    private void refresh() {
         List<String> problems = policy.problems(cluster.now().classes());
         problems.stream()
                 .filter(problem -> !told.contains(problem))

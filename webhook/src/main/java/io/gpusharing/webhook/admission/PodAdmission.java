@@ -42,7 +42,7 @@ final class PodAdmission {
     private static final int MAX_ANNOTATION_BYTES = 256 * 1024;
 
     private final RequestGrammars grammars;
-    private final SidewaysPolicy sideways;
+    private final BypassPolicy bypass;
     private final ClassPolicy classes;
     private final Sidecar sidecar;
 
@@ -52,7 +52,7 @@ final class PodAdmission {
             ClassProperties classes,
             Sidecar sidecar) {
         this.grammars = grammars;
-        this.sideways = new SidewaysPolicy(policy);
+        this.bypass = new BypassPolicy(policy);
         this.classes = new ClassPolicy(classes);
         this.sidecar = sidecar;
     }
@@ -109,7 +109,7 @@ final class PodAdmission {
                                             : "its next period begins at %s, or until "
                                                     .formatted(standing.refills())));
         }
-        sideways.check(pod, () -> grammar.asksForAPart(request), findings);
+        bypass.check(pod, () -> grammar.asksForAPart(request), findings);
         Optional<String> priorityClass =
                 classes.classFor(pod, standing, surroundings.classes(), findings);
         completion.warnings().forEach(findings::warn);
@@ -130,7 +130,7 @@ final class PodAdmission {
                         patch,
                         findings);
         Stamp stamp = Stamp.of(standing, request.stamp(grammars::reads), container).since(pod, now);
-        sideways.checkForged(stamp.forgedIn(pod, now), findings);
+        bypass.checkForged(stamp.forgedIn(pod, now), findings);
         Map<String, String> ceilings = grammar.annotations(request);
         checkSize(pod, stamp, ceilings, findings);
         if (!findings.refusals().isEmpty()) {
@@ -157,7 +157,7 @@ final class PodAdmission {
     /** So that the pod is counted, also by a budget that its namespace gets later. */
     private Decision label(PodView pod, Instant now) {
         var findings = new Findings();
-        sideways.checkForged(Stamp.LABEL_ALONE.forgedIn(pod, now), findings);
+        bypass.checkForged(Stamp.LABEL_ALONE.forgedIn(pod, now), findings);
         if (!findings.refusals().isEmpty()) {
             return new Refused(Refused.FORBIDDEN, findings.refusals());
         }

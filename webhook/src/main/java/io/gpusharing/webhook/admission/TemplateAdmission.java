@@ -51,7 +51,7 @@ final class TemplateAdmission {
     private static final int MAX_BYTES = 1536 * 1024;
 
     private final RequestGrammars grammars;
-    private final SidewaysPolicy sideways;
+    private final BypassPolicy bypass;
     private final ClassPolicy classes;
     private final Templates templates;
 
@@ -61,7 +61,7 @@ final class TemplateAdmission {
             ClassProperties classes,
             Templates templates) {
         this.grammars = grammars;
-        this.sideways = new SidewaysPolicy(policy);
+        this.bypass = new BypassPolicy(policy);
         this.classes = new ClassPolicy(classes);
         this.templates = templates;
     }
@@ -100,7 +100,7 @@ final class TemplateAdmission {
         var findings = new Findings();
         boolean unpaid = surroundings.unpaid(review.namespace());
         for (Template template : legal) {
-            sideways.checkForged(
+            bypass.checkForged(
                     Stamp.forgedInTemplate(
                             template.pod(), template.request().stamp(grammars::reads)),
                     findings);
@@ -141,7 +141,7 @@ final class TemplateAdmission {
         PodView pod = template.pod();
         PodRequest request = template.request();
         RequestGrammar grammar = grammars.grammarOf(request).orElseThrow();
-        sideways.check(pod, () -> grammar.asksForAPart(request), findings);
+        bypass.check(pod, () -> grammar.asksForAPart(request), findings);
         classes.checkedChoice(pod, surroundings.classes(), findings);
         template.completion().warnings().forEach(findings::warn);
         grammar.warnings(request, surroundings.nodes()).forEach(findings::warn);

@@ -28,7 +28,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public final class Sidecar {
 
-    private static final int MOST_RENDERED = 64;
+    private static final int MAX_RENDERED = 64;
 
     private static final JsonMapper MAPPER = JsonMapper.shared();
 
@@ -113,7 +113,7 @@ public final class Sidecar {
 
     private Parts parts(SidecarForm form, String ca) {
         // The few usual forms are the same text for every pod; those cut to fit are many.
-        return form.suffix().isEmpty() && rendered.size() < MOST_RENDERED
+        return form.suffix().isEmpty() && rendered.size() < MAX_RENDERED
                 ? rendered.computeIfAbsent(new Key(form, ca), key -> manifest.render(form, ca))
                 : manifest.render(form, ca);
     }

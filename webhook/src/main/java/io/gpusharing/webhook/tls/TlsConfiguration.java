@@ -60,7 +60,7 @@ class TlsConfiguration {
                         properties.subjectAlternativeNames());
         return switch (properties.mode()) {
             case Own ->
-                    new CertificateKeeper(
+                    new CertificateRotator(
                             new AuthoritySecret(
                                     client,
                                     installation.namespace(),

@@ -197,7 +197,7 @@ final class Installation {
                                 """
                                 {"asOf": "%s", "remaining": %d, "rate": 1000000,
                                  "period": {"start": "2026-03-01T00:00:00Z", "end": "2026-04-01T00:00:00Z"},
-                                 "lots": [{"source": "allowance", "remaining": %d,
+                                 "credits": [{"source": "allowance", "remaining": %d,
                                            "from": "2026-03-01T00:00:00Z", "until": "2026-04-01T00:00:00Z"}]}
                                 """
                                         .formatted(asOf, left, left),

@@ -436,7 +436,7 @@ class PodAdmissionTest {
         ObjectNode pod =
                 yaml(
                         """
-                        metadata: {name: tricks, annotations: {cdi.k8s.io/gpu: nvidia.com/gpu=0}}
+                        metadata: {name: bypass, annotations: {cdi.k8s.io/gpu: nvidia.com/gpu=0}}
                         spec:
                           containers:
                           - name: cuda

@@ -1,0 +1,118 @@
+package io.gpusharing.timekeeper.budget;
+
+import io.gpusharing.budget.GpuBudgetSpec.ChargeBy;
+import io.gpusharing.budget.GpuBudgetSpec.Fixed;
+import io.gpusharing.budget.ShareRule.Reference;
+import io.gpusharing.timekeeper.budget.Assignment.Conflict;
+import io.gpusharing.timekeeper.ledger.Payer;
+import io.gpusharing.timekeeper.metering.RateRule;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** Who pays for each namespace, and at which rate. Belongs to the ledger writer's thread. */
+final class PayerTable {
+
+    private final BudgetProperties properties;
+    private final Map<String, Payer> rates = new HashMap<>();
+    private Map<String, Budget> budgets = Map.of();
+    private Assignment assignment = Assignment.NONE;
+    private Map<String, Fixed> quotas = Map.of();
+
+    PayerTable(BudgetProperties properties) {
+        this.properties = properties;
+    }
+
+    /** These budgets exist from now on. */
+    void assign(Collection<Budget> present, Instant now) {
+        budgets = present.stream().collect(Collectors.toMap(Budget::name, it -> it));
+        assignment = Assignment.of(present);
+        update(now);
+    }
+
+    /** What the namespaces' own quotas allow from now on, in core units and blocks of memory. */
+    void quotas(Map<String, Fixed> byNamespace, Instant now) {
+        quotas = byNamespace;
+        update(now);
+    }
+
+    private void update(Instant now) {
+        Set<String> namespaces = new HashSet<>(rates.keySet());
+        namespaces.addAll(assignment.owners().keySet());
+        for (String namespace : namespaces) {
+            boolean first = !rates.containsKey(namespace);
+            Payer before = of(namespace);
+            Budget owner = assignment.owners().get(namespace);
+            Payer after =
+                    owner == null
+                            ? unnamed(namespace).after(before, now)
+                            : payer(owner, namespace, before, first, now);
+            if (first || !before.sameTerms(after)) {
+                rates.put(namespace, after);
+            }
+        }
+    }
+
+    /** What a budget charges begins with its creation; a later edit begins when it is seen. */
+    private Payer payer(Budget owner, String namespace, Payer before, boolean first, Instant now) {
+        var payer =
+                new Payer(
+                        owner.name(),
+                        RateRule.of(owner.spec().share(), quotas.get(namespace)),
+                        owner.spec().chargeBy() == ChargeBy.Utilization,
+                        first ? owner.created() : now,
+                        before);
+        // Whether an edit brought the namespace, nobody can say who saw none: pods that come are
+        // charged from the creation on, those that somebody else has paid for from now on.
+        return first && owner.generation() > 1 ? payer.after(payer, now) : payer;
+    }
+
+    /** The payer of a namespace now, with those before it. */
+    Payer of(String namespace) {
+        Payer payer = rates.get(namespace);
+        return payer == null ? unnamed(namespace) : payer;
+    }
+
+    /**
+     * What holds for a namespace that no budget names. If it is going to get a budget by default,
+     * its first charges already bear that budget's name, so that no pod is free until it is made.
+     */
+    private Payer unnamed(String namespace) {
+        return properties
+                .budgetOfUnnamed(namespace)
+                .filter(name -> !isSomebodyElses(name))
+                .map(name -> new Payer(name, RateRule.DEFAULT, false, Instant.MIN, null))
+                .orElse(Payer.FREE);
+    }
+
+    private boolean isSomebodyElses(String name) {
+        Budget budget = budgets.get(name);
+        return budget != null && !budget.byDefault();
+    }
+
+    /** The namespaces that a budget names and an older one keeps. */
+    List<Conflict> conflicts(String budget) {
+        return assignment.conflicts().getOrDefault(budget, List.of());
+    }
+
+    /** Namespaces of a budget that refers to their quotas and finds none. */
+    List<String> withoutQuota(Budget budget) {
+        if (budget.spec().share().reference() != Reference.FromQuota) {
+            return List.of();
+        }
+        return budget.spec().namespaces().stream()
+                .filter(namespace -> !quotas.containsKey(namespace))
+                .filter(namespace -> isOwner(budget, namespace))
+                .toList();
+    }
+
+    private boolean isOwner(Budget budget, String namespace) {
+        Budget owner = assignment.owners().get(namespace);
+        return owner != null && owner.name().equals(budget.name());
+    }
+}

@@ -1,0 +1,172 @@
+package io.gpusharing.timekeeper.injection;
+
+import io.fabric8.kubernetes.api.model.ObjectReferenceBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.Names;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.cluster.PodObserver;
+import io.gpusharing.timekeeper.events.Events;
+import io.gpusharing.timekeeper.events.Events.Text;
+import io.gpusharing.timekeeper.injection.Injection.Off;
+import io.gpusharing.timekeeper.injection.Injection.On;
+import io.gpusharing.timekeeper.injection.InjectionSwitch.Said;
+import io.gpusharing.timekeeper.leadership.Leadership;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.net.HttpURLConnection;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.stereotype.Component;
+
+/**
+ * Keeps breaker and switch in step: what the breaker decides is published, and what an
+ * administrator writes into the switch holds. Every replica counts; only the leader publishes, and
+ * goes on with what was published before.
+ */
+@Component
+@EnableConfigurationProperties(InjectionProperties.class)
+class InjectionReconciler implements PodObserver {
+
+    private static final Logger log = LoggerFactory.getLogger(InjectionReconciler.class);
+
+    private final Events events;
+    private final String namespace;
+    private final InjectionSwitch published;
+    private final PullBreaker breaker;
+    private final Leadership leadership;
+    private final Clock clock;
+    private Injection last = new On(Instant.EPOCH);
+    private boolean told = true;
+    private boolean restored;
+    private boolean away;
+
+    InjectionReconciler(
+            KubernetesClient client,
+            ClusterProperties cluster,
+            InjectionProperties properties,
+            MeterRegistry registry,
+            Leadership leadership,
+            Clock clock) {
+        this.events = new Events(client);
+        this.namespace = cluster.namespace();
+        this.published = new InjectionSwitch(client, namespace);
+        this.breaker = new PullBreaker(properties.stopAfterPods());
+        this.leadership = leadership;
+        this.clock = clock;
+        Gauge.builder(
+                        "gpusharing.injection.stopped",
+                        breaker,
+                        it -> it.injection() instanceof Off ? 1 : 0)
+                .description("1 while pods get no metering container, because nobody can pull it")
+                .register(registry);
+    }
+
+    @Override
+    public void onPod(Pod pod) {
+        PullReading.of(pod).ifPresent(pull -> breaker.onPod(pull, clock.instant()));
+    }
+
+    /** One look at both. Nothing is asked for while all is well. */
+    @Scheduled(initialDelayString = "PT0S", fixedDelayString = "PT5S")
+    void step() {
+        if (!leadership.leads()) {
+            restored = false;
+            return;
+        }
+        try {
+            if (!restored) {
+                published.read().ifPresent(this::restore);
+                restored = true;
+            }
+            Injection wanted = breaker.injection();
+            if (!wanted.equals(last)) {
+                published.write(wanted);
+                last = wanted;
+                told = false;
+            } else if (told && wanted instanceof Off) {
+                obey(published.read().map(Said::injection));
+            }
+            if (!told) {
+                tell(wanted);
+                published.told(wanted);
+                told = true;
+            }
+            away = false;
+        } catch (KubernetesClientException e) {
+            if (!away) {
+                away = true;
+                log.atWarn()
+                        .setCause(e)
+                        .log("cannot publish whether pods get the meter; trying again");
+            }
+        }
+    }
+
+    /** Whoever led before may have been killed before the Event. */
+    private void restore(Said before) {
+        breaker.restore(before.injection());
+        last = before.injection();
+        told = before.told();
+    }
+
+    /** An administrator closed it, or took the switch away. */
+    private void obey(Optional<Injection> said) {
+        if (said.isEmpty() || said.get() instanceof On) {
+            breaker.closed(clock.instant());
+        }
+    }
+
+    private void tell(Injection injection) {
+        switch (injection) {
+            case Off off -> {
+                log.atError()
+                        .addKeyValue("image", off.image())
+                        .addKeyValue("pods", off.pods())
+                        .log("pods get no metering container: its image cannot be pulled");
+                event(
+                        "off-%x".formatted(off.since().toEpochMilli()),
+                        Events.Type.Warning,
+                        "InjectionStopped",
+                        "%s cannot be pulled in %d pods; new pods get no metering container and are charged by allocation"
+                                .formatted(off.image(), off.pods()));
+            }
+            case On on -> {
+                log.atInfo().log("pods get the metering container again");
+                event(
+                        "on-%x".formatted(on.since().toEpochMilli()),
+                        Events.Type.Normal,
+                        "InjectionResumed",
+                        "new pods get the metering container again");
+            }
+        }
+    }
+
+    /**
+     * @param id the same for the same switch, so that it is told once
+     */
+    private void event(String id, Events.Type type, String reason, String message) {
+        var about =
+                new ObjectReferenceBuilder()
+                        .withApiVersion("v1")
+                        .withKind("ConfigMap")
+                        .withNamespace(namespace)
+                        .withName(Names.INJECTION_SWITCH)
+                        .build();
+        try {
+            events.write(about, id, new Text(type, reason, "Inject", message), clock.instant());
+        } catch (KubernetesClientException e) {
+            if (e.getCode() != HttpURLConnection.HTTP_FORBIDDEN) {
+                throw e;
+            }
+            // What counts is published; the log and the gauge say it too.
+            log.atWarn().setCause(e).addKeyValue("reason", reason).log("cannot write an Event");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+package io.gpusharing.timekeeper.ledger;
+
+import io.gpusharing.timekeeper.ledger.Posting.FeedPosition;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The open allocations in memory, exactly as the ledger's rows hold them. They change in one way
+ * only: a {@link PostingBuilder} is committed. Belongs to the ledger writer's thread.
+ */
+final class OpenAllocations {
+
+    private final Ledger ledger;
+    private final RateSource rates;
+    private final LedgerListener listener;
+    private final Map<UUID, PodAllocation> committed = new HashMap<>();
+    private final Holders holders = new Holders();
+    private Ledger.@Nullable State state;
+    private Instant seen = Instant.MIN;
+    private @Nullable Instant swept;
+
+    OpenAllocations(Ledger ledger, RateSource rates, LedgerListener listener) {
+        this.ledger = ledger;
+        this.rates = rates;
+        this.listener = listener;
+    }
+
+    /** Reads the rows if memory is void. */
+    void restore(Instant now) {
+        if (state == null) {
+            load(ledger.open(now));
+        }
+    }
+
+    /** Reads the rows anew. */
+    void load(Ledger.State read) {
+        committed.clear();
+        hold(ledger.openAllocations());
+        holders.clear();
+        holders.add(ledger.holders());
+        seen = read.seenUntil() == null ? read.meteringStart() : read.seenUntil();
+        swept = read.sweptUntil();
+        listener.restored(open());
+        state = read;
+    }
+
+    /** Memory may be wrong: it is read anew before it is used again. */
+    void forget() {
+        state = null;
+    }
+
+    /** Whether the rows were read when the cluster's state was this. */
+    boolean isOf(Ledger.State read) {
+        return read.equals(state);
+    }
+
+    /** When the API server last told anything. */
+    Instant seen() {
+        return seen;
+    }
+
+    /** When all pods were last looked through; null if they never were. */
+    @Nullable Instant swept() {
+        return swept;
+    }
+
+    @Nullable PodAllocation get(UUID uid) {
+        return committed.get(uid);
+    }
+
+    /** Those that have not ended. */
+    List<PodAllocation> open() {
+        return all().filter(PodAllocation::open).toList();
+    }
+
+    /** Those that are in memory, also if they have ended. */
+    Stream<PodAllocation> all() {
+        return committed.values().stream();
+    }
+
+    /** Takes allocations into memory as their rows were read: ended ones whose end may change. */
+    void hold(Collection<PodAllocation> read) {
+        read.forEach(allocation -> committed.put(allocation.uid(), allocation));
+    }
+
+    /** Takes the allocations of these pods into memory, and who held allocations beside them. */
+    void remember(Collection<UUID> pods) {
+        List<PodAllocation> read = ledger.allocations(pods);
+        hold(read);
+        if (!read.isEmpty()) {
+            holders.add(ledger.holders(read.stream().map(PodAllocation::uid).toList()));
+        }
+    }
+
+    /** Takes allocations out of memory; their rows stay. */
+    void release(Collection<UUID> uids) {
+        for (UUID pod : uids) {
+            holders.claims(pod)
+                    .filter(it -> !isOpen(it))
+                    .toList()
+                    .forEach(claim -> {
+                        holders.remove(claim);
+                        committed.remove(claim);
+                    });
+        }
+        committed.keySet().removeAll(uids);
+    }
+
+    private boolean isOpen(UUID uid) {
+        PodAllocation allocation = committed.get(uid);
+        return allocation != null && allocation.open();
+    }
+
+    /** A new builder that begins with what is committed. */
+    PostingBuilder builder() {
+        return new PostingBuilder(
+                committed::get, holders, rates, Objects.requireNonNull(state).meteringStart());
+    }
+
+    void commit(PostingBuilder builder) {
+        commit(builder, FeedPosition.NOTHING);
+    }
+
+    /**
+     * Writes what was built, or nothing at all.
+     *
+     * @param heard how far what the API server tells came with it
+     * @throws OutOfStepException if the rows are not what memory holds
+     */
+    void commit(PostingBuilder builder, FeedPosition heard) {
+        Posting posting = builder.posting(heard);
+        if (posting.isEmpty()) {
+            return;
+        }
+        ledger.post(posting);
+        posting.changes().forEach(move -> committed.put(move.after().uid(), move.after()));
+        holders.add(posting.holders());
+        seen = heard.seen() == null ? seen : heard.seen();
+        swept = heard.swept() == null ? swept : heard.swept();
+        listener.posted(posting);
+    }
+
+    /**
+     * A builder that has grown large is committed as far as it has come, and another one begins.
+     * The feed's position is not moved: after a crash the same events come again, and change
+     * nothing.
+     */
+    PostingBuilder relieved(PostingBuilder builder) {
+        if (!builder.isLarge()) {
+            return builder;
+        }
+        commit(builder);
+        return builder();
+    }
+}

@@ -1,0 +1,17 @@
+package io.gpusharing.timekeeper.ledger;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** Who pays, and where entries are cut. All calls come from the ledger writer's thread. */
+public interface RateSource {
+
+    /** Who pays for the namespace now. */
+    Payer of(String namespace);
+
+    /**
+     * The first instant after {@code instant} at which the budget's entries are cut, because a
+     * period ends or a credit begins or expires; null if there is none.
+     */
+    @Nullable Instant cutAfter(String budget, Instant instant);
+}
