@@ -41,7 +41,7 @@ final class FakeApiServer implements AutoCloseable {
             Pattern.compile(
                     "(?:/api/v1|/apis/[^/]+/[^/]+)(?:/namespaces/[^/]+)?/[a-z]+/(?<name>[^/]+)(?:/status)?");
 
-    private static final int OTHERS = 40_000;
+    private static final int OTHERS = Integer.getInteger("others", 40_000);
 
     private final HttpServer server;
     private final Map<String, String> objects = new ConcurrentHashMap<>();

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  */
 record MeteredPod(int number, UUID uid, Instant created) {
 
-    static final int TEAMS = 20;
-    static final int NODES = 100;
+    static final int TEAMS = Integer.getInteger("budgets", 20);
+    static final int NODES = Integer.getInteger("nodes", 100);
 
     /** What each holds: half a GPU of compute, less of its memory. */
     static final long RATE = 500_000;

@@ -30,7 +30,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public final class TimekeeperBenchmark {
 
-    private static final int RUNNING = 10_000;
+    private static final int RUNNING = Integer.getInteger("running", 10_000);
     private static final int CONNECTIONS = 1_000;
 
     private final Path image;

@@ -5,6 +5,7 @@ import io.gpusharing.timekeeper.leadership.Leadership;
 import io.gpusharing.timekeeper.ledger.CorrectionOrder;
 import io.gpusharing.timekeeper.ledger.Corrections;
 import io.gpusharing.timekeeper.ledger.Corrections.Written;
+import io.gpusharing.timekeeper.ledger.LedgerListener;
 import io.gpusharing.timekeeper.ledger.LedgerWriter;
 import io.swagger.v3.oas.annotations.media.ArraySchema;
 import io.swagger.v3.oas.annotations.media.Content;
@@ -18,6 +19,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -52,6 +54,7 @@ class CorrectionController {
     private final Callers callers;
     private final AnsweredRequests answered;
     private final LedgerWriter writer;
+    private final LedgerListener accounts;
     private final Leadership leadership;
     private final TransactionTemplate transaction;
     private final JsonMapper json;
@@ -61,6 +64,7 @@ class CorrectionController {
             Callers callers,
             AnsweredRequests answered,
             LedgerWriter writer,
+            LedgerListener accounts,
             Leadership leadership,
             PlatformTransactionManager transactions,
             JsonMapper json) {
@@ -68,6 +72,7 @@ class CorrectionController {
         this.callers = callers;
         this.answered = answered;
         this.writer = writer;
+        this.accounts = accounts;
         this.leadership = leadership;
         this.transaction = new TransactionTemplate(transactions);
         this.json = json;
@@ -133,13 +138,20 @@ class CorrectionController {
         CorrectionOrder wanted = wanted(budget, order);
         String asked = String.join("\n", "correction", budget, json.writeValueAsString(order));
         String answer =
-                inTheLedgersThread(() ->
-                        transaction.execute(status ->
-                                answered.once(
-                                        caller,
-                                        key,
-                                        asked,
-                                        () -> write(wanted, order.reason(), caller, known))));
+                inTheLedgersThread(
+                        budget,
+                        () ->
+                                transaction.execute(status ->
+                                        answered.once(
+                                                caller,
+                                                key,
+                                                asked,
+                                                () ->
+                                                        write(
+                                                                wanted,
+                                                                order.reason(),
+                                                                caller,
+                                                                known))));
         return ResponseEntity.ok()
                 .contentType(MediaType.APPLICATION_JSON)
                 .eTag(PodController.tag(corrections.version(order.pod())))
@@ -197,10 +209,10 @@ class CorrectionController {
     }
 
     /**
-     * Works between two postings, so that the pod's end is not posted meanwhile. The accounts are
+     * Works between two postings, so that the pod's end is not posted meanwhile. The account is
      * computed anew afterwards.
      */
-    private <T> T inTheLedgersThread(java.util.concurrent.Callable<T> work) {
+    private <T> T inTheLedgersThread(String budget, Callable<T> work) {
         var done = new CompletableFuture<T>();
         writer.between(() -> {
             if (!done.isDone()) {
@@ -209,6 +221,9 @@ class CorrectionController {
                     done.complete(work.call());
                 } catch (Exception e) {
                     done.completeExceptionally(e);
+                } finally {
+                    // Also after a failure: it may have come after the commit.
+                    accounts.corrected(budget);
                 }
             }
         });

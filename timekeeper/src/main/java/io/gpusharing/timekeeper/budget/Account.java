@@ -9,15 +9,15 @@ import io.gpusharing.budget.PeriodRule;
 import io.gpusharing.budget.Terms;
 import io.gpusharing.timekeeper.budget.Assignment.Conflict;
 import io.gpusharing.timekeeper.ledger.Entry;
-import io.gpusharing.timekeeper.ledger.PodAllocation;
 import java.math.BigInteger;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,14 +44,16 @@ final class Account {
 
     private @Nullable Instant foretold;
     private @Nullable Instant exhaustedSince;
-    private Instant latest = Instant.EPOCH;
-    private final Map<String, Use> uses = new TreeMap<>();
+    private final Map<String, GpuTime> posted = new HashMap<>();
+    private final OpenRates open;
 
     /**
      * @param carryOver the last period that was opened for it
+     * @param open what its open allocations add, as the ledger has it at any time
      */
-    Account(Budget budget, CarryOver carryOver) {
+    Account(Budget budget, CarryOver carryOver, OpenRates open) {
         this.budget = budget;
+        this.open = open;
         this.period = carryOver.period();
         this.base = carryOver.countedFrom();
     }
@@ -64,6 +66,11 @@ final class Account {
     /** As it was written, also while it cannot be computed so. */
     Budget written() {
         return setAside == null ? budget : setAside.written;
+    }
+
+    /** Whether nothing has changed in what it is computed by. */
+    boolean isOf(Budget now, List<Conflict> conflictsNow) {
+        return written().countsAs(now) && conflicts.equals(conflictsNow);
     }
 
     void changed(Budget now, List<Conflict> conflictsNow) {
@@ -129,10 +136,10 @@ final class Account {
         boolean unmoved = base.equals(carryOver.countedFrom());
         lateAtBase = unmoved ? late : GpuTime.ZERO;
         postedSinceBase = BalanceReplay.sum(usage.posted(base, null)).plus(lateAtBase);
-        uses.values().forEach(use -> use.posted = GpuTime.ZERO);
-        usage.posted(replay.counted(), null).forEach((name, used) -> use(name).posted = used);
+        posted.replaceAll((name, used) -> GpuTime.ZERO);
+        posted.putAll(usage.posted(replay.counted(), null));
         if (replay.counted().equals(carryOver.countedFrom())) {
-            replay.late().forEach((name, used) -> use(name).posted = use(name).posted.plus(used));
+            replay.late().forEach((name, used) -> posted.merge(name, used, GpuTime::plus));
         }
         return replay.begun();
     }
@@ -159,20 +166,6 @@ final class Account {
         return !known;
     }
 
-    /** No allocation is open any more; they will be told anew. */
-    void clearOpen() {
-        uses.values().forEach(Use::clearOpen);
-    }
-
-    void opened(PodAllocation allocation) {
-        use(allocation.namespace()).add(allocation.rate(), allocation.postedUntil());
-        latest = allocation.postedUntil().isAfter(latest) ? allocation.postedUntil() : latest;
-    }
-
-    void closed(PodAllocation allocation) {
-        use(allocation.namespace()).add(-allocation.rate(), allocation.postedUntil());
-    }
-
     /**
      * Takes a posted entry.
      *
@@ -183,8 +176,7 @@ final class Account {
             return false;
         }
         postedSinceBase = postedSinceBase.plus(entry.amount());
-        Use use = use(entry.namespace());
-        use.posted = use.posted.plus(entry.amount());
+        posted.merge(entry.namespace(), entry.amount(), GpuTime::plus);
         return true;
     }
 
@@ -237,15 +229,17 @@ final class Account {
         List<NamespaceUse> namespaces = new ArrayList<>();
         GpuTime running = GpuTime.ZERO;
         long rate = 0;
-        for (Map.Entry<String, Use> entry : uses.entrySet()) {
-            Use use = entry.getValue();
-            GpuTime open = use.open(asOf);
-            running = running.plus(open);
-            rate = Math.addExact(rate, use.rate);
-            if (use.rate > 0
-                    || use.posted.microGpuSeconds() != 0
-                    || budget.spec().namespaces().contains(entry.getKey())) {
-                namespaces.add(new NamespaceUse(entry.getKey(), use.posted.plus(open), use.rate));
+        var names = new TreeSet<>(posted.keySet());
+        names.addAll(open.namespaces());
+        for (String name : names) {
+            GpuTime before = posted.getOrDefault(name, GpuTime.ZERO);
+            GpuTime since = open.used(name, asOf);
+            running = running.plus(since);
+            rate = Math.addExact(rate, open.rate(name));
+            if (open.rate(name) > 0
+                    || before.microGpuSeconds() != 0
+                    || budget.spec().namespaces().contains(name)) {
+                namespaces.add(new NamespaceUse(name, before.plus(since), open.rate(name)));
             }
         }
         BudgetLine present =
@@ -276,6 +270,7 @@ final class Account {
      */
     private Instant asOf(Instant now) {
         Instant step = nextStep();
+        Instant latest = open.latest();
         boolean ahead = latest.isAfter(now) && (step == null || latest.isBefore(step));
         Instant asOf = ahead ? latest : now;
         return asOf.isBefore(base) ? base : asOf;
@@ -338,38 +333,6 @@ final class Account {
         return ofThisPeriod ? exhaustedThen : asOf;
     }
 
-    private Use use(String namespace) {
-        return uses.computeIfAbsent(namespace, name -> new Use());
-    }
-
     /** What a budget that cannot be computed was, and when to try again. */
     private record SetAside(Budget written, Instant again) {}
-
-    /** A namespace's posted time of the period, and the sums over its open allocations. */
-    private static final class Use {
-
-        private GpuTime posted = GpuTime.ZERO;
-        private long rate;
-
-        /** Sum of rate × second since which it runs; ten thousand pods leave a long. */
-        private BigInteger weighted = BigInteger.ZERO;
-
-        void add(long micros, Instant since) {
-            rate = Math.addExact(rate, micros);
-            weighted = weighted.add(product(micros, since));
-        }
-
-        void clearOpen() {
-            rate = 0;
-            weighted = BigInteger.ZERO;
-        }
-
-        GpuTime open(Instant asOf) {
-            return GpuTime.saturated(product(rate, asOf).subtract(weighted));
-        }
-
-        private static BigInteger product(long micros, Instant at) {
-            return BigInteger.valueOf(micros).multiply(BigInteger.valueOf(at.getEpochSecond()));
-        }
-    }
 }

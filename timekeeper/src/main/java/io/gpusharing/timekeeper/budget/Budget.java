@@ -12,6 +12,7 @@ import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -152,5 +153,13 @@ record Budget(
 
     boolean sameAs(Budget other) {
         return uid.equals(other.uid) && generation == other.generation;
+    }
+
+    /** Whether both count the same; what was published of them may differ. */
+    boolean countsAs(Budget other) {
+        return sameAs(other)
+                && byDefault == other.byDefault
+                && spec.equals(other.spec)
+                && Objects.equals(invalidSpec, other.invalidSpec);
     }
 }

@@ -3,16 +3,16 @@ package io.gpusharing.timekeeper.budget;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Standing.OverBudget;
 import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.MultiGauge;
-import io.micrometer.core.instrument.MultiGauge.Row;
 import io.micrometer.core.instrument.Tags;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.Set;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
@@ -26,34 +26,12 @@ class BudgetMetrics {
     private final Budgets budgets;
     private final Clock clock;
     private final MeterRegistry registry;
-    private final MultiGauge used;
-    private final MultiGauge granted;
-    private final MultiGauge rate;
-    private final MultiGauge over;
-    private final MultiGauge exhaustion;
-    private final MultiGauge namespaceUsed;
-    private final MultiGauge namespaceRate;
-
-    /** The namespaces of each budget that have gauges. */
-    private volatile Map<String, List<String>> shown = Map.of();
+    private final Map<String, Gauges> shown = new HashMap<>();
 
     BudgetMetrics(MeterRegistry registry, Budgets budgets, Clock clock) {
         this.budgets = budgets;
         this.clock = clock;
         this.registry = registry;
-        this.used = gauge("budget.used", "gpu_seconds", "Used in the present period");
-        this.granted = gauge("budget.granted", "gpu_seconds", "Granted for the present period");
-        this.rate = gauge("budget.rate", "gpus", "GPUs held now");
-        this.over = gauge("budget.over", null, "1 while the budget is used up");
-        this.exhaustion =
-                gauge(
-                        "budget.exhaustion.timestamp",
-                        "seconds",
-                        "When its time ends or ended at the present rate; infinite if not in this"
-                                + " period");
-        this.namespaceUsed =
-                gauge("namespace.used", "gpu_seconds", "Used by a namespace in this period");
-        this.namespaceRate = gauge("namespace.rate", "gpus", "GPUs that a namespace holds now");
         Gauge.builder("gpusharing.budgets", budgets, it -> it.states().size())
                 .description("Budgets that there are")
                 .register(registry);
@@ -64,38 +42,99 @@ class BudgetMetrics {
         budgets.listen(this::show);
     }
 
+    /** The gauges of a budget, and of which of its namespaces. */
+    private record Gauges(List<String> namespaces, List<Meter> meters) {}
+
     private static long invalidSpec(Budgets budgets) {
         return budgets.states().values().stream()
                 .filter(state -> state.invalidSpec() != null)
                 .count();
     }
 
-    private MultiGauge gauge(String name, @Nullable String unit, String description) {
-        return MultiGauge.builder("gpusharing." + name)
-                .baseUnit(unit)
-                .description(description)
-                .register(registry);
+    private synchronized void show(Set<String> changed) {
+        for (String budget : changed) {
+            BudgetState state = budgets.states().get(budget);
+            List<String> namespaces = state == null ? null : namespaces(state);
+            Gauges before = shown.get(budget);
+            if (before != null && !before.namespaces().equals(namespaces)) {
+                shown.remove(budget);
+                before.meters().forEach(registry::remove);
+            }
+            if (namespaces != null && !shown.containsKey(budget)) {
+                shown.put(budget, gauges(budget, namespaces));
+            }
+        }
     }
 
-    private synchronized void show(Map<String, BudgetState> states) {
-        Map<String, List<String>> present = new TreeMap<>();
-        states.forEach((name, state) -> present.put(name, namespaces(state)));
-        if (present.equals(shown)) {
-            return;
+    /** Each asks for the present state, so that it is right at the moment it is read. */
+    private Gauges gauges(String budget, List<String> namespaces) {
+        var meters = new ArrayList<Meter>();
+        Tags tags = Tags.of("budget", budget);
+        meters.add(
+                gauge(
+                        "budget.used",
+                        "gpu_seconds",
+                        "Used in the present period",
+                        tags,
+                        it -> gpuSeconds(it.used(clock.instant()))));
+        meters.add(
+                gauge(
+                        "budget.granted",
+                        "gpu_seconds",
+                        "Granted for the present period",
+                        tags,
+                        it ->
+                                it.granted(clock.instant())
+                                        .map(BudgetMetrics::gpuSeconds)
+                                        .orElse(Double.POSITIVE_INFINITY)));
+        meters.add(gauge("budget.rate", "gpus", "GPUs held now", tags, it -> it.rate() / MICROS));
+        meters.add(
+                gauge(
+                        "budget.over",
+                        null,
+                        "1 while the budget is used up",
+                        tags,
+                        it -> it.standing(clock.instant()) instanceof OverBudget ? 1 : 0));
+        meters.add(
+                gauge(
+                        "budget.exhaustion.timestamp",
+                        "seconds",
+                        "When its time ends or ended at the present rate; infinite if not in this"
+                                + " period",
+                        tags,
+                        it -> seconds(it.exhaustedAt())));
+        for (String namespace : namespaces) {
+            Tags both = tags.and("namespace", namespace);
+            meters.add(
+                    gauge(
+                            "namespace.used",
+                            "gpu_seconds",
+                            "Used by a namespace in this period",
+                            both,
+                            it -> of(it, namespace, use -> gpuSeconds(use.used()))));
+            meters.add(
+                    gauge(
+                            "namespace.rate",
+                            "gpus",
+                            "GPUs that a namespace holds now",
+                            both,
+                            it -> of(it, namespace, use -> use.rate() / MICROS)));
         }
-        shown = present;
-        ofBudgets(used, state -> gpuSeconds(state.used(clock.instant())));
-        ofBudgets(
-                granted,
-                state ->
-                        state.granted(clock.instant())
-                                .map(BudgetMetrics::gpuSeconds)
-                                .orElse(Double.POSITIVE_INFINITY));
-        ofBudgets(rate, state -> state.rate() / MICROS);
-        ofBudgets(over, state -> state.standing(clock.instant()) instanceof OverBudget ? 1 : 0);
-        ofBudgets(exhaustion, state -> seconds(state.exhaustedAt()));
-        ofNamespaces(namespaceUsed, use -> gpuSeconds(use.used()));
-        ofNamespaces(namespaceRate, use -> use.rate() / MICROS);
+        return new Gauges(namespaces, List.copyOf(meters));
+    }
+
+    private Gauge gauge(
+            String name,
+            @Nullable String unit,
+            String description,
+            Tags tags,
+            ToDoubleFunction<BudgetState> value) {
+        String budget = tags.stream().findFirst().orElseThrow().getValue();
+        return Gauge.builder("gpusharing." + name, budgets, it -> read(budget, value))
+                .baseUnit(unit)
+                .description(description)
+                .tags(tags)
+                .register(registry);
     }
 
     private static List<String> namespaces(BudgetState state) {
@@ -108,27 +147,6 @@ class BudgetMetrics {
 
     private static double seconds(@Nullable Instant at) {
         return at == null ? Double.POSITIVE_INFINITY : at.toEpochMilli() / 1e3;
-    }
-
-    /** Each gauge asks for the present state, so that it is right at the moment it is read. */
-    private void ofBudgets(MultiGauge gauge, ToDoubleFunction<BudgetState> value) {
-        gauge.register(
-                shown.keySet().stream()
-                        .<Row<?>>map(
-                                name -> Row.of(Tags.of("budget", name), () -> read(name, value)))
-                        .toList(),
-                true);
-    }
-
-    private void ofNamespaces(MultiGauge gauge, ToDoubleFunction<NamespaceUse> value) {
-        var rows = new ArrayList<Row<?>>();
-        shown.forEach((name, namespaces) ->
-                namespaces.forEach(namespace ->
-                        rows.add(
-                                Row.of(
-                                        Tags.of("budget", name, "namespace", namespace),
-                                        () -> read(name, it -> of(it, namespace, value))))));
-        gauge.register(rows, true);
     }
 
     private double of(BudgetState state, String namespace, ToDoubleFunction<NamespaceUse> value) {

@@ -18,7 +18,9 @@ import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -26,10 +28,11 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -55,14 +58,22 @@ public class Budgets implements RateSource, LedgerListener {
     private final BudgetProperties properties;
     private final Clock clock;
     private final PayerTable rates;
-    private final List<Consumer<Map<String, BudgetState>>> listeners = new CopyOnWriteArrayList<>();
+    private final List<Consumer<Set<String>>> listeners = new CopyOnWriteArrayList<>();
 
     private final Map<String, Account> accounts = new HashMap<>();
+    private final StepQueue steps = new StepQueue();
+
+    /** By budget, also of those that nobody has made yet. */
+    private final Map<String, OpenRates> open = new HashMap<>();
+
     private final Set<String> outdated = new HashSet<>();
     private final Map<String, List<CarryOver>> begun = new HashMap<>();
     private final Set<String> changed = new HashSet<>();
-    private volatile Map<String, BudgetState> states = Map.of();
+    private final Map<String, BudgetState> states = new ConcurrentHashMap<>();
     private volatile boolean settled;
+
+    /** The grants there are: budget by uid. */
+    private Map<String, String> granted = Map.of();
 
     /** Whether terms may have changed that nobody has closed the ended periods by. */
     private boolean unclosed = true;
@@ -83,9 +94,9 @@ public class Budgets implements RateSource, LedgerListener {
         this.rates = new PayerTable(properties);
     }
 
-    /** All budgets by name, as of when they last changed. */
+    /** All budgets by name, each as of when it last changed. */
     public Map<String, BudgetState> states() {
-        return states;
+        return Collections.unmodifiableMap(states);
     }
 
     /**
@@ -107,38 +118,51 @@ public class Budgets implements RateSource, LedgerListener {
     }
 
     /**
-     * Calls back after every change of a state, in the ledger writer's thread. Listeners must be
-     * quick.
+     * Calls back with the names of the budgets whose state has changed, or that have gone, in the
+     * ledger writer's thread. Listeners must be quick.
      */
-    void listen(Consumer<Map<String, BudgetState>> listener) {
+    void listen(Consumer<Set<String>> listener) {
         listeners.add(listener);
     }
 
     /** These budgets exist from now on. */
     void known(Collection<Budget> budgets) {
         rates.assign(budgets, now());
-        Set<String> names = new HashSet<>();
-        for (Budget budget : budgets) {
-            names.add(budget.name());
-            Account account = accounts.get(budget.name());
-            if (account == null) {
-                account = open(budget);
-                // It may have been deleted for a while.
-                unclosed = true;
-            } else if (!account.written().sameTerms(budget)) {
-                // Other terms are of the present period; the last one is closed by its own.
-                if (settled) {
-                    open(budget.name(), carryOver -> true, now());
-                } else {
-                    unclosed = true;
-                }
-            }
-            account.changed(budget, rates.conflicts(budget.name()));
-            outdated.add(budget.name());
-        }
-        accounts.keySet().retainAll(names);
-        begun.keySet().retainAll(names);
+        Set<String> names = budgets.stream().map(Budget::name).collect(Collectors.toSet());
+        List.copyOf(accounts.keySet()).stream()
+                .filter(name -> !names.contains(name))
+                .forEach(this::close);
+        budgets.forEach(this::known);
         noteMissingQuotas();
+    }
+
+    private void known(Budget budget) {
+        String name = budget.name();
+        Account account = accounts.get(name);
+        if (account != null && account.isOf(budget, rates.conflicts(name))) {
+            return;
+        }
+        if (account == null) {
+            account = open(budget);
+            // It may have been deleted for a while.
+            unclosed = true;
+        } else if (!account.written().sameTerms(budget)) {
+            // Other terms are of the present period; the last one is closed by its own.
+            if (settled) {
+                open(name, carryOver -> true, now());
+            } else {
+                unclosed = true;
+            }
+        }
+        account.changed(budget, rates.conflicts(name));
+        outdated.add(name);
+    }
+
+    private void close(String name) {
+        accounts.remove(name);
+        begun.remove(name);
+        steps.remove(name);
+        changed.add(name);
     }
 
     /** What the namespaces' own quotas allow from now on, in core units and blocks of memory. */
@@ -148,8 +172,9 @@ public class Budgets implements RateSource, LedgerListener {
     }
 
     private Account open(Budget budget) {
-        Account account = new Account(budget, periods.latest(budget));
+        Account account = new Account(budget, periods.latest(budget), ratesOf(budget.name()));
         accounts.put(budget.name(), account);
+        steps.put(budget.name(), account.nextStep());
         return account;
     }
 
@@ -167,6 +192,11 @@ public class Budgets implements RateSource, LedgerListener {
     }
 
     @Override
+    public @Nullable Set<String> repriced() {
+        return rates.repriced();
+    }
+
+    @Override
     public @Nullable Instant cutAfter(String budget, Instant instant) {
         Account account = accounts.get(budget);
         return account == null ? null : account.cutAfter(instant);
@@ -175,21 +205,16 @@ public class Budgets implements RateSource, LedgerListener {
     @Override
     public void restored(Collection<PodAllocation> open) {
         settled = false;
-        accounts.values().forEach(Account::clearOpen);
-        for (PodAllocation allocation : open) {
-            Account account = accounts.get(allocation.budget());
-            if (account != null) {
-                account.opened(allocation);
-            }
-        }
+        this.open.values().forEach(OpenRates::clear);
+        open.forEach(allocation -> ratesOf(allocation.budget()).opened(allocation));
         outdated.addAll(accounts.keySet());
     }
 
     @Override
     public void posted(Posting posting) {
-        for (AllocationChange move : posting.changes()) {
-            PodAllocation before = move.before();
-            PodAllocation after = move.after();
+        for (AllocationChange change : posting.changes()) {
+            PodAllocation before = change.before();
+            PodAllocation after = change.after();
             Instant since = changedSince(before, after);
             if (since != null) {
                 touch(after.budget(), account -> account.retold(since));
@@ -198,16 +223,22 @@ public class Budgets implements RateSource, LedgerListener {
                 }
             }
             if (before != null && before.open()) {
-                touch(before.budget(), account -> account.closed(before));
+                closed(before);
             }
-            if (move.after().open()) {
-                touch(move.after().budget(), account -> account.opened(move.after()));
+            if (after.open()) {
+                ratesOf(after.budget()).opened(after);
+                touch(after.budget(), account -> {});
             }
         }
         posting.entries().forEach(this::posted);
         posting.corrections().stream()
                 .map(Posting.Correction::entry)
                 .forEach(it -> touch(it.budget(), account -> account.retold(it.from())));
+    }
+
+    @Override
+    public void corrected(String budget) {
+        outdated.add(budget);
     }
 
     /** Since when an allocation costs otherwise than was known; null if it was only posted. */
@@ -233,6 +264,19 @@ public class Budgets implements RateSource, LedgerListener {
                 });
     }
 
+    private void closed(PodAllocation allocation) {
+        OpenRates rates = ratesOf(allocation.budget());
+        rates.closed(allocation);
+        if (rates.isEmpty() && !accounts.containsKey(allocation.budget())) {
+            open.remove(allocation.budget());
+        }
+        touch(allocation.budget(), account -> {});
+    }
+
+    private OpenRates ratesOf(String budget) {
+        return open.computeIfAbsent(budget, name -> new OpenRates());
+    }
+
     private void touch(String budget, Consumer<Account> what) {
         Account account = accounts.get(budget);
         if (account != null) {
@@ -243,11 +287,7 @@ public class Budgets implements RateSource, LedgerListener {
 
     @Override
     public @Nullable Instant nextDue() {
-        return accounts.values().stream()
-                .map(Account::nextStep)
-                .filter(Objects::nonNull)
-                .min(Instant::compareTo)
-                .orElse(null);
+        return steps.next();
     }
 
     @Override
@@ -258,13 +298,14 @@ public class Budgets implements RateSource, LedgerListener {
     /** Computes accounts anew where a step was passed, a late entry came, or the rules changed. */
     private Map<String, Instant> replay(Instant now) {
         var replayed = new HashMap<String, Instant>();
-        accounts.forEach((name, account) -> {
-            Instant step = account.nextStep();
-            if (outdated.contains(name) || (step != null && !step.isAfter(now))) {
+        outdated.addAll(steps.due(now));
+        for (String name : List.copyOf(outdated)) {
+            Account account = accounts.get(name);
+            if (account != null) {
                 replayAlone(name, account, now);
                 replayed.put(name, account.base());
             }
-        });
+        }
         outdated.clear();
         changed.addAll(replayed.keySet());
         return replayed;
@@ -297,6 +338,7 @@ public class Budgets implements RateSource, LedgerListener {
                     .addKeyValue("budget", name)
                     .log("this budget cannot be computed; it has no limit until it can");
             account.setAside(String.valueOf(e.getMessage()), now.plus(TRY_AGAIN));
+            steps.put(name, account.nextStep());
             begun.remove(name);
             outdated.remove(name);
             changed.add(name);
@@ -305,21 +347,32 @@ public class Budgets implements RateSource, LedgerListener {
 
     private void replay(String name, Account account, Instant now) {
         Budget written = account.written();
-        begun.put(
+        begun(
                 name,
                 replay(name, account, written.periods(), written.spec().terms().orElse(null), now));
+    }
+
+    private void begun(String name, List<CarryOver> periodsBegun) {
+        if (periodsBegun.isEmpty()) {
+            begun.remove(name);
+        } else {
+            begun.put(name, periodsBegun);
+        }
     }
 
     private List<CarryOver> replay(
             String name, Account account, PeriodRule rule, @Nullable Terms then, Instant now) {
         CarryOver carryOver = periods.latest(account.written());
-        return account.replay(
-                carryOver,
-                rule,
-                then,
-                grants.countingSince(name, carryOver.countedFrom()),
-                new PostedUsage(usage, name),
-                now);
+        List<CarryOver> next =
+                account.replay(
+                        carryOver,
+                        rule,
+                        then,
+                        grants.countingSince(name, carryOver.countedFrom()),
+                        new PostedUsage(usage, name),
+                        now);
+        steps.put(name, account.nextStep());
+        return next;
     }
 
     /** Writes down which periods have begun, once all that was used before them is posted. */
@@ -379,17 +432,30 @@ public class Budgets implements RateSource, LedgerListener {
             return;
         }
         replayAlone(budget, account, now);
-        begun.getOrDefault(budget, List.of()).stream()
-                .filter(which)
-                .forEach(it -> periods.open(budget, it));
-        begun.computeIfPresent(budget, (name, all) -> all.stream().filter(which.negate()).toList());
+        List<CarryOver> all = begun.getOrDefault(budget, List.of());
+        all.stream().filter(which).forEach(it -> periods.open(budget, it));
+        begun(budget, all.stream().filter(which.negate()).toList());
     }
 
     /** These grants exist from now on; those that are gone end now. */
     void granted(Collection<Grant> present) {
-        present.forEach(grants::write);
-        grants.endAllBut(present.stream().map(Grant::uid).toList(), now());
-        outdated.addAll(accounts.keySet());
+        Map<String, String> now =
+                present.stream().collect(Collectors.toMap(Grant::uid, Grant::budget));
+        present.stream().filter(it -> !granted.containsKey(it.uid())).forEach(grants::write);
+        if (grants.stand(now.keySet(), now())) {
+            outdated.addAll(accounts.keySet());
+        }
+        outdated.addAll(budgetsOfOthers(granted, now));
+        outdated.addAll(budgetsOfOthers(now, granted));
+        granted = now;
+    }
+
+    private static List<String> budgetsOfOthers(
+            Map<String, String> grants, Map<String, String> than) {
+        return grants.entrySet().stream()
+                .filter(it -> !than.containsKey(it.getKey()))
+                .map(Map.Entry::getValue)
+                .toList();
     }
 
     private record PostedUsage(UsageRepository committed, String budget)
@@ -422,7 +488,7 @@ public class Budgets implements RateSource, LedgerListener {
         replay(now);
         // The leader writes down which periods have begun.
         begun.clear();
-        if (!changed.isEmpty() || !states.keySet().equals(accounts.keySet())) {
+        if (!changed.isEmpty()) {
             show(now, false);
         }
     }
@@ -436,35 +502,33 @@ public class Budgets implements RateSource, LedgerListener {
             unclosed = false;
         }
         open(now);
-        if (!settled || !changed.isEmpty() || !states.keySet().equals(accounts.keySet())) {
+        if (!settled || !changed.isEmpty()) {
             show(now, true);
         }
     }
 
     private void show(Instant now, boolean conclusive) {
-        var next = new TreeMap<>(states);
-        next.keySet().retainAll(accounts.keySet());
         Instant second = now.truncatedTo(ChronoUnit.SECONDS);
+        var computed = new ArrayList<BudgetState>();
         for (String name : changed) {
             Account account = accounts.get(name);
-            if (account != null) {
-                next.put(
-                        name,
-                        account.state(
-                                second,
-                                (from, to) -> BalanceReplay.sum(usage.used(name, from, to))));
+            if (account == null) {
+                states.remove(name);
+                continue;
+            }
+            BudgetState state =
+                    account.state(
+                            second, (from, to) -> BalanceReplay.sum(usage.used(name, from, to)));
+            states.put(name, state);
+            if (!account.isSetAside()) {
+                computed.add(state);
             }
         }
+        Set<String> names = Set.copyOf(changed);
         changed.clear();
-        states = Map.copyOf(next);
         settled = conclusive;
-        terms.note(states.values().stream().filter(it -> !isSetAside(it.name())).toList());
-        listeners.forEach(listener -> listener.accept(states));
-    }
-
-    private boolean isSetAside(String name) {
-        Account account = accounts.get(name);
-        return account != null && account.isSetAside();
+        terms.note(computed);
+        listeners.forEach(listener -> listener.accept(names));
     }
 
     private Instant now() {

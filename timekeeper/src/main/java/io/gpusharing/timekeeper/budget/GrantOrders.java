@@ -33,12 +33,12 @@ public class GrantOrders {
     static final String KEY = Names.PREFIX + "idempotency-key";
 
     private final KubernetesClient client;
-    private final GrantRepository round;
+    private final GrantRepository grants;
     private final Clock clock;
 
-    GrantOrders(KubernetesClient client, GrantRepository round, Clock clock) {
+    GrantOrders(KubernetesClient client, GrantRepository grants, Clock clock) {
         this.client = client;
-        this.round = round;
+        this.grants = grants;
         this.clock = clock;
     }
 
@@ -89,7 +89,7 @@ public class GrantOrders {
         if (known != null) {
             return same(known, order);
         }
-        if (round.named(name).isPresent()) {
+        if (grants.named(name).isPresent()) {
             return new Outcome.Revoked(name);
         }
         Instant now = clock.instant();

@@ -8,6 +8,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -80,9 +81,9 @@ public class GrantRepository {
     }
 
     /**
-     * Writes a grant down; one that is there stays as it is. It has not ended while its object is
-     * there: whoever ended it had not been told of it yet, for instance because its watch lagged
-     * behind the last leader's.
+     * Writes a grant down; one that is there stays as it is, but for an end that it has not had:
+     * whoever wrote that had not been told of it yet, for instance because its watch lagged behind
+     * the last leader's.
      */
     void write(Grant grant) {
         jdbc.sql(
@@ -106,8 +107,23 @@ public class GrantRepository {
                 .update();
     }
 
-    /** Grants whose objects are not there any more end now. */
-    void endAllBut(List<String> present, Instant now) {
+    /**
+     * Grants whose objects are there have not ended; those whose objects are not there any more end
+     * now.
+     *
+     * @return whether one had ended that is there: somebody else had not been told of it yet
+     */
+    boolean stand(Collection<String> present, Instant now) {
+        String[] uids = present.toArray(String[]::new);
+        int reopened =
+                jdbc.sql(
+                                """
+                                update budget_grant set ended = null, end_written_at = null, ended_first = false
+                                where cluster = :cluster and ended is not null and uid = any(:present)
+                                """)
+                        .param("cluster", cluster)
+                        .param("present", uids)
+                        .update();
         jdbc.sql(
                         """
                         update budget_grant set ended = :now::timestamptz, end_written_at = now()
@@ -115,8 +131,9 @@ public class GrantRepository {
                         """)
                 .param("cluster", cluster)
                 .param("now", now.toString())
-                .param("present", present.toArray(String[]::new))
+                .param("present", uids)
                 .update();
+        return reopened > 0;
     }
 
     /** All grants of a budget that count at or after an instant. */

@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,6 +38,9 @@ abstract class ObjectWatch<T extends HasMetadata, V>
 
     /** By namespace and name. An object that is replaced by another of its name is gone. */
     private final Map<String, V> present = new ConcurrentHashMap<>();
+
+    /** Whether work is queued that has not begun: it will see what changes until then. */
+    private final AtomicBoolean queued = new AtomicBoolean();
 
     private volatile boolean listed;
     private volatile boolean running;
@@ -92,7 +96,12 @@ abstract class ObjectWatch<T extends HasMetadata, V>
         if (listed) {
             // The set is read when the work is done, not now: work that has to be tried again must
             // see that what stood in its way has been deleted meanwhile.
-            writer.between(() -> take(all()));
+            if (!queued.getAndSet(true)) {
+                writer.between(() -> {
+                    queued.set(false);
+                    take(all());
+                });
+            }
         }
     }
 

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** Who pays for each namespace, and at which rate. Belongs to the ledger writer's thread. */
 final class PayerTable {
@@ -24,13 +25,22 @@ final class PayerTable {
     private Assignment assignment = Assignment.NONE;
     private Map<String, Fixed> quotas = Map.of();
 
+    /** Namespaces whose payer is not the same any more; null if that may be any. */
+    private @Nullable Set<String> repriced = new HashSet<>();
+
     PayerTable(BudgetProperties properties) {
         this.properties = properties;
     }
 
     /** These budgets exist from now on. */
     void assign(Collection<Budget> present, Instant now) {
+        Map<String, Budget> before = budgets;
         budgets = present.stream().collect(Collectors.toMap(Budget::name, it -> it));
+        if (properties.unnamedNamespaces() != BudgetProperties.UnnamedNamespaces.Unlimited
+                && !namesOfOthers(before).equals(namesOfOthers(budgets))) {
+            // Who pays for a namespace that no budget names depends on what its name is taken for.
+            repriced = null;
+        }
         assignment = Assignment.of(present);
         update(now);
     }
@@ -54,8 +64,27 @@ final class PayerTable {
                             : payer(owner, namespace, before, first, now);
             if (first || !before.sameTerms(after)) {
                 rates.put(namespace, after);
+                if (repriced != null) {
+                    repriced.add(namespace);
+                }
             }
         }
+    }
+
+    /**
+     * Namespaces whose payer or rate has changed since this was asked last; null if it may be any.
+     */
+    @Nullable Set<String> repriced() {
+        Set<String> namespaces = repriced;
+        repriced = new HashSet<>();
+        return namespaces;
+    }
+
+    private static Set<String> namesOfOthers(Map<String, Budget> budgets) {
+        return budgets.values().stream()
+                .filter(budget -> !budget.byDefault())
+                .map(Budget::name)
+                .collect(Collectors.toSet());
     }
 
     /** What a budget charges begins with its creation; a later edit begins when it is seen. */

@@ -87,14 +87,22 @@ final class DuePostings {
         Instant mark = lastMark(closing);
         PostingBuilder builder = allocations.builder();
         if (hour.isAfter(hourPosted)) {
-            builder = post(builder, allocation -> hour);
+            builder = post(builder, allocations.open(), allocation -> hour);
         }
         if (mark.isAfter(settled)) {
-            builder = post(builder, allocation -> allocation.byUse() ? mark : null);
+            builder =
+                    post(
+                            builder,
+                            allocations.open(),
+                            allocation -> allocation.byUse() ? mark : null);
         }
         Map<String, Instant> cuts = listener.due(now);
         if (!cuts.isEmpty()) {
-            builder = post(builder, allocation -> cuts.get(allocation.budget()));
+            builder =
+                    post(
+                            builder,
+                            allocations.openOf(cuts.keySet()),
+                            allocation -> cuts.get(allocation.budget()));
         }
         boolean waitOver = pods.isWaitOver(now);
         if (waitOver) {
@@ -116,15 +124,17 @@ final class DuePostings {
     }
 
     /**
-     * Posts the open allocations.
+     * Posts open allocations.
      *
      * @param until up to when each of them; null to leave it as it is
      * @return the builder, or another one if this has grown large
      */
     private PostingBuilder post(
-            PostingBuilder builder, Function<PodAllocation, @Nullable Instant> until) {
+            PostingBuilder builder,
+            List<PodAllocation> open,
+            Function<PodAllocation, @Nullable Instant> until) {
         PostingBuilder present = builder;
-        for (PodAllocation allocation : allocations.open()) {
+        for (PodAllocation allocation : open) {
             Instant to = until.apply(allocation);
             if (to != null) {
                 present.postUntil(present.now(allocation), to);

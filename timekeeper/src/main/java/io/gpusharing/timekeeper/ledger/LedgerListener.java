@@ -20,6 +20,9 @@ public interface LedgerListener {
     /** A posting was committed. */
     void posted(Posting posting);
 
+    /** People may have corrected what was posted for a budget. */
+    void corrected(String budget);
+
     /** The next instant at which {@link #due} wants to be called; null if there is none. */
     @Nullable Instant nextDue();
 

@@ -4,9 +4,11 @@ import io.gpusharing.timekeeper.ledger.Posting.FeedPosition;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +23,8 @@ final class OpenAllocations {
     private final RateSource rates;
     private final LedgerListener listener;
     private final Map<UUID, PodAllocation> committed = new HashMap<>();
+    private final Map<String, Set<UUID>> openByBudget = new HashMap<>();
+    private final Map<String, Set<UUID>> openByNamespace = new HashMap<>();
     private final Holders holders = new Holders();
     private Ledger.@Nullable State state;
     private Instant seen = Instant.MIN;
@@ -42,6 +46,8 @@ final class OpenAllocations {
     /** Reads the rows anew. */
     void load(Ledger.State read) {
         committed.clear();
+        openByBudget.clear();
+        openByNamespace.clear();
         hold(ledger.openAllocations());
         holders.clear();
         holders.add(ledger.holders());
@@ -80,6 +86,55 @@ final class OpenAllocations {
         return all().filter(PodAllocation::open).toList();
     }
 
+    /** Those of these namespaces that have not ended. */
+    List<PodAllocation> openIn(Collection<String> namespaces) {
+        return open(openByNamespace, namespaces);
+    }
+
+    /** Those of these budgets that have not ended. */
+    List<PodAllocation> openOf(Collection<String> budgets) {
+        return open(openByBudget, budgets);
+    }
+
+    private List<PodAllocation> open(Map<String, Set<UUID>> index, Collection<String> keys) {
+        return keys.stream()
+                .flatMap(key -> index.getOrDefault(key, Set.of()).stream())
+                .map(uid -> Objects.requireNonNull(committed.get(uid)))
+                .toList();
+    }
+
+    private void put(PodAllocation allocation) {
+        unindex(committed.put(allocation.uid(), allocation));
+        if (allocation.open()) {
+            add(openByBudget, allocation.budget(), allocation.uid());
+            add(openByNamespace, allocation.namespace(), allocation.uid());
+        }
+    }
+
+    private void remove(UUID uid) {
+        unindex(committed.remove(uid));
+    }
+
+    private void unindex(@Nullable PodAllocation before) {
+        if (before != null && before.open()) {
+            remove(openByBudget, before.budget(), before.uid());
+            remove(openByNamespace, before.namespace(), before.uid());
+        }
+    }
+
+    private static void add(Map<String, Set<UUID>> index, String key, UUID uid) {
+        index.computeIfAbsent(key, it -> new HashSet<>()).add(uid);
+    }
+
+    private static void remove(Map<String, Set<UUID>> index, String key, UUID uid) {
+        index.computeIfPresent(
+                key,
+                (it, uids) -> {
+                    uids.remove(uid);
+                    return uids.isEmpty() ? null : uids;
+                });
+    }
+
     /** Those that are in memory, also if they have ended. */
     Stream<PodAllocation> all() {
         return committed.values().stream();
@@ -87,7 +142,7 @@ final class OpenAllocations {
 
     /** Takes allocations into memory as their rows were read: ended ones whose end may change. */
     void hold(Collection<PodAllocation> read) {
-        read.forEach(allocation -> committed.put(allocation.uid(), allocation));
+        read.forEach(this::put);
     }
 
     /** Takes the allocations of these pods into memory, and who held allocations beside them. */
@@ -107,10 +162,10 @@ final class OpenAllocations {
                     .toList()
                     .forEach(claim -> {
                         holders.remove(claim);
-                        committed.remove(claim);
+                        remove(claim);
                     });
         }
-        committed.keySet().removeAll(uids);
+        uids.forEach(this::remove);
     }
 
     private boolean isOpen(UUID uid) {
@@ -140,7 +195,7 @@ final class OpenAllocations {
             return;
         }
         ledger.post(posting);
-        posting.changes().forEach(move -> committed.put(move.after().uid(), move.after()));
+        posting.changes().forEach(change -> put(change.after()));
         holders.add(posting.holders());
         seen = heard.seen() == null ? seen : heard.seen();
         swept = heard.swept() == null ? swept : heard.swept();

@@ -8,7 +8,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
@@ -25,6 +27,7 @@ class PostingRound {
     private static final Duration READ_ANEW = Duration.ofSeconds(30);
 
     private final Ledger ledger;
+    private final RateSource rates;
     private final LedgerListener listener;
     private final Clock clock;
     private final OpenAllocations allocations;
@@ -41,6 +44,9 @@ class PostingRound {
     /** Whether all open allocations are on the terms that hold now. */
     private boolean priced;
 
+    /** Namespaces whose allocations may not be. */
+    private final Set<String> repriced = new HashSet<>();
+
     private Instant readAnew = Instant.MIN;
 
     PostingRound(
@@ -54,6 +60,7 @@ class PostingRound {
             LedgerProperties properties,
             Clock clock) {
         this.ledger = ledger;
+        this.rates = rates;
         this.listener = listener;
         this.clock = clock;
         this.allocations = new OpenAllocations(ledger, rates, listener);
@@ -92,11 +99,10 @@ class PostingRound {
             if (pending.getFirst() instanceof Task(Runnable work)) {
                 // What has ended by now ended by the rules that held until now.
                 due.post();
-                priced = false;
                 work.run();
                 initialized = true;
+                noteRepriced();
                 pending.removeFirst();
-                listener.restored(allocations.open());
             } else {
                 List<PodEvent> batch =
                         pending.stream()
@@ -116,9 +122,24 @@ class PostingRound {
      * edit. A rate may refer to what a node has, and nodes are known once the pods are.
      */
     private void reprice() {
-        if (!priced && initialized && pods.listed()) {
-            repricing.reprice(now());
-            priced = true;
+        if (!initialized || !pods.listed()) {
+            return;
+        }
+        if (!priced) {
+            repricing.reprice(allocations.open(), now());
+        } else if (!repriced.isEmpty()) {
+            repricing.reprice(allocations.openIn(repriced), now());
+        }
+        priced = true;
+        repriced.clear();
+    }
+
+    private void noteRepriced() {
+        Set<String> namespaces = rates.repriced();
+        if (namespaces == null) {
+            priced = false;
+        } else {
+            repriced.addAll(namespaces);
         }
     }
 

@@ -43,8 +43,8 @@ final class PostingRows {
      * @throws OutOfStepException if the rows are not what the posting was drawn up from
      */
     void write(Posting posting) {
-        begin(posting.changes().stream().filter(move -> move.before() == null).toList());
-        change(posting.changes().stream().filter(move -> move.before() != null).toList());
+        begin(posting.changes().stream().filter(change -> change.before() == null).toList());
+        change(posting.changes().stream().filter(change -> change.before() != null).toList());
         hold(posting.holders());
         demandThatAllWasRead(posting.read());
         charge(posting.charges());
@@ -131,7 +131,7 @@ final class PostingRows {
             return;
         }
         List<AllocationChange> sorted =
-                changes.stream().sorted(Comparator.comparing(move -> move.after().uid())).toList();
+                changes.stream().sorted(Comparator.comparing(change -> change.after().uid())).toList();
         // The row must be as it was read: of two timekeepers that post the same span one is
         // refused.
         int changed =
@@ -161,23 +161,23 @@ final class PostingRows {
                         .params(
                                 ArrayParameters.of(sorted)
                                         .constant(cluster)
-                                        .uuid(move -> move.after().uid())
-                                        .instant(move -> before(move).postedUntil())
-                                        .instant(move -> before(move).until())
-                                        .text(move -> move.after().budget())
-                                        .number(move -> move.after().rate())
-                                        .instant(move -> move.after().postedUntil())
-                                        .instant(move -> move.after().chargedUntil())
-                                        .instant(move -> move.after().until())
-                                        .flag(move -> move.after().estimated())
-                                        .instant(move -> move.after().endBound())
-                                        .instant(move -> use(before(move), ByUse::settled))
-                                        .number(move -> move.after().price().share())
-                                        .flag(move -> move.after().metering().watched())
-                                        .instant(move -> use(move.after(), ByUse::since))
-                                        .number(move -> counted(move.after(), ByUse::used))
-                                        .number(move -> counted(move.after(), ByUse::covered))
-                                        .instant(move -> use(move.after(), ByUse::settled))
+                                        .uuid(change -> change.after().uid())
+                                        .instant(change -> before(change).postedUntil())
+                                        .instant(change -> before(change).until())
+                                        .text(change -> change.after().budget())
+                                        .number(change -> change.after().rate())
+                                        .instant(change -> change.after().postedUntil())
+                                        .instant(change -> change.after().chargedUntil())
+                                        .instant(change -> change.after().until())
+                                        .flag(change -> change.after().estimated())
+                                        .instant(change -> change.after().endBound())
+                                        .instant(change -> use(before(change), ByUse::settled))
+                                        .number(change -> change.after().price().share())
+                                        .flag(change -> change.after().metering().watched())
+                                        .instant(change -> use(change.after(), ByUse::since))
+                                        .number(change -> counted(change.after(), ByUse::used))
+                                        .number(change -> counted(change.after(), ByUse::covered))
+                                        .instant(change -> use(change.after(), ByUse::settled))
                                         .parameters())
                         .update();
         if (changed != changes.size()) {
@@ -339,11 +339,11 @@ final class PostingRows {
                 .update();
     }
 
-    private static PodAllocation before(AllocationChange move) {
-        if (move.before() == null) {
-            throw new IllegalArgumentException("This allocation begins: " + move.after());
+    private static PodAllocation before(AllocationChange change) {
+        if (change.before() == null) {
+            throw new IllegalArgumentException("This allocation begins: " + change.after());
         }
-        return move.before();
+        return change.before();
     }
 
     private static List<PodAllocation> sorted(List<AllocationChange> changes) {

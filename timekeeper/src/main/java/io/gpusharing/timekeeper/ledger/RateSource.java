@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.ledger;
 
 import java.time.Instant;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Who pays, and where entries are cut. All calls come from the ledger writer's thread. */
@@ -8,6 +9,11 @@ public interface RateSource {
 
     /** Who pays for the namespace now. */
     Payer of(String namespace);
+
+    /**
+     * Namespaces whose payer or rate has changed since this was asked last; null if it may be any.
+     */
+    @Nullable Set<String> repriced();
 
     /**
      * The first instant after {@code instant} at which the budget's entries are cut, because a

@@ -6,6 +6,7 @@ import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.ledger.Measurements.Measured;
 import io.gpusharing.timekeeper.ledger.PodAllocation.Price;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -40,12 +41,13 @@ final class Repricing {
     /**
      * Posts what the changed allocations cost on their old terms, and puts them on the new ones.
      *
+     * @param open those to look at
      * @param now up to when measured use is settled on the old terms, and from when on terms hold
      *     that were changed while nobody ran
      */
-    void reprice(Instant now) {
+    void reprice(Collection<PodAllocation> open, Instant now) {
         List<Change> changes =
-                allocations.open().stream().flatMap(allocation -> change(allocation, now)).toList();
+                open.stream().flatMap(allocation -> change(allocation, now)).toList();
         if (changes.isEmpty()) {
             return;
         }

@@ -27,7 +27,7 @@ final class GroupCommit implements Commits, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(GroupCommit.class);
     private static final int ATTEMPTS = 5;
 
-    private final PostingRound round;
+    private final PostingRound reports;
     private final int maxBatch;
     private final Duration patience;
     private final BlockingQueue<Waiting> queue;
@@ -46,8 +46,8 @@ final class GroupCommit implements Commits, AutoCloseable {
     /**
      * @param maxBatch most counters in a transaction; a single larger report still goes through
      */
-    GroupCommit(PostingRound round, int maxBatch, int maxWaiting, Duration patience) {
-        this.round = round;
+    GroupCommit(PostingRound reports, int maxBatch, int maxWaiting, Duration patience) {
+        this.reports = reports;
         this.maxBatch = maxBatch;
         this.patience = patience;
         this.queue = new ArrayBlockingQueue<>(maxWaiting);
@@ -149,7 +149,7 @@ final class GroupCommit implements Commits, AutoCloseable {
     private List<Outcome> post(List<Delivery> batch) {
         for (int attempt = 1; ; attempt++) {
             try {
-                return round.post(batch);
+                return reports.post(batch);
             } catch (ConcurrencyFailureException e) {
                 if (attempt == ATTEMPTS) {
                     throw e;

@@ -11,19 +11,19 @@ final class ReportRetention extends LeaderTask {
 
     private static final Duration EVERY = Duration.ofMinutes(1);
 
-    private final UsageReportRepository round;
+    private final UsageReportRepository reports;
     private final Duration remember;
 
     ReportRetention(
-            UsageReportRepository round, Duration remember, Leadership leadership, Clock clock) {
+            UsageReportRepository reports, Duration remember, Leadership leadership, Clock clock) {
         super("report-retention", leadership, clock);
-        this.round = round;
+        this.reports = reports;
         this.remember = remember;
     }
 
     @Override
     protected Instant work(Instant now) {
-        round.forgetReportsBefore(now.minus(remember));
+        reports.forgetReportsBefore(now.minus(remember));
         return now.plus(EVERY);
     }
 }

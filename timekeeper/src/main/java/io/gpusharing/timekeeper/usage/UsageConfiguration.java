@@ -42,12 +42,12 @@ class UsageConfiguration {
 
     @Bean
     CommitLanes usageCommits(
-            UsageReportRepository round, UsageProperties properties, MeterRegistry registry) {
+            UsageReportRepository reports, UsageProperties properties, MeterRegistry registry) {
         CommitLanes commits =
                 new CommitLanes(
                         Stream.generate(() ->
                                         new GroupCommit(
-                                                round::post,
+                                                reports::post,
                                                 properties.maxBatch(),
                                                 properties.maxWaiting(),
                                                 properties.patience()))
@@ -71,11 +71,11 @@ class UsageConfiguration {
 
     @Bean
     ReportRetention reportRetention(
-            UsageReportRepository round,
+            UsageReportRepository reports,
             UsageProperties properties,
             Leadership leadership,
             Clock clock) {
-        return new ReportRetention(round, properties.remember(), leadership, clock);
+        return new ReportRetention(reports, properties.remember(), leadership, clock);
     }
 
     @Bean

@@ -118,7 +118,7 @@ class ApiHttpTest {
                     @ComponentScan.Filter(
                             type = FilterType.REGEX,
                             pattern =
-                                    ".*(Watch|StatusPublisher|Announcer|Marker|DefaultBudgets|BudgetMetrics|Test.*|budget\\.Budgets)"))
+                                    ".*(Watch|StatusPublisher|BudgetNotifier|PodAnnotator|DefaultBudgets|BudgetMetrics|Test.*|budget\\.Budgets)"))
     @Import({Snapshot.class, EvictionRepository.class, WasteReport.class, MeasuredUse.class})
     static class Application {
 
@@ -775,8 +775,8 @@ class ApiHttpTest {
 
         assertThat(
                         why.path("before").asLong()
-                                + StreamSupport.stream(why.path("credits").spliterator(), false)
-                                        .mapToLong(credit -> credit.path("amount").asLong())
+                                + StreamSupport.stream(why.path("changes").spliterator(), false)
+                                        .mapToLong(change -> change.path("amount").asLong())
                                         .sum()
                                 - why.path("used").asLong())
                 .isEqualTo(why.path("remaining").asLong());

@@ -33,7 +33,8 @@ class AccountTest {
     private final Budget budget =
             TestBudgets.budget("a", MONDAY, "100", Unit.Day, "UTC", "30", 25, "team-a").budget();
     private final CarryOver monday = carryOver(MONDAY, TUESDAY);
-    private final Account account = new Account(budget, monday);
+    private final OpenRates open = new OpenRates();
+    private final Account account = new Account(budget, monday, open);
 
     /** Minutes used from an instant on, all in its first second. */
     private static final class FakeUsage implements BalanceReplay.Usage {
@@ -105,7 +106,7 @@ class AccountTest {
     @Test
     void aClockThatWentBackBeyondTheLastStepStopsNobody() {
         replay(monday, List.of(), usage, TUESDAY.plusSeconds(10));
-        account.opened(running(1_000_000, 43_200));
+        open.opened(running(1_000_000, 43_200));
 
         BudgetState state = state(account, MONDAY.plus(Duration.ofHours(6)));
 
@@ -213,7 +214,7 @@ class AccountTest {
     @Test
     void whatIsTakenBackWhileAReaderLooksForTheExhaustionBreaksNothing() {
         replay(monday, List.of(), usage, MONDAY);
-        account.opened(running(200_000_000, 0));
+        open.opened(running(200_000_000, 0));
         var posted = new ArrayDeque<>(List.of(minutes("200")));
         Instant now = MONDAY.plusSeconds(60);
 
@@ -237,7 +238,7 @@ class AccountTest {
                 usage,
                 MONDAY.plusSeconds(1));
         for (int i = random.nextInt(5); i > 0; i--) {
-            account.opened(running(1 + random.nextInt(3_000_000), random.nextInt(30)));
+            open.opened(running(1 + random.nextInt(3_000_000), random.nextInt(30)));
         }
         BudgetState state = state(account, MONDAY.plusSeconds(60));
         Instant written = MONDAY.plusSeconds(60 + random.nextInt(600));

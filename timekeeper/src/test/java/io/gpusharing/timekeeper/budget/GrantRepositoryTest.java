@@ -18,9 +18,9 @@ class GrantRepositoryTest {
     private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
     private static final TestDatabase DATABASE = TestDatabase.create();
 
-    private final GrantRepository round = round("test");
+    private final GrantRepository grants = grants("test");
 
-    private static GrantRepository round(String cluster) {
+    private static GrantRepository grants(String cluster) {
         return new GrantRepository(
                 DATABASE.jdbc(),
                 new ClusterProperties(cluster, "gpusharing-system", Duration.ofSeconds(1)));
@@ -56,16 +56,16 @@ class GrantRepositoryTest {
     }
 
     private List<String> counting(String budget, Instant since) {
-        return round.countingSince(budget, since).stream().map(Grant::uid).toList();
+        return grants.countingSince(budget, since).stream().map(Grant::uid).toList();
     }
 
     @Test
     void aGrantIsWhatItWasWhenItWasFirstSeen() {
-        round.write(grant("one", "a", "10", TEN, null));
+        grants.write(grant("one", "a", "10", TEN, null));
 
-        round.write(grant("one", "a", "9999", TEN, null));
+        grants.write(grant("one", "a", "9999", TEN, null));
 
-        assertThat(round.of("a", null, 10))
+        assertThat(grants.of("a", null, 10))
                 .singleElement()
                 .extracting(GrantRepository.Written::amountMinutes)
                 .isEqualTo("10.000");
@@ -73,23 +73,23 @@ class GrantRepositoryTest {
 
     @Test
     void aGrantEndsWhenItsObjectIsGoneAndNeverAgain() {
-        round.write(grant("one", "a", "10", TEN, null));
-        round.write(grant("two", "a", "10", TEN, null));
+        grants.write(grant("one", "a", "10", TEN, null));
+        grants.write(grant("two", "a", "10", TEN, null));
 
-        round.endAllBut(List.of("two"), at(5));
-        round.endAllBut(List.of("two"), at(9));
+        grants.stand(List.of("two"), at(5));
+        grants.stand(List.of("two"), at(9));
 
-        assertThat(round.of("a", null, 10))
+        assertThat(grants.of("a", null, 10))
                 .extracting(GrantRepository.Written::ended)
                 .containsExactly(at(5), null);
     }
 
     @Test
     void whatEndedOrExpiredCountsForTheTimeBeforeThat() {
-        round.write(grant("expires", "a", "10", TEN, at(10)));
-        round.write(grant("deleted", "a", "10", at(1), null));
-        round.write(grant("stands", "a", "10", at(2), null));
-        round.endAllBut(List.of("expires", "stands"), at(10));
+        grants.write(grant("expires", "a", "10", TEN, at(10)));
+        grants.write(grant("deleted", "a", "10", at(1), null));
+        grants.write(grant("stands", "a", "10", at(2), null));
+        grants.stand(List.of("expires", "stands"), at(10));
 
         assertThat(counting("a", at(9))).containsExactly("expires", "deleted", "stands");
         assertThat(counting("a", at(10))).containsExactly("stands");
@@ -97,15 +97,15 @@ class GrantRepositoryTest {
 
     @Test
     void eachBudgetAndEachClusterHasItsOwn() {
-        round.write(grant("one", "a", "10", TEN, null));
-        round.write(grant("two", "b", "10", TEN, null));
-        round("other").write(grant("three", "a", "10", TEN, null));
+        grants.write(grant("one", "a", "10", TEN, null));
+        grants.write(grant("two", "b", "10", TEN, null));
+        grants("other").write(grant("three", "a", "10", TEN, null));
 
-        round.endAllBut(List.of("one", "two"), at(5));
+        grants.stand(List.of("one", "two"), at(5));
 
         assertThat(counting("a", TEN)).containsExactly("one");
         assertThat(counting("b", TEN)).containsExactly("two");
-        assertThat(round("other").of("a", null, 10))
+        assertThat(grants("other").of("a", null, 10))
                 .singleElement()
                 .extracting(GrantRepository.Written::ended)
                 .isNull();
@@ -113,20 +113,20 @@ class GrantRepositoryTest {
 
     @Test
     void ofTwoGrantsWithOneNameTheLaterIsMeant() {
-        round.write(grant("one", "a", "10", TEN, null));
-        round.write(grant("two", "a", "20", at(5), null));
+        grants.write(grant("one", "a", "10", TEN, null));
+        grants.write(grant("two", "a", "20", at(5), null));
 
-        assertThat(round.named("more")).map(GrantRepository.Written::uid).contains("two");
+        assertThat(grants.named("more")).map(GrantRepository.Written::uid).contains("two");
     }
 
     @Test
     void pagesGoOnBehindTheLastGrant() {
-        List.of("one", "three", "two").forEach(it -> round.write(grant(it, "a", "1", TEN, null)));
+        List.of("one", "three", "two").forEach(it -> grants.write(grant(it, "a", "1", TEN, null)));
 
-        assertThat(round.of("a", null, 2))
+        assertThat(grants.of("a", null, 2))
                 .extracting(GrantRepository.Written::uid)
                 .containsExactly("one", "three");
-        assertThat(round.of("a", "three", 2))
+        assertThat(grants.of("a", "three", 2))
                 .extracting(GrantRepository.Written::uid)
                 .containsExactly("two");
     }

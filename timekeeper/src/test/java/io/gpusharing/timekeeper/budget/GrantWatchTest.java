@@ -105,7 +105,7 @@ class GrantWatchTest {
         var quotas = new QuotaWatch(api.client(), budgets, writer);
         var all = new BudgetWatch(api.client(), budgets, writer, quotas, watch);
         var first = new CompletableFuture<BudgetState>();
-        budgets.listen(states -> first.complete(requireNonNull(states.get("a"))));
+        budgets.listen(names -> first.complete(requireNonNull(budgets.states().get("a"))));
         try {
             writer.start();
             quotas.start();

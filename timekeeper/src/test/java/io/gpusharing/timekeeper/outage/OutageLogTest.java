@@ -57,7 +57,7 @@ class OutageLogTest {
         assertThat(lines.list.getFirst().getThrowableProxy()).isNull();
         assertThat(lines.list.getFirst().getKeyValuePairs())
                 .extracting(Object::toString)
-                .containsExactly("part=\"announcer\"", "problem=\"Connection refused\"");
+                .containsExactly("part=\"budget-notifier\"", "problem=\"Connection refused\"");
         assertThat(lines.list.getLast().getKeyValuePairs())
                 .extracting(Object::toString)
                 .contains("after=\"PT5S\"");

@@ -23,7 +23,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 class AgentMeasurementsTest {
 
     private final UUID uid = UUID.randomUUID();
-    private final UsageReportRepository round =
+    private final UsageReportRepository reports =
             new UsageReportRepository(
                     "c1", TestDatabase.jdbc(), TestDatabase.transaction(), PROPERTIES);
     private final AgentMeasurements measurements =
@@ -33,7 +33,7 @@ class AgentMeasurementsTest {
 
     private void agentReports(UUID run, double busy, double covered) {
         UsageReport report = agent(run, 1, new PodUse(uid, List.of(use(busy, covered))));
-        round.post(
+        reports.post(
                 List.of(
                         new Delivery(
                                 agentOn("n1"),
@@ -54,7 +54,7 @@ class AgentMeasurementsTest {
 
     @Test
     void aSidecarsReportNeverLowersACharge() {
-        round.post(
+        reports.post(
                 List.of(
                         sent(
                                 sidecar(UUID.randomUUID(), 1, uid, use(0, 55)),

@@ -89,13 +89,13 @@ class LostUpdatesTest {
     }
 
     private static GroupCommit timekeeper() {
-        var round =
+        var reports =
                 new UsageReportRepository(
                         "lost-updates",
                         TestDatabase.jdbc(),
                         TestDatabase.transaction(),
                         PROPERTIES);
-        return new GroupCommit(round::post, 5_000, 10_000, Duration.ofSeconds(30));
+        return new GroupCommit(reports::post, 5_000, 10_000, Duration.ofSeconds(30));
     }
 
     private static long number(String sql) {

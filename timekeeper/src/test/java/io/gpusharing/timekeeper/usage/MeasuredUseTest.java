@@ -27,7 +27,7 @@ class MeasuredUseTest {
     private static final Duration AN_HOUR = Duration.ofHours(1);
 
     private final UUID uid = UUID.randomUUID();
-    private final UsageReportRepository round =
+    private final UsageReportRepository reports =
             new UsageReportRepository(
                     "measured", TestDatabase.jdbc(), TestDatabase.transaction(), PROPERTIES);
     private final MeasuredUse measured =
@@ -36,13 +36,13 @@ class MeasuredUseTest {
                     new ClusterProperties("measured", "gpusharing-system", Duration.ofSeconds(1)));
 
     private void sidecarTells(UUID run, double busy, double covered) {
-        round.post(List.of(sent(sidecar(run, 1, uid, use(busy, covered)), pod(uid), AN_HOUR)));
+        reports.post(List.of(sent(sidecar(run, 1, uid, use(busy, covered)), pod(uid), AN_HOUR)));
     }
 
     private void agentTells(double busy, double covered) {
         UsageReport report =
                 agent(UUID.randomUUID(), 1, new PodUse(uid, List.of(use(busy, covered))));
-        round.post(
+        reports.post(
                 List.of(
                         new Delivery(
                                 agentOn("n1"),
@@ -103,10 +103,10 @@ class MeasuredUseTest {
         UUID run = UUID.randomUUID();
         DeviceUse unknown =
                 new DeviceUse("unknown", Basis.Allocation, "no driver yet", 0, 0, 0, 400_000);
-        round.post(List.of(sent(sidecar(run, 1, uid, unknown), pod(uid), Duration.ofMinutes(1))));
+        reports.post(List.of(sent(sidecar(run, 1, uid, unknown), pod(uid), Duration.ofMinutes(1))));
         assertThat(found().basis()).isEqualTo("Allocation");
 
-        round.post(List.of(sent(sidecar(run, 2, uid, use(30, 100)), pod(uid), AN_HOUR)));
+        reports.post(List.of(sent(sidecar(run, 2, uid, use(30, 100)), pod(uid), AN_HOUR)));
 
         assertThat(found().basis()).isEqualTo("Process");
         assertThat(found().basisReason()).isNull();

@@ -39,7 +39,7 @@ class OriginalDefectsTest {
 
     private final UUID pod = UUID.randomUUID();
     private final UUID run = UUID.randomUUID();
-    private final UsageReportRepository round =
+    private final UsageReportRepository reports =
             new UsageReportRepository(
                     "c1", TestDatabase.jdbc(), TestDatabase.transaction(), PROPERTIES);
 
@@ -51,7 +51,7 @@ class OriginalDefectsTest {
                 .hasMessageContaining("gpuMicroseconds");
 
         List<Outcome> huge =
-                round.post(
+                reports.post(
                         List.of(
                                 sent(
                                         sidecar(run, 1, pod, use(9_999, 9_999)),
@@ -174,7 +174,7 @@ class OriginalDefectsTest {
                                 watched::find,
                                 true,
                                 NOON.plusSeconds(60));
-        return round.post(List.of(((Admitted) entry).delivery())).getFirst();
+        return reports.post(List.of(((Admitted) entry).delivery())).getFirst();
     }
 
     private static ReportAuthorizer doorkeeper() {

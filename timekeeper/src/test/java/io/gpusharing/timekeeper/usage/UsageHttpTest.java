@@ -87,7 +87,7 @@ class UsageHttpTest {
 
         @Bean
         GroupCommit commits(UsageProperties properties) {
-            UsageReportRepository round =
+            UsageReportRepository reports =
                     new UsageReportRepository(
                             "http", TestDatabase.jdbc(), TestDatabase.transaction(), properties);
             return new GroupCommit(
@@ -95,7 +95,7 @@ class UsageHttpTest {
                         if (DATABASE_AWAY.get()) {
                             throw new DataAccessResourceFailureException("connection refused");
                         }
-                        return round.post(batch);
+                        return reports.post(batch);
                     },
                     properties.maxBatch(),
                     properties.maxWaiting(),

@@ -41,15 +41,15 @@ class UsageReportRepositoryTest {
 
     private final UUID uid = UUID.randomUUID();
     private final UUID run = UUID.randomUUID();
-    private final UsageReportRepository round = round("c1");
+    private final UsageReportRepository reports = reports("c1");
 
-    private static UsageReportRepository round(String cluster) {
+    private static UsageReportRepository reports(String cluster) {
         return new UsageReportRepository(
                 cluster, TestDatabase.jdbc(), TestDatabase.transaction(), PROPERTIES);
     }
 
     private Outcome post(UsageReport report) {
-        return round.post(List.of(sent(report, pod(uid), A_MINUTE))).getFirst();
+        return reports.post(List.of(sent(report, pod(uid), A_MINUTE))).getFirst();
     }
 
     private static long busy(UUID pod) {
@@ -85,7 +85,7 @@ class UsageReportRepositoryTest {
     void recognisesItAlsoWithinOneBatch() {
         Delivery delivery = sent(sidecar(run, 1, uid, use(10, 30)), pod(uid), A_MINUTE);
 
-        assertThat(round.post(List.of(delivery, delivery)))
+        assertThat(reports.post(List.of(delivery, delivery)))
                 .containsExactly(new Accepted(false), new Duplicate(false));
     }
 
@@ -109,7 +109,7 @@ class UsageReportRepositoryTest {
         assertThatThrownBy(() -> postWhile(other, delivery))
                 .hasCauseInstanceOf(ConcurrencyFailureException.class);
 
-        assertThat(round.post(List.of(delivery)))
+        assertThat(reports.post(List.of(delivery)))
                 .singleElement()
                 .extracting(it -> ((Refused) it).refusal())
                 .isEqualTo(Refusal.CONFLICT);
@@ -144,7 +144,7 @@ class UsageReportRepositoryTest {
                 var replica = Executors.newVirtualThreadPerTaskExecutor()) {
             other.setAutoCommit(false);
             other.createStatement().execute(written);
-            Future<List<Outcome>> posted = replica.submit(() -> round.post(List.of(delivery)));
+            Future<List<Outcome>> posted = replica.submit(() -> reports.post(List.of(delivery)));
             await().until(() -> count("pg_stat_activity where wait_event_type = 'Lock'") > 0);
             other.commit();
             posted.get();
@@ -159,7 +159,7 @@ class UsageReportRepositoryTest {
     @Test
     void nobodyCanUseUpTheRunOfAnother() {
         UUID thief = UUID.randomUUID();
-        round.post(List.of(sent(sidecar(run, 1, thief, use(1, 30)), pod(thief), A_MINUTE)));
+        reports.post(List.of(sent(sidecar(run, 1, thief, use(1, 30)), pod(thief), A_MINUTE)));
 
         assertThat(post(sidecar(run, 1, uid, use(10, 30)))).isEqualTo(new Accepted(false));
         assertThat(busy(uid)).isEqualTo(10_000_000);
@@ -170,7 +170,7 @@ class UsageReportRepositoryTest {
         UUID other = UUID.randomUUID();
 
         List<Outcome> outcomes =
-                round.post(
+                reports.post(
                         List.of(
                                 sent(sidecar(run, 1, uid, use(1e6, 1e6)), pod(uid), A_MINUTE),
                                 sent(sidecar(run, 1, other, use(10, 30)), pod(other), A_MINUTE)));
@@ -184,8 +184,8 @@ class UsageReportRepositoryTest {
     void aForgedReportIsRefusedAsOftenAsItComes() {
         Delivery forged = sent(sidecar(run, 1, uid, use(1e6, 1e6)), pod(uid), A_MINUTE);
 
-        assertThat(round.post(List.of(forged, forged))).hasOnlyElementsOfType(Refused.class);
-        assertThat(round.post(List.of(forged))).hasOnlyElementsOfType(Refused.class);
+        assertThat(reports.post(List.of(forged, forged))).hasOnlyElementsOfType(Refused.class);
+        assertThat(reports.post(List.of(forged))).hasOnlyElementsOfType(Refused.class);
     }
 
     @Test
@@ -212,18 +212,18 @@ class UsageReportRepositoryTest {
 
         Delivery same = sent(sidecar(UUID.randomUUID(), 1, uid, use(50, 60)), pod(uid), A_MINUTE);
 
-        assertThat(round("c2").post(List.of(same))).containsExactly(new Accepted(false));
+        assertThat(reports("c2").post(List.of(same))).containsExactly(new Accepted(false));
     }
 
     @Test
     void tellsASidecarToRestWhileAnAgentMeasuresItsPod() {
         UUID agentRun = UUID.randomUUID();
-        round.post(List.of(measured(agentRun, 1, A_MINUTE)));
+        reports.post(List.of(measured(agentRun, 1, A_MINUTE)));
 
         assertThat(post(sidecar(run, 1, uid, use(10, 30)))).isEqualTo(new Accepted(true));
         assertThat(heartbeat(2, 120)).isEqualTo(new Accepted(false));
 
-        round.post(List.of(measured(agentRun, 2, Duration.ofSeconds(125))));
+        reports.post(List.of(measured(agentRun, 2, Duration.ofSeconds(125))));
         assertThat(heartbeat(3, 180)).isEqualTo(new Accepted(true));
     }
 
@@ -239,7 +239,7 @@ class UsageReportRepositoryTest {
 
     private Outcome heartbeat(long sequence, int secondsAfterNoon) {
         Duration afterNoon = Duration.ofSeconds(secondsAfterNoon);
-        return round.post(
+        return reports.post(
                         List.of(
                                 sent(
                                         sidecar(run, sequence, uid, use(10, 30)),
@@ -252,9 +252,9 @@ class UsageReportRepositoryTest {
     void keepsTheMostThatARunHasToldOfWhatBelongsToNoPod() {
         UUID agentRun = UUID.randomUUID();
 
-        round.post(List.of(unattributed(agentRun, 4)));
-        round.post(List.of(unattributed(agentRun, 9), unattributed(agentRun, 7)));
-        round.post(List.of(unattributed(agentRun, 5)));
+        reports.post(List.of(unattributed(agentRun, 4)));
+        reports.post(List.of(unattributed(agentRun, 9), unattributed(agentRun, 7)));
+        reports.post(List.of(unattributed(agentRun, 5)));
 
         assertThat(
                         TestDatabase.jdbc()
@@ -273,8 +273,8 @@ class UsageReportRepositoryTest {
 
     @Test
     void forgetsOldReportsButNotTheirCounters() {
-        UsageReportRepository old = round("forgetful");
-        UsageReportRepository neighbour = round("neighbour");
+        UsageReportRepository old = reports("forgetful");
+        UsageReportRepository neighbour = reports("neighbour");
         Delivery theirs = sent(sidecar(run, 1, uid, use(10, 30)), pod(uid), A_MINUTE);
         neighbour.post(List.of(theirs));
         old.post(List.of(sent(sidecar(run, 1, uid, use(10, 30)), pod(uid), A_MINUTE)));
@@ -322,7 +322,7 @@ class UsageReportRepositoryTest {
             for (int from = 0; from < deliveries.size(); ) {
                 int to = Math.min(deliveries.size(), from + 1 + random.nextInt(8));
                 List<Delivery> batch = List.copyOf(deliveries.subList(from, to));
-                work.add(() -> postUntilTaken(round(cluster), batch));
+                work.add(() -> postUntilTaken(reports(cluster), batch));
                 from = to;
             }
             for (Future<Void> done : replicas.invokeAll(work)) {
@@ -358,10 +358,10 @@ class UsageReportRepositoryTest {
 
         for (int from = 0; from < waiting.size(); from += 500) {
             List<Delivery> batch = waiting.subList(from, from + 500);
-            assertThat(round(cluster).post(batch)).noneMatch(Refused.class::isInstance);
+            assertThat(reports(cluster).post(batch)).noneMatch(Refused.class::isInstance);
             // The answer was lost, and every other one is told again.
             if (from % 1_000 == 0) {
-                assertThat(round(cluster).post(batch)).allMatch(Duplicate.class::isInstance);
+                assertThat(reports(cluster).post(batch)).allMatch(Duplicate.class::isInstance);
             }
         }
 
@@ -374,10 +374,10 @@ class UsageReportRepositoryTest {
                 .isEqualTo(500 * 20 * 1_000_000L);
     }
 
-    private static Void postUntilTaken(UsageReportRepository round, List<Delivery> batch) {
+    private static Void postUntilTaken(UsageReportRepository reports, List<Delivery> batch) {
         while (true) {
             try {
-                assertThat(round.post(batch)).noneMatch(Refused.class::isInstance);
+                assertThat(reports.post(batch)).noneMatch(Refused.class::isInstance);
                 return null;
             } catch (ConcurrencyFailureException e) {
                 // As the timekeeper does: the same batch again.
