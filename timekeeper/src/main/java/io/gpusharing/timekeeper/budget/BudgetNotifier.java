@@ -13,6 +13,7 @@ import io.gpusharing.timekeeper.metering.PodFacts;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Locale;
 import java.util.Map;
@@ -38,7 +39,8 @@ class BudgetNotifier extends LeaderTask {
     private final Budgets budgets;
     private final NotificationRepository notifications;
     private final ClusterView view;
-    private final Set<Key> noted = new HashSet<>();
+    private final Map<String, Set<Key>> noted = new HashMap<>();
+    private final DueBudgets due;
     private boolean untold = true;
 
     BudgetNotifier(
@@ -53,7 +55,7 @@ class BudgetNotifier extends LeaderTask {
         this.budgets = budgets;
         this.notifications = notifications;
         this.view = view;
-        budgets.listen(states -> trigger());
+        this.due = new DueBudgets(budgets, this::trigger);
     }
 
     /** What makes an announcement the same. */
@@ -68,6 +70,7 @@ class BudgetNotifier extends LeaderTask {
     @Override
     protected void takeOver() {
         untold = true;
+        due.lookAtAll();
     }
 
     @Override
@@ -76,31 +79,38 @@ class BudgetNotifier extends LeaderTask {
             // What was noted before a crash would find no budget, and be taken for told.
             return null;
         }
-        Map<String, BudgetState> states = budgets.states();
-        noted.removeIf(key -> isOver(key, states.get(key.budget())));
-        Instant next = null;
-        for (BudgetState state : states.values()) {
-            for (BudgetNotification notification : BudgetNotification.of(state)) {
-                if (notification.due().isAfter(now)) {
-                    next = sooner(next, notification.due());
-                } else if (!noted.contains(Key.of(notification))) {
-                    notifications.note(notification);
-                    noted.add(Key.of(notification));
-                    untold = true;
-                }
-            }
+        for (String name : due.due(now)) {
+            due.putOff(name, note(name, now));
         }
         if (untold) {
             tellAll(now);
             // Not before all is told: an API server that is away is told when it is back.
             untold = false;
         }
-        return next;
+        return due.next();
     }
 
-    /** Whether nobody will ask for it again: memory must not grow with the months. */
-    private static boolean isOver(Key key, @Nullable BudgetState present) {
-        return present == null || !present.period().start().equals(key.period());
+    /** Notes what has come; when something comes next, null if nothing does. */
+    private @Nullable Instant note(String name, Instant now) {
+        BudgetState state = budgets.states().get(name);
+        if (state == null) {
+            noted.remove(name);
+            return null;
+        }
+        Set<Key> known = noted.computeIfAbsent(name, it -> new HashSet<>());
+        // Nobody will ask for those again: memory must not grow with the months.
+        known.removeIf(key -> !state.period().start().equals(key.period()));
+        Instant next = null;
+        for (BudgetNotification notification : BudgetNotification.of(state)) {
+            if (notification.due().isAfter(now)) {
+                next = sooner(next, notification.due());
+            } else if (!known.contains(Key.of(notification))) {
+                notifications.note(notification);
+                known.add(Key.of(notification));
+                untold = true;
+            }
+        }
+        return next;
     }
 
     private void tellAll(Instant now) {

@@ -15,7 +15,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     they are unlimited
  * @param periodCloses how long after its end a period's result is written down: what is told later
  *     about it counts in the next one
- * @param statusInterval least time between two writes of one budget's status for another rate
+ * @param statusInterval least time between two writes of one budget's status for another rate, if
+ *     the budget's end is near
+ * @param statusSpacing the same while it is far: nobody decides otherwise by the older line. With
+ *     more than fifty such a second, they take turns
  * @param statusRefresh how old the used time that {@code kubectl} shows may become while it grows
  * @param annotatePods whether running pods are told by an annotation when their budget is used up;
  *     needs the right to patch pods, which the chart gives with {@code timekeeper.annotatePods}
@@ -27,6 +30,7 @@ record BudgetProperties(
         @Nullable String gpuMinutes,
         @DefaultValue("1h") Duration periodCloses,
         @DefaultValue("1s") Duration statusInterval,
+        @DefaultValue("10s") Duration statusSpacing,
         @DefaultValue("30s") Duration statusRefresh,
         @DefaultValue("false") boolean annotatePods,
         @DefaultValue List<String> excludedNamespaces) {

@@ -1,5 +1,7 @@
 package io.gpusharing.timekeeper.budget;
 
+import io.gpusharing.budget.BudgetLine;
+import io.gpusharing.budget.Standing;
 import io.gpusharing.timekeeper.alarm.LeaderTask;
 import java.time.Instant;
 import java.util.Objects;
@@ -58,11 +60,37 @@ record Publication(BudgetState state, Alerts alerts, String uncounted, Instant a
             return now;
         }
         // Whether the end is near changes with the rate, and as often.
-        if (!state.at(present.asOf()).equals(present.at(state.asOf()))
-                || !alerts.equals(Alerts.at(present, now))) {
+        if (!alerts.equals(Alerts.at(present, now))) {
             return at.plus(properties.statusInterval());
+        }
+        if (!state.at(present.asOf()).equals(present.at(state.asOf()))) {
+            return decidesAlike(present, now, properties)
+                    ? at.plus(properties.statusSpacing())
+                    : at.plus(properties.statusInterval());
         }
         Instant refresh = present.rate() > 0 ? at.plus(properties.statusRefresh()) : null;
         return LeaderTask.sooner(Alerts.nextAfter(present, at), refresh);
+    }
+
+    /**
+     * Whether nobody decides otherwise by the line that was written than by the present one, for
+     * long enough to write it later: both give the same time, and neither ends soon.
+     */
+    boolean decidesAlike(BudgetState present, Instant now, BudgetProperties properties) {
+        Instant soon = now.plus(properties.statusSpacing().multipliedBy(3));
+        return state.generation() == present.generation()
+                && state.uid().equals(present.uid())
+                && state.period().equals(present.period())
+                && alerts.equals(Alerts.at(present, now))
+                && state.granted(now).equals(present.granted(now))
+                && !changesBy(state, now, soon)
+                && !changesBy(present, now, soon);
+    }
+
+    /** Whether it ends, or a credit or the period begins or ends, until an instant. */
+    private static boolean changesBy(BudgetState state, Instant now, Instant until) {
+        Instant end = state.standing(now) instanceof Standing.InBudget ? state.exhaustedAt() : null;
+        Instant step = state.line().map(BudgetLine::nextStep).orElse(null);
+        return (end != null && !end.isAfter(until)) || (step != null && !step.isAfter(until));
     }
 }

@@ -15,8 +15,10 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -26,9 +28,11 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * Writes {@code GpuBudget.status} by server-side apply: at once when the standing, a threshold or
- * the granted time changes, at most once in an interval when only the rate does, and regularly
- * while time is used, so that people see it grow.
+ * Writes {@code GpuBudget.status} by server-side apply, when a {@link Publication} says so: at once
+ * when the standing changes, within a second when the line would soon decide otherwise, and
+ * regularly while time is used, so that people see it grow. Only budgets that changed, or whose
+ * time has come, are looked at. What can wait is written at a pace that no API server notices, so
+ * that it costs the API server and those who watch budgets no more with thousands of them.
  */
 @Component
 class StatusPublisher extends LeaderTask {
@@ -37,6 +41,9 @@ class StatusPublisher extends LeaderTask {
 
     /** Whose fields the API server takes for ours. */
     static final String FIELD_MANAGER = "gpusharing-timekeeper";
+
+    /** Writes a second of what can wait. */
+    private static final int MAX_PATIENT = 50;
 
     private static final Duration RETRY = Duration.ofSeconds(1);
 
@@ -47,6 +54,12 @@ class StatusPublisher extends LeaderTask {
     private final UncountedWatch uncounted;
     private final BudgetProperties properties;
     private final Map<String, Publication> published = new HashMap<>();
+    private final DueBudgets due;
+
+    /** How many that could have waited were written in this second. */
+    private int patient;
+
+    private Instant second = Instant.MIN;
 
     /** What the published status says of the names in its list. */
     private final Map<String, Optional<UnmatchedNamespaces>> publishedUnmatched = new HashMap<>();
@@ -70,14 +83,20 @@ class StatusPublisher extends LeaderTask {
         this.namespaces = namespaces;
         this.uncounted = uncounted;
         this.properties = properties;
-        budgets.listen(states -> trigger());
-        namespaces.listen(this::trigger);
-        uncounted.listen(this::trigger);
+        this.due = new DueBudgets(budgets, this::trigger);
+        namespaces.listen(this::lookAtAll);
+        uncounted.listen(this::lookAtAll);
+    }
+
+    private void lookAtAll() {
+        due.lookAtAll();
+        trigger();
     }
 
     @Override
     protected void takeOver() {
         published.clear();
+        due.lookAtAll();
     }
 
     @Override
@@ -85,18 +104,57 @@ class StatusPublisher extends LeaderTask {
         if (!budgets.settled()) {
             return null;
         }
-        Map<String, BudgetState> states = budgets.states();
-        published.keySet().retainAll(states.keySet());
-        publishedUnmatched.keySet().retainAll(states.keySet());
-        Instant next = null;
-        for (BudgetState state : states.values()) {
-            Instant due = due(state, now);
-            if (due != null && !due.isAfter(now) && leads()) {
-                due = write(state, now) ? due(state, now) : now.plus(RETRY);
+        for (String name : oldestFirst(due.due(now))) {
+            if (!leads()) {
+                return now;
             }
-            next = sooner(next, due);
+            due.putOff(name, publish(name, now));
         }
-        return next;
+        return due.next();
+    }
+
+    /** Writes the status if it has to be written; when to look again, null if never. */
+    private @Nullable Instant publish(String name, Instant now) {
+        BudgetState state = budgets.states().get(name);
+        if (state == null) {
+            published.remove(name);
+            publishedUnmatched.remove(name);
+            failing.remove(name);
+            return null;
+        }
+        Instant at = due(state, now);
+        if (at == null || at.isAfter(now)) {
+            return at;
+        }
+        if (canWait(state, now) && !takesTurn(now)) {
+            return second.plusSeconds(1);
+        }
+        return write(state, now) ? due(state, now) : now.plus(RETRY);
+    }
+
+    /** So that those who take turns all have theirs. */
+    private List<String> oldestFirst(List<String> names) {
+        return names.stream()
+                .sorted(
+                        Comparator.comparing(name -> {
+                            Publication last = published.get(name);
+                            return last == null ? Instant.MIN : last.at();
+                        }))
+                .toList();
+    }
+
+    private boolean canWait(BudgetState state, Instant now) {
+        Publication last = published.get(state.name());
+        return last != null && last.decidesAlike(state, now, properties);
+    }
+
+    private boolean takesTurn(Instant now) {
+        Instant present = now.truncatedTo(ChronoUnit.SECONDS);
+        if (!present.equals(second)) {
+            second = present;
+            patient = 0;
+        }
+        return patient++ < MAX_PATIENT;
     }
 
     private @Nullable Instant due(BudgetState state, Instant now) {

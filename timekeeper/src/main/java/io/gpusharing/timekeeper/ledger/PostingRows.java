@@ -131,7 +131,9 @@ final class PostingRows {
             return;
         }
         List<AllocationChange> sorted =
-                changes.stream().sorted(Comparator.comparing(change -> change.after().uid())).toList();
+                changes.stream()
+                        .sorted(Comparator.comparing(change -> change.after().uid()))
+                        .toList();
         // The row must be as it was read: of two timekeepers that post the same span one is
         // refused.
         int changed =

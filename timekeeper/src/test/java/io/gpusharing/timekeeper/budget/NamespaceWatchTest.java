@@ -27,6 +27,7 @@ class NamespaceWatchTest {
                             null,
                             Duration.ofHours(1),
                             Duration.ofSeconds(1),
+                            Duration.ofSeconds(10),
                             Duration.ofSeconds(30),
                             false,
                             List.of("kube-system")),

@@ -91,6 +91,7 @@ class PodAnnotatorTest {
                         null,
                         Duration.ofHours(1),
                         Duration.ofSeconds(1),
+                        Duration.ofSeconds(10),
                         Duration.ofSeconds(30),
                         annotatePods,
                         List.of()),

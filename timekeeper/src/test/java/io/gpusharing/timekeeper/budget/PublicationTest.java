@@ -23,6 +23,7 @@ class PublicationTest {
                     null,
                     Duration.ofHours(1),
                     Duration.ofSeconds(1),
+                    Duration.ofSeconds(10),
                     Duration.ofSeconds(30),
                     false,
                     List.of());
@@ -31,15 +32,19 @@ class PublicationTest {
 
     /** One GPU-minute, used at a rate. */
     private static BudgetState holding(long rate) {
+        return state(BUDGET, rate);
+    }
+
+    private static BudgetState state(Budget budget, long rate) {
         BudgetLine line =
-                BudgetLine.unused(START, BUDGET.spec().terms().orElseThrow()).withRate(rate);
+                BudgetLine.unused(START, budget.spec().terms().orElseThrow()).withRate(rate);
         return new BudgetState(
                 "a",
-                BUDGET.uid(),
+                budget.uid(),
                 1,
-                BUDGET.spec(),
+                budget.spec(),
                 START,
-                BUDGET.periods().at(START),
+                budget.periods().at(START),
                 Optional.of(line),
                 null,
                 List.of(new NamespaceUse("team-a", GpuTime.ZERO, rate)),
@@ -61,6 +66,37 @@ class PublicationTest {
                         Publication.of(holding(0), START)
                                 .successorDue(holding(1_000_000), START, PROPERTIES))
                 .isEqualTo(START.plusSeconds(1));
+    }
+
+    /** Ten thousand GPU-minutes, used at a rate. */
+    private static BudgetState rich(long rate) {
+        Budget budget =
+                TestBudgets.budget("a", START, "10000", Unit.Month, "UTC", "0", 25, "team-a")
+                        .budget();
+        return state(budget, rate);
+    }
+
+    @Test
+    void anotherRateOfABudgetWhoseEndIsFarCanWait() {
+        Publication before = Publication.of(rich(1_000_000), START);
+
+        assertThat(before.successorDue(rich(2_000_000), START, PROPERTIES))
+                .isEqualTo(START.plusSeconds(10));
+        assertThat(before.decidesAlike(rich(2_000_000), START, PROPERTIES)).isTrue();
+        assertThat(before.decidesAlike(rich(1_000_000), START, PROPERTIES)).isTrue();
+    }
+
+    @Test
+    void anotherRateByWhichTheBudgetEndsSoonCannotWait() {
+        Publication before = Publication.of(rich(1_000_000), START);
+        // Ten thousand minutes in half a minute.
+        BudgetState soon = rich(20_000_000_000L);
+
+        assertThat(before.decidesAlike(soon, START, PROPERTIES)).isFalse();
+        assertThat(before.successorDue(soon, START, PROPERTIES)).isEqualTo(START.plusSeconds(1));
+        assertThat(Publication.of(soon, START).decidesAlike(rich(0), START, PROPERTIES))
+                .as("it had been about to end")
+                .isFalse();
     }
 
     @Test

@@ -53,6 +53,7 @@ public final class TestBudgets {
                         "100",
                         periodCloses,
                         Duration.ofSeconds(1),
+                        Duration.ofSeconds(10),
                         Duration.ofSeconds(30),
                         false,
                         List.of()),

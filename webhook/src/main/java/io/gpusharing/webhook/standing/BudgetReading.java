@@ -3,12 +3,13 @@ package io.gpusharing.webhook.standing;
 import io.gpusharing.budget.PublishedBudget;
 import java.time.Clock;
 import java.time.DateTimeException;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,13 +18,12 @@ import org.slf4j.LoggerFactory;
  * as it was when it was understood last, until the timekeeper has marked it as not understood: from
  * then on it has no limit, and the cluster says so.
  */
-final class BudgetReading {
+final class BudgetReading implements Watched.Follower<GpuBudget> {
 
     private static final Logger log = LoggerFactory.getLogger(BudgetReading.class);
 
     private final Clock clock;
-    private final Optional<String> shared;
-    private Map<String, PublishedBudget> lastGood = Map.of();
+    private final Budgets budgets;
 
     /** By budget, what was told of it; anything else is told anew. */
     private final Map<String, String> told = new HashMap<>();
@@ -33,38 +33,43 @@ final class BudgetReading {
      */
     BudgetReading(Clock clock, Optional<String> shared) {
         this.clock = clock;
-        this.shared = shared;
+        this.budgets = new Budgets(List.of(), shared);
     }
 
-    synchronized Budgets read(Collection<GpuBudget> objects) {
-        var understood = new HashMap<String, PublishedBudget>();
-        var budgets = new ArrayList<PublishedBudget>();
-        for (GpuBudget object : objects) {
-            String name = object.getMetadata().getName();
-            PublishedBudget budget = understand(object, name);
-            if (budget != null) {
-                understood.put(name, budget);
-                budgets.add(budget);
-            }
-        }
-        lastGood = understood;
-        told.keySet().retainAll(objects.stream().map(it -> it.getMetadata().getName()).toList());
-        return new Budgets(budgets, shared);
+    /** All that were read, as they are now. */
+    Budgets budgets() {
+        return budgets;
     }
 
-    private @Nullable PublishedBudget understand(GpuBudget object, String name) {
+    @Override
+    public synchronized void all(Collection<GpuBudget> objects) {
+        Set<String> names =
+                objects.stream().map(it -> it.getMetadata().getName()).collect(Collectors.toSet());
+        told.keySet().retainAll(names);
+        objects.forEach(this::put);
+        budgets.retain(names);
+    }
+
+    @Override
+    public synchronized void put(GpuBudget object) {
+        String name = object.getMetadata().getName();
         try {
             PublishedBudget budget = object.published();
             var _ = budget.standingAt(clock.instant());
             told.remove(name);
-            return budget;
+            budgets.put(budget);
         } catch (IllegalArgumentException | DateTimeException | ArithmeticException e) {
             tell(object, name, String.valueOf(e.getMessage()));
-            return lastGood.get(name);
         }
     }
 
-    /** All budgets are read again whenever one of them changes; the same is not worth two lines. */
+    @Override
+    public synchronized void remove(GpuBudget object) {
+        told.remove(object.getMetadata().getName());
+        budgets.remove(object.getMetadata().getName());
+    }
+
+    /** A status is read each time that it changes; the same problem is not worth two lines. */
     private void tell(GpuBudget object, String name, String problem) {
         String content = object.getMetadata().getGeneration() + " " + problem;
         if (!content.equals(told.put(name, content))) {

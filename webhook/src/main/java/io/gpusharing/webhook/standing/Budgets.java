@@ -14,10 +14,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** All published budgets, found by namespace. A namespace belongs to one budget. */
+/**
+ * All published budgets, found by namespace. A namespace belongs to one budget. Any thread may ask
+ * while another follows what the cluster says.
+ */
 public final class Budgets {
 
     private static final Comparator<PublishedBudget> OLDER_FIRST =
@@ -50,9 +53,11 @@ public final class Budgets {
         }
     }
 
-    private final @Nullable Known ofAllOthers;
-    private final Set<String> names;
-    private final Map<String, Known> byNamespace = new HashMap<>();
+    private final Optional<String> shared;
+    private final Map<String, Known> byName = new ConcurrentHashMap<>();
+
+    /** Name of the budget by namespace. */
+    private volatile Map<String, String> owners;
 
     /**
      * Finds the budget of each namespace.
@@ -63,22 +68,46 @@ public final class Budgets {
      *     unlimited until one does
      */
     public Budgets(Collection<PublishedBudget> budgets, Optional<String> shared) {
-        this.names =
-                budgets.stream().map(PublishedBudget::name).collect(Collectors.toUnmodifiableSet());
-        this.ofAllOthers =
-                budgets.stream()
-                        .filter(budget -> shared.isPresent() && budget.name().equals(shared.get()))
-                        .findFirst()
-                        .map(Budgets::known)
-                        .orElse(null);
-        budgets.stream()
+        this.shared = shared;
+        budgets.forEach(budget -> byName.put(budget.name(), known(budget)));
+        this.owners = assigned();
+    }
+
+    private Map<String, String> assigned() {
+        var assigned = new HashMap<String, String>();
+        byName.values().stream()
+                .map(Known::budget)
                 .sorted(OLDER_FIRST)
-                .map(Budgets::known)
-                .forEach(known ->
-                        known.budget()
-                                .spec()
+                .forEach(budget ->
+                        budget.spec()
                                 .namespaces()
-                                .forEach(namespace -> byNamespace.putIfAbsent(namespace, known)));
+                                .forEach(namespace ->
+                                        assigned.putIfAbsent(namespace, budget.name())));
+        return assigned;
+    }
+
+    /** A budget is new or has changed. A status changes often, and costs no more than itself. */
+    void put(PublishedBudget budget) {
+        Known before = byName.put(budget.name(), known(budget));
+        if (before == null
+                || !before.budget().created().equals(budget.created())
+                || !before.budget().spec().namespaces().equals(budget.spec().namespaces())) {
+            owners = assigned();
+        }
+    }
+
+    /** All others have gone. */
+    void retain(Set<String> names) {
+        if (byName.keySet().retainAll(names)) {
+            owners = assigned();
+        }
+    }
+
+    /** It has gone. */
+    void remove(String name) {
+        if (byName.remove(name) != null) {
+            owners = assigned();
+        }
     }
 
     private static Known known(PublishedBudget budget) {
@@ -87,7 +116,7 @@ public final class Budgets {
 
     /** Whether there is a budget of that name. */
     public boolean has(String name) {
-        return names.contains(name);
+        return byName.containsKey(name);
     }
 
     /**
@@ -95,7 +124,8 @@ public final class Budgets {
      * it; until then nothing of it is used, and the namespace is unlimited here.
      */
     public NamespaceStanding standingOf(String namespace, Instant now) {
-        Known known = byNamespace.containsKey(namespace) ? byNamespace.get(namespace) : ofAllOthers;
+        String owner = owners.getOrDefault(namespace, shared.orElse(""));
+        Known known = byName.get(owner);
         return known == null ? NamespaceStanding.unlimited(now) : known.at(now);
     }
 }

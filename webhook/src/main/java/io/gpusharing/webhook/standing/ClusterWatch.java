@@ -52,12 +52,13 @@ public final class ClusterWatch implements SmartLifecycle {
             Optional<String> sharedBudget,
             Clock clock) {
         this.clock = clock;
+        var reading = new BudgetReading(clock, sharedBudget);
         this.budgets =
-                new Watched<>(
+                Watched.followed(
                         "gpubudgets",
                         client.resources(GpuBudget.class),
-                        new BudgetReading(clock, sharedBudget)::read,
-                        Budgets.NONE);
+                        reading,
+                        reading.budgets());
         this.classes =
                 new Watched<>(
                         "priorityclasses",

@@ -7,7 +7,9 @@ import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.fabric8.kubernetes.client.informers.cache.Indexer;
 import java.util.Collection;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,6 +28,7 @@ public final class Watched<T extends HasMetadata, V> implements AutoCloseable {
     private final SharedIndexInformer<T> informer;
     private final Function<Indexer<T>, V> reading;
     private final AtomicBoolean stale = new AtomicBoolean();
+    private @Nullable Follower<T> follower;
     private volatile V value;
     private volatile boolean away;
     private volatile boolean read;
@@ -72,6 +75,39 @@ public final class Watched<T extends HasMetadata, V> implements AutoCloseable {
         SharedIndexInformer<T> informer = objects.runnableInformer(0);
         V value = view.apply(informer.getIndexer());
         return new Watched<>(what, informer, it -> value, value);
+    }
+
+    /** Takes one object at a time, once it has taken all that there were. */
+    interface Follower<T> {
+
+        /** These there are, and no others. */
+        void all(Collection<T> objects);
+
+        /** One is new or has changed. */
+        void put(T object);
+
+        /** One has gone. */
+        void remove(T object);
+    }
+
+    /**
+     * Many objects of which single ones change often: each change is followed alone.
+     *
+     * @param value what the follower keeps up to date
+     */
+    static <T extends HasMetadata, V> Watched<T, V> followed(
+            String what, Informable<T> objects, Follower<T> follower, V value) {
+        Watched<T, V> watched =
+                new Watched<>(
+                        what,
+                        objects.runnableInformer(0),
+                        known -> {
+                            follower.all(known.list());
+                            return value;
+                        },
+                        value);
+        watched.follower = follower;
+        return watched;
     }
 
     /** Begins to watch; comes back at once and never gives up. */
@@ -121,11 +157,27 @@ public final class Watched<T extends HasMetadata, V> implements AutoCloseable {
         }
     }
 
+    private void changed(Consumer<Follower<T>> how) {
+        Follower<T> present = follower;
+        if (present == null || !read) {
+            changed();
+            return;
+        }
+        synchronized (this) {
+            how.accept(present);
+            noteWatching();
+        }
+    }
+
     private synchronized void refresh() {
         stale.set(false);
         boolean all = informer.hasSynced();
         value = reading.apply(informer.getIndexer());
         read |= all;
+        noteWatching();
+    }
+
+    private void noteWatching() {
         if (away) {
             away = false;
             log.atInfo().addKeyValue("what", what).log("watching again");
@@ -136,17 +188,17 @@ public final class Watched<T extends HasMetadata, V> implements AutoCloseable {
 
         @Override
         public void onAdd(T added) {
-            changed();
+            changed(it -> it.put(added));
         }
 
         @Override
         public void onUpdate(T before, T after) {
-            changed();
+            changed(it -> it.put(after));
         }
 
         @Override
         public void onDelete(T deleted, boolean finalStateUnknown) {
-            changed();
+            changed(it -> it.remove(deleted));
         }
     }
 }

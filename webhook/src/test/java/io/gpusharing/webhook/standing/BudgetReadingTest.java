@@ -48,15 +48,15 @@ class BudgetReadingTest {
     void aBudgetThatIsNotUnderstoodIsToldOnceHoweverOftenItIsReadAndAgainWhenItHasChanged(
             CapturedOutput log) {
         for (int i = 0; i < 55; i++) {
-            reading.read(List.of(budget(1, "much")));
+            reading.all(List.of(budget(1, "much")));
         }
         assertThat(lines(log)).isEqualTo(1);
 
-        reading.read(List.of(budget(2, "plenty")));
+        reading.all(List.of(budget(2, "plenty")));
         assertThat(lines(log)).isEqualTo(2);
 
-        reading.read(List.of(budget(3, "10")));
-        reading.read(List.of(budget(4, "much")));
+        reading.all(List.of(budget(3, "10")));
+        reading.all(List.of(budget(4, "much")));
         assertThat(lines(log)).as("it had been mended meanwhile").isEqualTo(3);
     }
 }

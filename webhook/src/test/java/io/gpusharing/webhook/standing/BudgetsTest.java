@@ -8,6 +8,7 @@ import io.gpusharing.budget.Standing.Unlimited;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -30,6 +31,25 @@ class BudgetsTest {
         var budgets = new Budgets(List.of(budget("b", NOW), budget("a", NOW)), Optional.empty());
 
         assertThat(budgets.standingOf("shared", NOW).budget()).isEqualTo("a");
+    }
+
+    @Test
+    void oneThatChangesIsFoundAtOnceAndTheOthersAsBefore() {
+        var budgets =
+                new Budgets(
+                        List.of(budget("young", NOW), budget("old", NOW.minusSeconds(60))),
+                        Optional.empty());
+
+        budgets.remove("old");
+        assertThat(budgets.standingOf("shared", NOW).budget()).isEqualTo("young");
+
+        budgets.put(budget("older", NOW.minusSeconds(90)));
+        budgets.put(budget("young", NOW));
+        assertThat(budgets.standingOf("shared", NOW).budget()).isEqualTo("older");
+
+        budgets.retain(Set.of("young"));
+        assertThat(budgets.standingOf("shared", NOW).budget()).isEqualTo("young");
+        assertThat(budgets.has("older")).isFalse();
     }
 
     @Test
