@@ -35,7 +35,7 @@ create table pod_allocation (
     check (held_until >= held_from)
 ) with (fillfactor = 70);
 comment on column pod_allocation.end_bound is 'an estimated end lies between held_until and this';
-create index pod_stay_open on pod_allocation (cluster) where held_until is null;
+create index pod_allocation_open on pod_allocation (cluster) where held_until is null;
 
 -- What was charged. Rows are never updated; repairs are rows of correction.
 create table charge (

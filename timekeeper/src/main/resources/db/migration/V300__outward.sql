@@ -36,4 +36,4 @@ create index charge_by_posting on charge using brin (posted_at) with (pages_per_
 alter table correction add column by_hand boolean not null default false;
 
 -- Waste is asked for by owner, and by the time in which pods were there.
-create index pod_stay_by_end on pod_allocation (cluster, held_until);
+create index pod_allocation_by_end on pod_allocation (cluster, held_until);

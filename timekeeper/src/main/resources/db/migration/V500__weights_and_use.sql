@@ -7,7 +7,7 @@ alter table pod_allocation
 update pod_allocation set share_rate = rate;
 alter table pod_allocation
     alter column share_rate set not null,
-    add constraint pod_stay_weighed
+    add constraint pod_allocation_weighed
         check (rate = least(div(share_rate::numeric * weight, 1000000), 100000000000));
 comment on column pod_allocation.share_rate is 'micro-GPUs that the budget''s rule makes of the share';
 comment on column pod_allocation.weight is 'of the GPU model, in millionths of the reference';
@@ -24,4 +24,4 @@ alter table pod_allocation
     add column covered_before bigint not null default 0,
     add column use_settled timestamptz;
 comment on column pod_allocation.use_settled is 'until when entries say what the node agent measured';
-create index pod_stay_by_use on pod_allocation (cluster, held_until) where use_since is not null;
+create index pod_allocation_by_use on pod_allocation (cluster, held_until) where use_since is not null;

@@ -153,7 +153,7 @@ class VerificationTest {
         assertThat(
                         found(
                                 """
-                                alter table pod_allocation drop constraint pod_stay_weighed;
+                                alter table pod_allocation drop constraint pod_allocation_weighed;
                                 update pod_allocation set weight = 2000000 where budget = 'a'
                                 """))
                 .containsExactly("weight");

@@ -93,7 +93,7 @@ class WeighedPodsTest {
                                         .jdbc()
                                         .sql("update pod_allocation set weight = 2000000")
                                         .update()))
-                .hasMessageContaining("pod_stay_weighed");
+                .hasMessageContaining("pod_allocation_weighed");
     }
 
     @Test
