@@ -327,10 +327,9 @@ final class Account {
         if (status == null || status.exhaustedAt() == null || status.period() == null) {
             return asOf;
         }
-        Instant exhaustedThen = Instant.parse(status.exhaustedAt());
-        boolean ofThisPeriod =
-                !exhaustedThen.isBefore(period.start()) && !exhaustedThen.isAfter(asOf);
-        return ofThisPeriod ? exhaustedThen : asOf;
+        Instant exhaustedAt = Instant.parse(status.exhaustedAt());
+        boolean ofThisPeriod = !exhaustedAt.isBefore(period.start()) && !exhaustedAt.isAfter(asOf);
+        return ofThisPeriod ? exhaustedAt : asOf;
     }
 
     /** What a budget that cannot be computed was, and when to try again. */

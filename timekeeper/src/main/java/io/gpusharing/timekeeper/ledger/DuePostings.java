@@ -168,8 +168,8 @@ final class DuePostings {
         all.stream()
                 .filter(PodAllocation::open)
                 .forEach(allocation -> {
-                    Measured measuredNow = measured.get(allocation.uid());
-                    boolean blind = measuredNow == null || measuredNow.last().isBefore(since);
+                    Measured latest = measured.get(allocation.uid());
+                    boolean blind = latest == null || latest.last().isBefore(since);
                     unmeasured.merge(allocation.budget(), blind ? 1 : 0, Integer::sum);
                 });
         return unmeasured;

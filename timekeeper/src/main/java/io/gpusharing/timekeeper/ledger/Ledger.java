@@ -112,6 +112,19 @@ public class Ledger {
                 .list();
     }
 
+    /** The pods that hold what was allocated to a claim, or did. */
+    List<Holder> holdersOf(UUID claim) {
+        return jdbc.sql(
+                        """
+                        select allocation, pod_uid from claim_holder
+                        where cluster = :cluster and allocation = :claim
+                        """)
+                .param("cluster", cluster)
+                .param("claim", claim)
+                .query(Rows::holder)
+                .list();
+    }
+
     /** Entries and corrections of a pod that reach beyond an instant, oldest first. */
     public List<Entry> entriesBeyond(UUID pod, Instant instant) {
         return jdbc.sql(

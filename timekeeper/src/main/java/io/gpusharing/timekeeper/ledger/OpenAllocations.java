@@ -154,6 +154,12 @@ final class OpenAllocations {
         }
     }
 
+    /** Takes what pods hold together into memory, with those who hold it or did. */
+    void rememberClaim(UUID claim) {
+        hold(ledger.allocations(List.of(claim)));
+        holders.add(ledger.holdersOf(claim));
+    }
+
     /** Takes allocations out of memory; their rows stay. */
     void release(Collection<UUID> uids) {
         for (UUID pod : uids) {

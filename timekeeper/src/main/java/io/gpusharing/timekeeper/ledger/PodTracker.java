@@ -252,12 +252,12 @@ final class PodTracker {
      * @param watched whether the watch tells it, not the sweep
      */
     private void hold(
-            PostingBuilder builder, PodFacts pod, AllocationInterval measuredNow, boolean watched) {
+            PostingBuilder builder, PodFacts pod, AllocationInterval interval, boolean watched) {
         PodAllocation known = builder.allocation(pod.uid());
         if (known != null && watched != known.metering().watched()) {
             builder.watch(known, watched);
         }
-        switch (measuredNow) {
+        switch (interval) {
             case AllocationInterval.None none -> {}
             case AllocationInterval.Open open -> {
                 PodAllocation allocation = builder.allocation(pod.uid());
@@ -288,15 +288,14 @@ final class PodTracker {
      * known for certain, or was estimated to be no later. An estimate never replaces an end that a
      * status told before: who may write a pod may later change what the estimate is made of.
      */
-    private static boolean isSettled(
-            PodAllocation allocation, AllocationInterval.Ended measuredNow) {
+    private static boolean isSettled(PodAllocation allocation, AllocationInterval.Ended ended) {
         Instant until = allocation.until();
-        if (until == null || !measuredNow.estimated()) {
+        if (until == null || !ended.estimated()) {
             return false;
         }
-        return measuredNow.bound() == null
+        return ended.bound() == null
                 ? allocation.endBound() == null
-                : !allocation.estimated() || !measuredNow.to().isBefore(until);
+                : !allocation.estimated() || !ended.to().isBefore(until);
     }
 
     /** Null for a pod that carries our label but asks for no GPU. */
@@ -325,13 +324,12 @@ final class PodTracker {
             NodeFacts facts,
             Weight weight) {
         UUID id = allocated.id();
-        PodAllocation known = known(builder, id);
+        PodAllocation known = knownClaim(builder, id);
         while (known != null && known.until() != null && known.until().isBefore(pod.from())) {
-            // Nobody held it meanwhile: what follows is an allocation of its own, for all who hold
-            // it
-            // then.
-            id = after(id, "");
-            known = known(builder, id);
+            // Nobody held it meanwhile: what follows is an allocation of its own, for all who
+            // hold it then.
+            id = successor(id);
+            known = knownClaim(builder, id);
         }
         if (known == null) {
             builder.begin(id, allocated, pod, begin, facts, weight);
@@ -349,6 +347,10 @@ final class PodTracker {
         follow(builder, id);
     }
 
+    private static UUID successor(UUID claim) {
+        return after(claim, "");
+    }
+
     private static UUID after(UUID claim, String what) {
         return UUID.nameUUIDFromBytes((claim + "/" + what).getBytes(UTF_8));
     }
@@ -357,15 +359,23 @@ final class PodTracker {
         builder.claims(pod).toList().forEach(claim -> follow(builder, claim));
     }
 
-    /** An allocation is held as long as any of its pods does. */
+    /**
+     * An allocation is held as long as any of its pods does. Who turns out to hold it still when
+     * another one had begun after it holds that one.
+     */
     private void follow(PostingBuilder builder, UUID claim) {
-        PodAllocation shared = known(builder, claim);
+        PodAllocation shared = knownClaim(builder, claim);
         List<PodAllocation> holders =
                 builder.holders(claim)
                         .map(pod -> known(builder, pod))
                         .filter(Objects::nonNull)
                         .toList();
         if (shared == null || holders.isEmpty()) {
+            return;
+        }
+        PodAllocation next = knownClaim(builder, successor(claim));
+        if (next != null && holders.stream().anyMatch(it -> isHeldAt(it, next.from()))) {
+            passOn(builder, shared, holders, next);
             return;
         }
         if (holders.stream().anyMatch(PodAllocation::open)) {
@@ -379,6 +389,23 @@ final class PodTracker {
         end(builder, shared, ended, last.endBound());
     }
 
+    private void passOn(
+            PostingBuilder builder,
+            PodAllocation shared,
+            List<PodAllocation> holders,
+            PodAllocation next) {
+        end(builder, shared, new AllocationInterval.Ended(shared.from(), next.from(), false), null);
+        List<UUID> known = builder.holders(next.uid()).toList();
+        holders.stream()
+                .filter(it -> isHeldAt(it, next.from()) && !known.contains(it.uid()))
+                .forEach(it -> builder.join(next.uid(), it.uid()));
+        follow(builder, next.uid());
+    }
+
+    private static boolean isHeldAt(PodAllocation pod, Instant instant) {
+        return pod.until() == null || pod.until().isAfter(instant);
+    }
+
     private static Instant end(PodAllocation allocation) {
         return Objects.requireNonNull(allocation.until());
     }
@@ -390,6 +417,14 @@ final class PodTracker {
             allocations.hold(ledger.allocations(List.of(uid)));
         }
         return builder.allocation(uid);
+    }
+
+    /** The same of what pods hold together, with those who hold it or did. */
+    private @Nullable PodAllocation knownClaim(PostingBuilder builder, UUID claim) {
+        if (builder.allocation(claim) == null) {
+            allocations.rememberClaim(claim);
+        }
+        return builder.allocation(claim);
     }
 
     private void end(

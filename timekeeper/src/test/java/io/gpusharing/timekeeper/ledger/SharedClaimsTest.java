@@ -182,6 +182,48 @@ class SharedClaimsTest {
     }
 
     @Test
+    void whoIsToldAfterTheOthersWereForgottenDoesNotShortenIt() {
+        ledger.onUpdate(one.boundAt(at(0)));
+        ledger.pass(Duration.ofMinutes(40));
+        ledger.onUpdate(one.boundAt(at(0)).finishedAt(at(30)));
+        ledger.removed(one.boundAt(at(0)).finishedAt(at(30)));
+
+        ledger.onUpdate(two.boundAt(at(20)).finishedAt(at(25)));
+        assertThat(used()).isEqualTo(minutes(30));
+
+        ledger.restart();
+        Pods third = pod();
+        ledger.onUpdate(third.boundAt(at(20)).finishedAt(at(35)));
+        assertThat(used()).isEqualTo(minutes(35));
+    }
+
+    @Test
+    void whoWasTakenForGoneWhenAnotherBeganIsNotChargedBesideIt() {
+        ledger.onUpdate(one.boundAt(at(0)));
+        ledger.pass(Duration.ofMinutes(10));
+        ledger.onUpdate(one.boundAt(at(0)));
+        ledger.vanished(one);
+        ledger.restart();
+        ledger.pass(Duration.ofMinutes(20));
+        ledger.onUpdate(two.boundAt(at(28)));
+        ledger.pass(Duration.ofMinutes(10));
+        assertThat(used()).as("by estimate").isEqualTo(minutes(10 + 12));
+
+        ledger.onUpdate(one.boundAt(at(0)));
+        ledger.pass(Duration.ofMinutes(10));
+        assertThat(used()).as("it was there all the time").isEqualTo(minutes(50));
+
+        ledger.onUpdate(two.boundAt(at(28)).finishedAt(at(52)));
+        ledger.pass(Duration.ofMinutes(10));
+        ledger.onUpdate(one.boundAt(at(0)).finishedAt(at(58)));
+        assertThat(used()).isEqualTo(minutes(58));
+
+        ledger.restart();
+        ledger.onUpdate(one.boundAt(at(0)).finishedAt(at(55)));
+        assertThat(used()).isEqualTo(minutes(55));
+    }
+
+    @Test
     void aSweepThatDoesNotFindItEndsNothing() {
         ledger.onUpdate(one.boundAt(at(0)));
         ledger.pass(Duration.ofMinutes(10));
