@@ -2,40 +2,101 @@
 -- A budget named '' is none: what is charged to nobody is still known.
 
 create table cluster (
-    id             text        primary key,
-    metering_start timestamptz not null,
-    pod_position   text,
-    seen_until     timestamptz
+    id                  text        primary key,
+    metering_start      timestamptz not null,
+    pod_position        text,
+    seen_until          timestamptz,
+    swept_until         timestamptz,
+    keep_charges_months integer     check (keep_charges_months between 0 and 12000)
 );
 comment on column cluster.metering_start is 'nothing before our installation is ever charged';
 comment on column cluster.pod_position is 'resource version up to which pods are in the ledger';
 comment on column cluster.seen_until is 'when the API server last told anything about pods';
+comment on column cluster.swept_until is 'when all pods were last looked through for such as the watch does not tell of';
+comment on column cluster.keep_charges_months is 'how long single charges are kept, where somebody has set it at run time: 0 for ever; null as configured';
 
--- One row per pod that held a GPU. Without held_until it is open.
+-- ===== Ledger
+
+-- One row per pod that held a GPU, and per claim whose devices several pods may hold. Without held_until it is open.
 create table pod_allocation (
-    cluster      text        not null references cluster,
-    pod_uid      uuid        not null,
-    namespace    text        not null,
-    name         text        not null,
-    owner_kind   text,
-    owner_name   text,
-    node         text        not null,
-    budget       text        not null,
-    rate         bigint      not null check (rate >= 0),
-    compute_part bigint      not null check (compute_part >= 0),
-    memory_part  bigint      not null check (memory_part >= 0),
-    share_known  boolean     not null,
-    held_from    timestamptz not null,
-    posted_until timestamptz not null,
-    charged_until timestamptz not null,
-    held_until   timestamptz,
-    estimated    boolean     not null default false,
-    end_bound    timestamptz,
+    cluster             text        not null references cluster,
+    pod_uid             uuid        not null,
+    allocation          boolean     not null default false,
+    namespace           text        not null,
+    name                text        not null,
+    owner_kind          text,
+    owner_name          text,
+    node                text        not null,
+    watched             boolean     not null default true,
+
+    -- What it holds, frozen when it was bound.
+    share_known         boolean     not null,
+    compute_part        bigint      not null check (compute_part >= 0),
+    compute_numerator   bigint      not null,
+    compute_denominator bigint      not null check (compute_denominator > 0),
+    memory_part         bigint      not null check (memory_part >= 0),
+    memory_numerator    bigint      not null,
+    memory_denominator  bigint      not null check (memory_denominator > 0),
+    model               text,
+
+    -- Who pays, and what.
+    budget              text        not null,
+    share_rate          bigint      not null,
+    weight              bigint      not null default 1000000 check (weight >= 0),
+    weight_known        boolean     not null default true,
+    rate                bigint      not null check (rate >= 0),
+    use_since           timestamptz,
+    use_before          bigint      not null default 0,
+    covered_before      bigint      not null default 0,
+    use_settled         timestamptz,
+
+    -- From when to when, and how far that is charged.
+    held_from           timestamptz not null,
+    begin_estimated     boolean     not null default false,
+    posted_until        timestamptz not null,
+    charged_until       timestamptz not null,
+    held_until          timestamptz,
+    estimated           boolean     not null default false,
+    end_bound           timestamptz,
+
     primary key (cluster, pod_uid),
-    check (held_until >= held_from)
+    check (held_until >= held_from),
+    constraint pod_allocation_rounded_once check (
+        compute_part = greatest(sign(compute_numerator), div(compute_numerator::numeric * 1000000, compute_denominator))
+        and memory_part = greatest(sign(memory_numerator), div(memory_numerator::numeric * 1000000, memory_denominator))),
+    -- The rate is rounded after the weight, so the rounded share times the weight may be a little less.
+    constraint pod_allocation_weighed check (
+        rate >= least(div(share_rate::numeric * weight, 1000000), 100000000000)
+        and (rate = 0 or rate::numeric * 1000000 < (share_rate + 1)::numeric * weight))
 ) with (fillfactor = 70);
+comment on column pod_allocation.allocation is 'no pod, but what was allocated to a claim: pod_uid is the allocation''s, name the claim''s';
+comment on column pod_allocation.watched is 'false: only the slow sweep over all pods tells of it';
+comment on column pod_allocation.compute_part is 'micro-GPUs, rounded down, for people; the rate is made of the exact part';
+comment on column pod_allocation.share_rate is 'micro-GPUs that the budget''s rule makes of the share';
+comment on column pod_allocation.weight is 'of the GPU model, in millionths of the reference';
+comment on column pod_allocation.weight_known is 'false where the usual weight stands in for a model that nobody has weighed';
+comment on column pod_allocation.use_since is 'charged by measured use since then, when the terms last changed; use_before and covered_before are what counters said';
+comment on column pod_allocation.use_settled is 'until when entries say what the node agent measured';
+comment on column pod_allocation.begin_estimated is 'its begin is told by no clock that can be right';
 comment on column pod_allocation.end_bound is 'an estimated end lies between held_until and this';
-create index pod_allocation_open on pod_allocation (cluster) where held_until is null;
+-- A balance reads what is running of one budget, not of the whole cluster.
+create index pod_allocation_open_by_budget on pod_allocation (cluster, budget) where held_until is null;
+create index pod_allocation_by_use on pod_allocation (cluster, held_until) where use_since is not null;
+-- Waste is asked for by owner, and by the time in which pods were there.
+create index pod_allocation_by_end on pod_allocation (cluster, held_until);
+
+-- Devices of a claim that pods name are charged once, however many of them hold it: by an allocation of their own, from the begin of
+-- its first holder to the end of its last.
+create table claim_holder (
+    cluster    text not null,
+    allocation uuid not null,
+    pod_uid    uuid not null,
+    primary key (cluster, allocation, pod_uid),
+    foreign key (cluster, allocation) references pod_allocation (cluster, pod_uid),
+    foreign key (cluster, pod_uid) references pod_allocation (cluster, pod_uid)
+);
+comment on table claim_holder is 'which pods hold, or held, an allocation';
+create index claim_holder_by_pod on claim_holder (cluster, pod_uid);
 
 -- What was charged. Rows are never updated; repairs are rows of correction.
 create table charge (
@@ -53,6 +114,16 @@ create table charge (
 ) partition by range (charged_from);
 create table charge_default partition of charge default;
 create index charge_by_budget on charge (cluster, budget, charged_from);
+-- Late usage of a closed period is found without reading that period. A posting that came soon after its span is looked for by the
+-- span; the few that came later than that are here.
+create index charge_late on charge (cluster, budget, posted_at) where posted_at - charged_to > interval '2 hours';
+
+-- Months are dropped for all clusters of a database at once. Noted with each drop; no row if there was none.
+create table charge_kept (
+    one   boolean     primary key default true check (one),
+    since timestamptz not null
+);
+comment on column charge_kept.since is 'charges of months before this were dropped';
 
 -- A later truth about a span: the rate is the difference, negative where too much was charged.
 create table correction (
@@ -67,11 +138,14 @@ create table correction (
     amount       bigint      not null,
     reason       text        not null,
     author       text        not null,
+    by_hand      boolean     not null default false,
     posted_at    timestamptz not null default now(),
     check (charged_from < charged_to)
 );
+comment on column correction.by_hand is 'what people corrected stays, whatever the pod''s own life turns out to have been';
 create index correction_by_pod on correction (cluster, pod_uid);
 create index correction_by_budget on correction (cluster, budget, charged_from);
+create index correction_late on correction (cluster, budget, posted_at) where posted_at - charged_to > interval '2 hours';
 
 -- Sums of charges and corrections, kept in the same transaction. They can be recomputed.
 create table usage_hour (
@@ -91,6 +165,26 @@ from (select cluster, pod_uid, namespace, budget, charged_from, charged_to, rate
 join pod_allocation s using (cluster, pod_uid);
 comment on view pod_charge is 'every span charged to a pod, corrections with their negative amounts';
 
+-- ===== Budgets
+
+-- The terms of a budget since they were first seen, so that a past period is told by its own.
+create table budget_terms (
+    cluster          text        not null references cluster,
+    budget           text        not null,
+    seen_at          timestamptz not null,
+    uid              text        not null,
+    generation       bigint      not null,
+    allowance        bigint,
+    max_rollover     bigint      not null,
+    max_debt_percent integer     not null,
+    period_unit      text        not null,
+    period_zone      text        not null,
+    period_anchor    text        not null,
+    written_at       timestamptz not null default now(),
+    primary key (cluster, budget, uid, generation)
+);
+comment on column budget_terms.allowance is 'micro-GPU-seconds a period; null is unlimited';
+
 -- A period as it was opened: its edges stay, whatever happens to the rule or the time zone.
 create table budget_period (
     cluster      text        not null references cluster,
@@ -109,20 +203,24 @@ comment on column budget_period.rolled_over is 'what was left of the last allowa
 comment on column budget_period.debt is 'what the last period overran and this one pays';
 comment on column budget_period.written_off is 'what the last period overran above the cap';
 
--- GPU time on top. It can end early, when its object is deleted; it is never changed otherwise.
+-- GPU time on top. It can end early, when its object is deleted; it is never changed otherwise. A closed period is recomputed from what
+-- was written when it was closed, by the clock of the database, as opened_at of the period and posted_at of an entry are.
 create table budget_grant (
-    cluster    text        not null references cluster,
-    uid        text        not null,
-    name       text        not null,
-    budget     text        not null,
-    amount     bigint      not null check (amount > 0),
-    reason     text        not null,
-    author     text,
-    valid_from timestamptz not null,
-    expires    timestamptz,
-    ended      timestamptz,
+    cluster        text        not null references cluster,
+    uid            text        not null,
+    name           text        not null,
+    budget         text        not null,
+    amount         bigint      not null check (amount > 0),
+    reason         text        not null,
+    author         text,
+    valid_from     timestamptz not null,
+    expires        timestamptz,
+    written_at     timestamptz not null default now(),
+    ended          timestamptz,
+    end_written_at timestamptz,
     primary key (cluster, uid)
 );
+comment on column budget_grant.written_at is 'since when it counts in what is closed, however early it began';
 
 -- What was left of a grant when a period was opened.
 create table grant_carried (
@@ -134,8 +232,8 @@ create table grant_carried (
     primary key (cluster, budget, period_start, grant_uid)
 );
 
--- What is told once: a threshold, an exhaustion. The row is written before it is told.
-create table announcement (
+-- Events that are written once: a threshold, an exhaustion. The row is written before the Event.
+create table budget_notification (
     cluster      text        not null references cluster,
     budget       text        not null,
     period_start timestamptz not null,
@@ -143,8 +241,120 @@ create table announcement (
     granted      bigint      not null,
     due_at       timestamptz not null,
     message      text        not null,
-    told_at      timestamptz,
+    sent_at      timestamptz,
     primary key (cluster, budget, period_start, kind, granted)
 );
-comment on column announcement.granted is 'after a grant the same threshold can be told again';
-create index announcement_untold on announcement (cluster) where told_at is null;
+comment on column budget_notification.granted is 'after a grant the same threshold can be passed again';
+create index budget_notification_unsent on budget_notification (cluster) where sent_at is null;
+
+-- ===== Usage, as meters report it. Counters are cumulative; merging takes the larger of each.
+
+-- Every report that was taken, as long as it may still come again.
+create table usage_report (
+    cluster     text        not null,
+    reporter    uuid        not null,
+    run         uuid        not null,
+    sequence    bigint      not null check (sequence >= 0),
+    digest      uuid        not null,
+    received_at timestamptz not null,
+    primary key (cluster, reporter, run, sequence)
+);
+comment on column usage_report.digest is 'half of the SHA-256 of its content';
+comment on column usage_report.reporter is 'UID of the pod that the token was bound to, so that nobody can use up another''s run';
+create index usage_report_received on usage_report using brin (received_at);
+
+-- How far each run of counters has come.
+create table usage_counter (
+    cluster      text        not null,
+    pod_uid      uuid        not null,
+    run          uuid        not null,
+    meter        text        not null check (meter in ('Sidecar', 'Agent')),
+    device       text        not null,
+    basis        text        not null,
+    basis_reason text        not null,
+    gpu_us       bigint      not null check (gpu_us >= 0),
+    memory_bs    bigint      not null check (memory_bs >= 0),
+    covered_us   bigint      not null check (covered_us >= 0),
+    uncovered_us bigint      not null check (uncovered_us >= 0),
+    sequence     bigint      not null,
+    first_at     timestamptz not null,
+    last_at      timestamptz not null,
+    primary key (cluster, pod_uid, run, meter, device)
+) with (fillfactor = 60);
+comment on column usage_counter.gpu_us is 'busy time of the whole GPU, in microseconds';
+comment on column usage_counter.memory_bs is 'device memory held, in byte-seconds';
+
+-- Use of a node's GPUs that belongs to no pod, by run of its agent.
+create table usage_unattributed (
+    cluster text        not null,
+    node    text        not null,
+    run     uuid        not null,
+    device  text        not null,
+    gpu_us  bigint      not null check (gpu_us >= 0),
+    last_at timestamptz not null,
+    primary key (cluster, node, run, device)
+) with (fillfactor = 60);
+
+-- ===== Reclaim
+
+-- Whoever plans evictions says how many plans it has seen: a plan from an older reading is refused.
+create table reclaim_plans (
+    cluster text   primary key,
+    written bigint not null
+);
+comment on column reclaim_plans.written is 'how many plans of evictions were ever written';
+
+-- A receipt for each pod that was evicted for another, or that the API server would not evict.
+create table reclaim_receipt (
+    cluster          text        not null,
+    waiter_uid       uuid        not null,
+    attempt          integer     not null check (attempt > 0),
+    victim_uid       uuid        not null,
+    decided_at       timestamptz not null,
+    settles_at       timestamptz not null,
+    waiter_namespace text        not null,
+    waiter_name      text        not null,
+    waiter_workload  text        not null,
+    waiter_budget    text        not null,
+    waiter_since     timestamptz not null,
+    victim_namespace text        not null,
+    victim_name      text        not null,
+    victim_budget    text        not null,
+    victim_gang      text        not null,
+    victim_node      text        not null,
+    node             text        not null,
+    reason           text        not null,
+    cost             bigint      not null check (cost >= 0),
+    considered       jsonb       not null,
+    result           text        not null default 'Planned'
+                     check (result in ('Planned', 'Evicted', 'Deleted', 'Refused', 'Spared', 'Gone')),
+    result_detail    text        not null default '',
+    helped           boolean,
+    outcome          text        not null default '',
+    settled_at       timestamptz,
+    primary key (cluster, waiter_uid, attempt, victim_uid)
+);
+comment on column reclaim_receipt.attempt is 'how often room was made for the waiter; two timekeepers cannot both make the same';
+comment on column reclaim_receipt.waiter_budget is 'a name with a slash is no budget: its namespace is unlimited';
+comment on column reclaim_receipt.node is 'where the waiter fits then';
+comment on column reclaim_receipt.cost is 'micro-GPU-seconds of the victim''s run, which may be lost';
+comment on column reclaim_receipt.considered is 'everybody who was looked at, and why not him';
+comment on column reclaim_receipt.result is 'Deleted: past a PodDisruptionBudget, after it had refused for long; Spared: another of the plan was refused';
+comment on column reclaim_receipt.helped is 'whether the waiter was bound in time where room was made; null while that is open';
+comment on column reclaim_receipt.outcome is 'what became of the waiter, in words';
+create index reclaim_receipt_by_time on reclaim_receipt (cluster, decided_at);
+create index reclaim_receipt_open on reclaim_receipt (cluster) where helped is null;
+
+-- ===== Requests that change something
+
+-- A request that came with a key is answered once; whoever sends it again gets the same answer.
+create table answered_request (
+    cluster     text        not null,
+    caller      text        not null,
+    key         text        not null,
+    digest      text        not null,
+    answer      text        not null,
+    answered_at timestamptz not null default now(),
+    primary key (cluster, caller, key)
+);
+comment on column answered_request.digest is 'SHA-256 of what was asked: the same key with another content is an error';

@@ -52,11 +52,6 @@ public record ShareRule(Formula formula, GpuShare reference) {
         return rate(share, GpuShare.WHOLE);
     }
 
-    /** The same rule beside a reference in whole micro-GPUs. */
-    public ShareRule rounded() {
-        return new ShareRule(formula, reference.rounded());
-    }
-
     /**
      * The same of a GPU model that costs more or less than the reference model; rounded down once,
      * too.

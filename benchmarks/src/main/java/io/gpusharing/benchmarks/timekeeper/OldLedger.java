@@ -85,9 +85,10 @@ record OldLedger(int teams, int pods) {
         sql.execute(
                 """
                 insert into pod_allocation (cluster, pod_uid, namespace, name, owner_kind, owner_name, node, budget, rate, share_rate,
-                    compute_part, memory_part, share_known, held_from, posted_until, charged_until, held_until)
+                    compute_part, memory_part, compute_numerator, compute_denominator, memory_numerator, memory_denominator,
+                            share_known, held_from, posted_until, charged_until, held_until)
                 select 'default', uid, team, 'train-' || pod, 'Job', 'train', 'node-' || pod, team, 500000, 500000,
-                    500000, 250000, true, day, day + interval '1 day', day + interval '1 day', day + interval '1 day'
+                    500000, 250000, 1, 2, 1, 4, true, day, day + interval '1 day', day + interval '1 day', day + interval '1 day'
                 from holder
                 """);
         sql.execute(

@@ -26,7 +26,7 @@ import org.springframework.stereotype.Component;
 
 /**
  * Writes Events when a budget passes a threshold or is used up, at the very instant that its line
- * foretells. Each announcement is noted in the database first, and the Event's name follows from
+ * foretells. Each notification is noted in the database first, and the Event's name follows from
  * what it says: whatever is killed in between, it is written once.
  */
 @Component
@@ -58,7 +58,7 @@ class BudgetNotifier extends LeaderTask {
         this.due = new DueBudgets(budgets, this::trigger);
     }
 
-    /** What makes an announcement the same. */
+    /** What makes a notification the same. */
     private record Key(String budget, Instant period, String kind, long granted) {
 
         static Key of(BudgetNotification it) {

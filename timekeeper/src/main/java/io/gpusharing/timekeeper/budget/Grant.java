@@ -15,8 +15,6 @@ import org.jspecify.annotations.Nullable;
  * @param expires first instant at which it does not; null for the end of the period in which it
  *     began
  * @param ended when its object was deleted; null while it stands
- * @param endedFirst whether an earlier version ended it, which then counted it as used before all
- *     others
  */
 record Grant(
         String uid,
@@ -27,8 +25,7 @@ record Grant(
         @Nullable String author,
         Instant from,
         @Nullable Instant expires,
-        @Nullable Instant ended,
-        boolean endedFirst) {
+        @Nullable Instant ended) {
 
     /** RFC 3339 ends with the year 9999; a later instant, by its offset, could not be published. */
     private static final Instant END_OF_TIME = Instant.parse("9999-12-31T23:59:59Z");
@@ -48,7 +45,7 @@ record Grant(
             @Nullable String author,
             Instant from,
             @Nullable Instant expires) {
-        this(uid, name, budget, amount, reason, author, from, expires, null, false);
+        this(uid, name, budget, amount, reason, author, from, expires, null);
     }
 
     private static Instant whole(Instant instant) {
@@ -76,8 +73,7 @@ record Grant(
      * @param remaining what is left of it
      */
     Credit credit(GpuTime remaining, PeriodRule periods) {
-        Instant until = until(periods);
-        return new Credit(source(), remaining, from, until, endedFirst ? until : planned(periods));
+        return new Credit(source(), remaining, from, until(periods), planned(periods));
     }
 
     /** Whether a credit of a budget's line is what is left of this grant. */

@@ -92,7 +92,7 @@ public class GrantRepository {
                             valid_from, expires)
                         values (:cluster, :uid, :name, :budget, :amount, :reason, :author,
                             :from::timestamptz, :expires::timestamptz)
-                        on conflict (cluster, uid) do update set ended = null, end_written_at = null, ended_first = false
+                        on conflict (cluster, uid) do update set ended = null, end_written_at = null
                         where budget_grant.ended is not null
                         """)
                 .param("cluster", cluster)
@@ -118,7 +118,7 @@ public class GrantRepository {
         int reopened =
                 jdbc.sql(
                                 """
-                                update budget_grant set ended = null, end_written_at = null, ended_first = false
+                                update budget_grant set ended = null, end_written_at = null
                                 where cluster = :cluster and ended is not null and uid = any(:present)
                                 """)
                         .param("cluster", cluster)
@@ -151,7 +151,7 @@ public class GrantRepository {
                         """
                         select * from (
                             select uid, name, budget, amount, reason, author, valid_from, expires,
-                                   case when end_written_at <= :known::timestamptz then ended end as ended, ended_first
+                                   case when end_written_at <= :known::timestamptz then ended end as ended
                               from budget_grant
                              where cluster = :cluster and budget = :budget and written_at <= :known::timestamptz) known
                         where (expires is null or expires > :from::timestamptz)
@@ -172,8 +172,7 @@ public class GrantRepository {
                                 row.getString("author"),
                                 Timestamps.instant(row, "valid_from"),
                                 Timestamps.instantOrNull(row, "expires"),
-                                Timestamps.instantOrNull(row, "ended"),
-                                row.getBoolean("ended_first")))
+                                Timestamps.instantOrNull(row, "ended")))
                 .list();
     }
 

@@ -27,7 +27,7 @@ class NotificationRepository {
     void note(BudgetNotification what) {
         jdbc.sql(
                         """
-                        insert into announcement (cluster, budget, period_start, kind, granted, due_at, message)
+                        insert into budget_notification (cluster, budget, period_start, kind, granted, due_at, message)
                         values (:cluster, :budget, :period::timestamptz, :kind, :granted, :due::timestamptz, :message)
                         on conflict do nothing
                         """)
@@ -45,8 +45,8 @@ class NotificationRepository {
     List<BudgetNotification> untold() {
         return jdbc.sql(
                         """
-                        select budget, period_start, kind, granted, due_at, message from announcement
-                        where cluster = :cluster and told_at is null order by due_at
+                        select budget, period_start, kind, granted, due_at, message from budget_notification
+                        where cluster = :cluster and sent_at is null order by due_at
                         """)
                 .param("cluster", cluster)
                 .query((row, number) ->
@@ -64,7 +64,7 @@ class NotificationRepository {
     void sent(BudgetNotification what, Instant now) {
         jdbc.sql(
                         """
-                        update announcement set told_at = :now::timestamptz
+                        update budget_notification set sent_at = :now::timestamptz
                         where cluster = :cluster and budget = :budget and period_start = :period::timestamptz
                           and kind = :kind and granted = :granted
                         """)

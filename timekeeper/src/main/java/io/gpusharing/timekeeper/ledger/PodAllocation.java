@@ -50,10 +50,8 @@ public record PodAllocation(
      *
      * @param share both parts
      * @param known false if the node did not tell how large its devices are
-     * @param exact false if an earlier version froze it, which rounded the parts of each container;
-     *     it is priced by references that are rounded, too, as it was before
      */
-    public record Held(GpuShare share, boolean known, boolean exact) {}
+    public record Held(GpuShare share, boolean known) {}
 
     /**
      * What a share costs.
@@ -65,11 +63,8 @@ public record PodAllocation(
     public record Price(long share, Weight weight, long rate) {
 
         static Price of(Held held, ShareRule rule, Weight weight) {
-            ShareRule fitting = held.exact() ? rule : rule.rounded();
             return new Price(
-                    fitting.rate(held.share()),
-                    weight,
-                    fitting.rate(held.share(), weight.millionths()));
+                    rule.rate(held.share()), weight, rule.rate(held.share(), weight.millionths()));
         }
     }
 

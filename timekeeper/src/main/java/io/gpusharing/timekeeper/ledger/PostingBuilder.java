@@ -120,7 +120,7 @@ final class PostingBuilder {
         Instant start = begin.at().isBefore(meteringStart) ? meteringStart : begin.at();
         List<Payer> history = history(of.namespace(), start);
         Payer first = history.getFirst();
-        var frozen = new Held(held.share(), held.memoryKnown(), true);
+        var frozen = new Held(held.share(), held.memoryKnown());
         PodAllocation allocation =
                 new PodAllocation(
                         of.uid(),

@@ -94,10 +94,8 @@ final class Repricing {
                         new Change(allocation.uid(), payer, price, since(allocation, payer, now)));
     }
 
-    /** What an earlier version froze keeps its rate, however that was rounded. */
     private static boolean costsTheSame(Price price, PodAllocation allocation) {
-        return price.share() == allocation.price().share()
-                && (price.rate() == allocation.rate() || !allocation.held().exact());
+        return price.share() == allocation.price().share() && price.rate() == allocation.rate();
     }
 
     /**

@@ -49,21 +49,13 @@ final class Rows {
     }
 
     private static Held held(ResultSet row) throws SQLException {
-        boolean known = row.getBoolean("share_known");
-        long compute = row.getLong("compute_denominator");
-        return compute == 0
-                ? new Held(
-                        new GpuShare(row.getLong("compute_part"), row.getLong("memory_part")),
-                        known,
-                        false)
-                : new Held(
-                        new GpuShare(
-                                new Part(row.getLong("compute_numerator"), compute),
-                                new Part(
-                                        row.getLong("memory_numerator"),
-                                        row.getLong("memory_denominator"))),
-                        known,
-                        true);
+        return new Held(
+                new GpuShare(part(row, "compute"), part(row, "memory")),
+                row.getBoolean("share_known"));
+    }
+
+    private static Part part(ResultSet row, String name) throws SQLException {
+        return new Part(row.getLong(name + "_numerator"), row.getLong(name + "_denominator"));
     }
 
     private static @Nullable ByUse use(ResultSet row) throws SQLException {

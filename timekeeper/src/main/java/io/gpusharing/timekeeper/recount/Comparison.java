@@ -33,7 +33,6 @@ public record Comparison(
      * @param amount micro-GPU-seconds, what people corrected left out
      * @param paid who was charged from when to when, without gaps between
      * @param weight of its GPU model, in millionths
-     * @param exact false if an earlier version froze its share, which rounded each container's
      * @param byUse whether it was charged by measured use, of which no audit log tells
      * @param heldUntil when it says the pod ended; null if it has not
      * @param estimated whether the ledger says itself that the end is an estimate
@@ -44,13 +43,9 @@ public record Comparison(
             long amount,
             List<Paid> paid,
             long weight,
-            boolean exact,
             boolean byUse,
             @Nullable Instant heldUntil,
             boolean estimated) {}
-
-    /** Micro-GPUs that an earlier version may have lost or added by rounding each container. */
-    private static final long MAX_ROUNDED = 100;
 
     /** What is said of a pod that is not simply equal. */
     public enum Verdict {
@@ -148,17 +143,6 @@ public record Comparison(
         if (recount == amount) {
             return null;
         }
-        if (charged != null
-                && !charged.exact()
-                && isRounding(amount - recount, bill.seconds(from, to))) {
-            return new Finding(
-                    Verdict.NOT_RECOUNTED,
-                    uid,
-                    name,
-                    amount,
-                    recount,
-                    "an earlier version bound it, which rounded otherwise");
-        }
         // An estimated end excuses no wrong share.
         boolean estimated =
                 charged != null
@@ -174,10 +158,6 @@ public record Comparison(
                 estimated
                         ? "the ledger marks its end as estimated"
                         : charged == null ? "the ledger does not know this pod" : "both differ");
-    }
-
-    private static boolean isRounding(long difference, long seconds) {
-        return Math.abs(difference) < MAX_ROUNDED * seconds;
     }
 
     /** What is to be said of who paid for a pod; null for nothing. */

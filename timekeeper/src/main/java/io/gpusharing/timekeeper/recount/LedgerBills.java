@@ -42,7 +42,6 @@ public class LedgerBills {
                   from pod_allocation
                  where cluster = :cluster and held_until is null and posted_until < :to::timestamptz)
             select s.pod_uid::text as uid, s.namespace, s.name, s.held_until, s.estimated, s.weight,
-                   s.compute_denominator is not null as exact,
                    s.use_since is not null as by_use,
                    coalesce(sum(p.amount), 0)::bigint as amount,
                    array_agg(coalesce(p.budget, s.budget)) as budgets,
@@ -98,7 +97,6 @@ public class LedgerBills {
                                     row.getLong("amount"),
                                     paid(row),
                                     row.getLong("weight"),
-                                    row.getBoolean("exact"),
                                     row.getBoolean("by_use"),
                                     until == null ? null : until.toInstant(),
                                     row.getBoolean("estimated")));

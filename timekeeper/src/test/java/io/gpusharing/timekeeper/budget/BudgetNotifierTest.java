@@ -169,7 +169,7 @@ class BudgetNotifierTest {
     @Test
     void aCrashBetweenTheEventAndItsMarkMakesNoSecondEvent() {
         at(80);
-        database.jdbc().sql("update announcement set told_at = null").update();
+        database.jdbc().sql("update budget_notification set sent_at = null").update();
 
         notifier = restarted();
         at(81);

@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
-import org.flywaydb.core.Flyway;
 import org.junit.jupiter.api.Test;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -79,8 +78,9 @@ class PartitionsTest {
                         insert into cluster (id, metering_start) values ('test', '2026-01-01');
                         insert into usage_hour select cluster, budget, namespace, charged_from, amount from charge;
                         insert into pod_allocation (cluster, pod_uid, namespace, name, node, budget, rate, share_rate, compute_part,
-                            memory_part, share_known, held_from, posted_until, charged_until, held_until)
-                        select cluster, pod_uid, namespace, 'p', 'n', budget, rate, rate, 1, 1, true,
+                            memory_part, compute_numerator, compute_denominator, memory_numerator, memory_denominator,
+                            share_known, held_from, posted_until, charged_until, held_until)
+                        select cluster, pod_uid, namespace, 'p', 'n', budget, rate, rate, 1, 1, 1, 1000000, 1, 1000000, true,
                             charged_from, charged_to, charged_to, charged_to from charge
                         """)
                 .update();
@@ -136,8 +136,9 @@ class PartitionsTest {
                 .sql(
                         """
                         insert into pod_allocation (cluster, pod_uid, namespace, name, node, budget, rate, share_rate,
-                            compute_part, memory_part, share_known, held_from, posted_until, charged_until, use_since)
-                        values ('test', gen_random_uuid(), 'team-a', 'p', 'n', 'a', 1, 1, 1, 1, true,
+                            compute_part, memory_part, compute_numerator, compute_denominator, memory_numerator, memory_denominator,
+                            share_known, held_from, posted_until, charged_until, use_since)
+                        values ('test', gen_random_uuid(), 'team-a', 'p', 'n', 'a', 1, 1, 1, 1, 1, 1000000, 1, 1000000, true,
                             :from::timestamptz, :from::timestamptz, :from::timestamptz, :from::timestamptz)
                         """)
                 .param("from", measured + "-05T06:07:08Z")
@@ -196,47 +197,6 @@ class PartitionsTest {
         keeping(Period.ZERO).tend();
         assertThat(verified().since()).isEqualTo(begin(month.minusMonths(2)));
         assertThat(verified().differences()).isEmpty();
-    }
-
-    @Test
-    void whatAnOlderVersionHasDroppedIsKnownByTheHoursThatItLeft() {
-        clock.set(begin(month.minusMonths(5)));
-        partitions.tend();
-        clock.set(now);
-        charged(month.minusMonths(5));
-        charged(month);
-        accounted();
-        database.jdbc().sql("drop table " + partitions.months().getFirst()).update();
-        assertThat(verified().differences()).isNotEmpty();
-
-        migratedAnew();
-
-        assertThat(verified().since()).isEqualTo(begin(month.minusMonths(4)));
-        assertThat(verified().differences()).isEmpty();
-    }
-
-    @Test
-    void noneWasDroppedIfTheFirstTableIsTheFirstHours() {
-        partitions.tend();
-        charged(month);
-        accounted();
-
-        migratedAnew();
-
-        assertThat(verified().since()).isNull();
-    }
-
-    /** As if the database had been of the version before drops were noted. */
-    private void migratedAnew() {
-        database.jdbc()
-                .sql(
-                        """
-                        drop table charge_kept;
-                        alter table cluster drop column keep_charges_months;
-                        delete from flyway_schema_history where version = '570'
-                        """)
-                .update();
-        Flyway.configure().dataSource(database.dataSource()).outOfOrder(true).load().migrate();
     }
 
     @Test

@@ -186,8 +186,9 @@ class ReadingsTest {
                 .sql(
                         """
                         insert into pod_allocation (cluster, pod_uid, namespace, name, node, budget, share_rate, rate,
-                            compute_part, memory_part, share_known, held_from, posted_until, charged_until, held_until)
-                        values ('test', :pod, 'team-a', 'p', 'n', :budget, :rate, :rate, 0, 0, true, :at::timestamptz,
+                            compute_part, memory_part, compute_numerator, compute_denominator, memory_numerator, memory_denominator,
+                            share_known, held_from, posted_until, charged_until, held_until)
+                        values ('test', :pod, 'team-a', 'p', 'n', :budget, :rate, :rate, 0, 0, 0, 1, 0, 1, true, :at::timestamptz,
                             :at::timestamptz, :at::timestamptz, case when :ended then :at::timestamptz end)
                         """)
                 .params(

@@ -99,18 +99,4 @@ class RevokedGrantsTest {
                 .contains(GpuTime.ofMinutes("54"));
         assertThat(ledger.differences()).isEmpty();
     }
-
-    /** Nothing of the past may change because a new version runs. */
-    @Test
-    void aGrantThatWasDeletedUnderAnEarlierVersionStaysAsItWasCountedThen() {
-        useAnHourAndSixMinutes(GRANT);
-        ledger.grants();
-        ledger.database.jdbc().sql("update budget_grant set ended_first = true").update();
-
-        ledger.restart();
-        ledger.pass(Duration.ofSeconds(1));
-
-        assertThat(ledger.budget("a").remaining(ledger.clock.instant()))
-                .contains(GpuTime.ofMinutes("30"));
-    }
 }

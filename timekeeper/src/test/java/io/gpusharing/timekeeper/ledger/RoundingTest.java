@@ -61,43 +61,4 @@ class RoundingTest {
                 .as("nothing had to be posted")
                 .isEqualTo(TEN);
     }
-
-    @Test
-    void aPodThatAnEarlierVersionBoundKeepsItsRate() {
-        ledger.onUpdate(pod);
-        frozenByAnEarlierVersion();
-
-        ledger.restart();
-        ledger.pass(A_MINUTE);
-
-        assertThat(ledger.charged(pod).microGpuSeconds()).isEqualTo(60 * 866_663);
-        assertThat(ledger.allocation(pod).postedUntil())
-                .as("nothing had to be posted")
-                .isEqualTo(TEN);
-        assertThat(ledger.differences()).isEmpty();
-    }
-
-    @Test
-    void aPodThatAnEarlierVersionBoundFollowsNewTerms() {
-        ledger.onUpdate(pod);
-        frozenByAnEarlierVersion();
-        ledger.restart();
-
-        ledger.exist(reference(30));
-
-        assertThat(ledger.allocation(pod).rate()).isEqualTo(433_331);
-        assertThat(ledger.differences()).isEmpty();
-    }
-
-    /** 13/97 and 15/97 were rounded before one was divided by the other. */
-    private void frozenByAnEarlierVersion() {
-        ledger.database
-                .jdbc()
-                .sql(
-                        """
-                        update pod_allocation set share_rate = 866663, rate = 866663, compute_numerator = null,
-                            compute_denominator = null, memory_numerator = null, memory_denominator = null
-                        """)
-                .update();
-    }
 }

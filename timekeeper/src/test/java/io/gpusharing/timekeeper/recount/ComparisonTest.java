@@ -43,7 +43,6 @@ class ComparisonTest {
                 amount,
                 Stream.of(budgets).map(it -> new Paid(it, TEN, TEN.plusSeconds(1200))).toList(),
                 weight,
-                true,
                 byUse,
                 TEN.plusSeconds(1200),
                 estimated);
@@ -67,32 +66,6 @@ class ComparisonTest {
         assertThat(comparison.findings()).isEmpty();
         assertThat(comparison.agrees()).isTrue();
         assertThat(comparison.complete()).isTrue();
-    }
-
-    @Test
-    void whatAnEarlierVersionRoundedOtherwiseIsNoDifference() {
-        for (long rounded : new long[] {DUE - 1200, DUE + 99 * 1200}) {
-            Finding finding = finding(compare(earlier(rounded), WHOLE));
-
-            assertThat(finding.verdict()).isEqualTo(Verdict.NOT_RECOUNTED);
-            assertThat(finding.why()).contains("rounded");
-        }
-        assertThat(finding(compare(earlier(DUE + 100 * 1200), WHOLE)).verdict())
-                .isEqualTo(Verdict.DIFFERENT);
-    }
-
-    private static Charged earlier(long amount) {
-        Charged now = charged(amount);
-        return new Charged(
-                now.namespace(),
-                now.name(),
-                amount,
-                now.paid(),
-                now.weight(),
-                false,
-                false,
-                now.heldUntil(),
-                false);
     }
 
     @Test

@@ -50,8 +50,9 @@ class LedgerBillsTest {
                 .sql(
                         """
                         insert into pod_allocation (cluster, pod_uid, namespace, name, node, budget, share_rate, rate,
-                            compute_part, memory_part, share_known, held_from, posted_until, charged_until, held_until)
-                        select 'test', '%1$s', 'team-a', 'p', 'gpu-1', 'a', 500000, 500000, 500000, 250000, true,
+                            compute_part, memory_part, compute_numerator, compute_denominator, memory_numerator, memory_denominator,
+                            share_known, held_from, posted_until, charged_until, held_until)
+                        select 'test', '%1$s', 'team-a', 'p', 'gpu-1', 'a', 500000, 500000, 500000, 250000, 1, 2, 1, 4, true,
                             '2026-03-01T10:00:00Z', posted, posted, case when %2$s then posted end
                           from (select '2026-03-01T10:%3$02d:00Z'::timestamptz as posted)
                         """

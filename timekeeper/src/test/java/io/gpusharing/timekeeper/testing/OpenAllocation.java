@@ -22,7 +22,7 @@ public final class OpenAllocation {
                 Pods.NODE,
                 budget,
                 new PodAllocation.Price(rate, Weight.ONE, rate),
-                new PodAllocation.Held(share, true, true),
+                new PodAllocation.Held(share, true),
                 since,
                 false,
                 since,

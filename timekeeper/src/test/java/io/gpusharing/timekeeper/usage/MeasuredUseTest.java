@@ -128,9 +128,10 @@ class MeasuredUseTest {
                 .update(
                         """
                         insert into pod_allocation (cluster, pod_uid, namespace, name, node, budget,
-                               share_rate, rate, compute_part, memory_part, share_known, held_from,
+                               share_rate, rate, compute_part, memory_part, compute_numerator, compute_denominator, memory_numerator, memory_denominator,
+                            share_known, held_from,
                                posted_until, charged_until)
-                        values ('measured', ?, 'team-a', 'p', 'n1', ?, 1, 1, 1, 1, true, ?, ?, ?)
+                        values ('measured', ?, 'team-a', 'p', 'n1', ?, 1, 1, 1, 1, 1, 1000000, 1, 1000000, true, ?, ?, ?)
                         """,
                         uid,
                         uid.toString(),

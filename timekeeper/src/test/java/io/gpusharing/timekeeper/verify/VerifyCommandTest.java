@@ -46,8 +46,9 @@ class VerifyCommandTest {
                 .sql(
                         """
                         insert into pod_allocation (cluster, pod_uid, namespace, name, node, budget, share_rate, rate,
-                            compute_part, memory_part, share_known, held_from, posted_until, charged_until, held_until)
-                        values ('default', ?, 'team-a', 'trainer', 'gpu-1', 'a', 500000, 500000, 500000, 250000, true,
+                            compute_part, memory_part, compute_numerator, compute_denominator, memory_numerator, memory_denominator,
+                            share_known, held_from, posted_until, charged_until, held_until)
+                        values ('default', ?, 'team-a', 'trainer', 'gpu-1', 'a', 500000, 500000, 500000, 250000, 1, 2, 1, 4, true,
                             '2026-03-01T10:00:00Z', '2026-03-01T10:20:00Z', '2026-03-01T10:20:00Z', '2026-03-01T10:20:00Z')
                         """)
                 .param(pod)
