@@ -2,18 +2,16 @@
 -- A budget named '' is none: what is charged to nobody is still known.
 
 create table cluster (
-    id                  text        primary key,
-    metering_start      timestamptz not null,
-    pod_position        text,
-    seen_until          timestamptz,
-    swept_until         timestamptz,
-    keep_charges_months integer     check (keep_charges_months between 0 and 12000)
+    id             text        primary key,
+    metering_start timestamptz not null,
+    pod_position   text,
+    seen_until     timestamptz,
+    swept_until    timestamptz
 );
 comment on column cluster.metering_start is 'nothing before our installation is ever charged';
 comment on column cluster.pod_position is 'resource version up to which pods are in the ledger';
 comment on column cluster.seen_until is 'when the API server last told anything about pods';
 comment on column cluster.swept_until is 'when all pods were last looked through for such as the watch does not tell of';
-comment on column cluster.keep_charges_months is 'how long single charges are kept, where somebody has set it at run time: 0 for ever; null as configured';
 
 -- ===== Ledger
 

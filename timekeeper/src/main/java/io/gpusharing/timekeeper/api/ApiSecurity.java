@@ -47,7 +47,7 @@ class ApiSecurity {
 
     /** Answers about all namespaces at once, or about the ledger itself. */
     private static final Set<String> OF_ADMINISTRATORS =
-            Set.of("/api/v1/verify", "/api/v1/reconcile", RetentionController.PATH);
+            Set.of("/api/v1/verify", "/api/v1/reconcile");
 
     private static final Set<String> READING = Set.of("GET", "HEAD", "OPTIONS");
 

@@ -13,9 +13,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param databaseRetry how long to wait before a posting is tried again
  * @param resumeGrace how long after a restart the API server may take to tell what happened
  *     meanwhile, before a vanished pod's end is estimated
- * @param keepCharges how long single charges are kept, in whole months; zero for ever; {@link
- *     Retention} may be set otherwise at run time. Hourly sums stay, and so do all months since a
- *     period began that is still open
+ * @param keepCharges how long single charges are kept, in whole months; zero for ever. Hourly sums
+ *     stay, and so do all months since a period began that is still open
  * @param settleEvery how often budgets that charge by measured use are brought to what node agents
  *     have measured; until then they stand as if charged by allocation
  * @param idleFloorPercent what an idle share costs such a budget, in percent of a busy one
@@ -29,8 +28,10 @@ public record LedgerProperties(
         @DefaultValue("10m") Duration settleEvery,
         @DefaultValue("10") int idleFloorPercent) {
 
+    private static final int MAX_MONTHS = 12_000;
+
     public LedgerProperties {
-        if (!Retention.isLegal(keepCharges)) {
+        if (!isLegal(keepCharges)) {
             throw new IllegalArgumentException(
                     "gpusharing.ledger.keep-charges is %s; write whole months, for instance P13M, or P0M for ever"
                             .formatted(keepCharges));
@@ -40,5 +41,12 @@ public record LedgerProperties(
                     "gpusharing.ledger.settle-every is %s; write a second or more, for instance 10m"
                             .formatted(settleEvery));
         }
+    }
+
+    /** Whole months, a thousand years at most. */
+    private static boolean isLegal(Period period) {
+        return period.equals(period.withDays(0))
+                && !period.isNegative()
+                && period.toTotalMonths() <= MAX_MONTHS;
     }
 }

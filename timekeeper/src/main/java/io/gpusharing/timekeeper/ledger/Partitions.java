@@ -72,22 +72,24 @@ class Partitions {
 
     private final JdbcClient jdbc;
     private final TransactionTemplate transaction;
-    private final Retention retention;
+
+    /** Whole months besides the one that runs; 0 for ever. */
+    private final int kept;
+
     private final Leadership leadership;
     private final Clock clock;
     private final OutageLog outageLog;
     private Instant last = Instant.EPOCH;
-    private int kept;
 
     Partitions(
             JdbcClient jdbc,
             TransactionTemplate transaction,
-            Retention retention,
+            LedgerProperties properties,
             Leadership leadership,
             Clock clock) {
         this.jdbc = jdbc;
         this.transaction = transaction;
-        this.retention = retention;
+        this.kept = Math.toIntExact(properties.keepCharges().toTotalMonths());
         this.leadership = leadership;
         this.clock = clock;
         this.outageLog = new OutageLog(log, "partitions", clock);
@@ -100,13 +102,11 @@ class Partitions {
             return;
         }
         try {
-            int months = retention.now().months();
             // A clock that was far ahead when we last did it puts nothing off once it is right
             // again.
-            if (months != kept || Duration.between(last, now).abs().compareTo(EVERY) >= 0) {
+            if (Duration.between(last, now).abs().compareTo(EVERY) >= 0) {
                 tend();
                 last = now;
-                kept = months;
             }
             outageLog.over();
         } catch (DataAccessException | TransactionException e) {
@@ -119,9 +119,8 @@ class Partitions {
         for (int i = 0; i <= AHEAD; i++) {
             make(month.plusMonths(i));
         }
-        int months = retention.now().months();
-        if (months > 0) {
-            dropBefore(month, months);
+        if (kept > 0) {
+            dropBefore(month, kept);
         }
     }
 

@@ -14,8 +14,8 @@
  *
  * <p>Who reads it: {@link UsageRepository} and {@link StatementRepository} by budget, {@link
  * PodCharges} and {@link Estimates} by pod. {@link Corrections} are made by people. {@link
- * Retention} says how long charges are kept, {@link Partitions} drops them. {@link Verification}
- * recomputes everything.
+ * Partitions} keeps charges by month and drops old ones. {@link Verification} recomputes
+ * everything.
  */
 @NullMarked
 package io.gpusharing.timekeeper.ledger;

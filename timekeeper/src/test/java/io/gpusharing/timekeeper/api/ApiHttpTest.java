@@ -940,71 +940,6 @@ class ApiHttpTest {
                 .isEqualTo("WARN");
     }
 
-    @Test
-    void administratorsChangeHowLongChargesAreKeptForAllReplicasAndBack() throws Exception {
-        assertThat(json("admin", "/api/v1/retention")).isEqualTo(retention("P0M", "Configuration"));
-
-        HttpResponse<String> changed = retain("admin", "\"P1Y1M\"");
-        assertThat(changed.statusCode()).as(changed.body()).isEqualTo(200);
-        assertThat(JSON.readTree(changed.body())).isEqualTo(retention("P13M", "Set"));
-        assertThat(json("admin", "/api/v1/retention")).isEqualTo(retention("P13M", "Set"));
-
-        HttpResponse<String> back = retain("admin", "null");
-        assertThat(back.statusCode()).as(back.body()).isEqualTo(200);
-        assertThat(JSON.readTree(back.body())).isEqualTo(retention("P0M", "Configuration"));
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "\"P30D\"",
-                "\"P-1M\"",
-                "\"P1001Y\"",
-                "\"P2147483647Y\"",
-                "\"P99999999999M\"",
-                "\"a year\"",
-                "\"\"",
-                "13",
-                "true",
-                "{}",
-                "[\"P13M\"]"
-            })
-    void chargesAreKeptForNothingButWholeMonths(String kept) throws Exception {
-        isProblem(retain("admin", kept), 422, "P13M", "P0M", "null");
-        assertThat(json("admin", "/api/v1/retention")).isEqualTo(retention("P0M", "Configuration"));
-    }
-
-    @Test
-    void norByWhoMayOnlyReadNorByMistake() throws Exception {
-        isProblem(get("reader", "/api/v1/retention"), 403);
-        isProblem(retain("reader", "\"P13M\""), 403, "gpusharing-budget-admin");
-        isProblem(put("admin", "/api/v1/retention", "{}"), 422, "P13M", "missing");
-        isProblem(put("admin", "/api/v1/retention", "{\"keep\":\"P13M\"}"), 422, "keepCharges");
-        isProblem(send("admin", "DELETE", "/api/v1/retention", ""), 405);
-    }
-
-    @Test
-    void norAnyShorterThanConfiguredWhereOtherClustersShareTheDatabase() throws Exception {
-        DATABASE.jdbc().sql("insert into cluster values ('other', now())").update();
-        try {
-            isProblem(retain("admin", "\"P13M\""), 422, "Other clusters", "P0M");
-        } finally {
-            DATABASE.jdbc().sql("delete from cluster where id = 'other'").update();
-        }
-    }
-
-    private static HttpResponse<String> retain(String who, String kept)
-            throws IOException, InterruptedException {
-        return put(who, "/api/v1/retention", "{\"keepCharges\":%s}".formatted(kept));
-    }
-
-    private static JsonNode retention(String kept, String source) {
-        return JSON.createObjectNode()
-                .put("keepCharges", kept)
-                .put("source", source)
-                .put("configured", "P0M");
-    }
-
     private static HttpResponse<String> put(String who, String path, String body)
             throws IOException, InterruptedException {
         return send(who, "PUT", path, body);
@@ -1067,8 +1002,6 @@ class ApiHttpTest {
         }
         JsonNode orders = paths.path("/api/v1/budgets/{budget}/corrections").path("post");
         assertThat(orders.path("responses").propertyNames()).contains("200", "412", "422");
-        JsonNode settings = paths.path("/api/v1/retention").path("put");
-        assertThat(settings.path("responses").propertyNames()).contains("200", "422");
         assertThat(
                         orders.at("/responses/200/content")
                                 .values()

@@ -34,16 +34,13 @@ class PartitionsTest {
         return new Partitions(
                 database.jdbc(),
                 new TransactionTemplate(database.transactions()),
-                new Retention(
-                        database.jdbc(),
-                        TestLedger.CLUSTER,
-                        new LedgerProperties(
-                                Duration.ZERO,
-                                Duration.ZERO,
-                                Duration.ZERO,
-                                period,
-                                Duration.ofMinutes(10),
-                                10)),
+                new LedgerProperties(
+                        Duration.ZERO,
+                        Duration.ZERO,
+                        Duration.ZERO,
+                        period,
+                        Duration.ofMinutes(10),
+                        10),
                 Leadership.alone(),
                 clock);
     }
@@ -197,45 +194,6 @@ class PartitionsTest {
         keeping(Period.ZERO).tend();
         assertThat(verified().since()).isEqualTo(begin(month.minusMonths(2)));
         assertThat(verified().differences()).isEmpty();
-    }
-
-    @Test
-    void aShorterTimeThatIsSetHoldsFromTheNextLookOn() {
-        Partitions forEver = keeping(Period.ZERO);
-        halfAYearAgo();
-        charged(month);
-        accounted();
-        forEver.check();
-        forEver.check();
-        assertThat(forEver.months()).hasSize(8);
-
-        clock.pass(Duration.ofSeconds(10));
-        database.jdbc().sql("update cluster set keep_charges_months = 1").update();
-        forEver.check();
-
-        assertThat(forEver.months()).containsExactlyElementsOf(months(month, month.plusMonths(3)));
-    }
-
-    @Test
-    void butNotWhereItWouldHoldForAnotherClusterThatKeepsChargesForLonger() {
-        Partitions forEver = keeping(Period.ZERO);
-        halfAYearAgo();
-        charged(month);
-        accounted();
-        database.jdbc()
-                .sql(
-                        """
-                        insert into cluster (id, metering_start) values ('other', '2026-01-01');
-                        update cluster set keep_charges_months = 1 where id = 'test'
-                        """)
-                .update();
-
-        forEver.check();
-        assertThat(forEver.months()).hasSize(8);
-
-        // What is configured counts, and no less.
-        keeping(Period.ofMonths(1)).check();
-        assertThat(forEver.months()).hasSize(4);
     }
 
     @Test
