@@ -72,8 +72,8 @@ public class Budgets implements RateSource, LedgerListener {
     private final Map<String, BudgetState> states = new ConcurrentHashMap<>();
     private volatile boolean settled;
 
-    /** The grants there are: budget by uid. */
-    private Map<String, String> granted = Map.of();
+    /** The grants there are: budget by uid; null until they are known. */
+    private @Nullable Map<String, String> granted;
 
     /** Whether terms may have changed that nobody has closed the ended periods by. */
     private boolean unclosed = true;
@@ -441,12 +441,15 @@ public class Budgets implements RateSource, LedgerListener {
     void granted(Collection<Grant> present) {
         Map<String, String> now =
                 present.stream().collect(Collectors.toMap(Grant::uid, Grant::budget));
-        present.stream().filter(it -> !granted.containsKey(it.uid())).forEach(grants::write);
-        if (grants.stand(now.keySet(), now())) {
+        Map<String, String> before = granted == null ? Map.of() : granted;
+        present.stream().filter(it -> !before.containsKey(it.uid())).forEach(grants::write);
+        outdated.addAll(grants.stand(now.keySet(), now()));
+        if (granted == null) {
+            // Another replica may have ended some since these accounts were computed.
             outdated.addAll(accounts.keySet());
         }
-        outdated.addAll(budgetsOfOthers(granted, now));
-        outdated.addAll(budgetsOfOthers(now, granted));
+        outdated.addAll(budgetsOfOthers(before, now));
+        outdated.addAll(budgetsOfOthers(now, before));
         granted = now;
     }
 

@@ -11,6 +11,7 @@ import java.time.OffsetDateTime;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
@@ -111,29 +112,27 @@ public class GrantRepository {
      * Grants whose objects are there have not ended; those whose objects are not there any more end
      * now.
      *
-     * @return whether one had ended that is there: somebody else had not been told of it yet
+     * @return the budgets of those that were reopened, because somebody else had not been told of
+     *     them yet, and of those that have ended
      */
-    boolean stand(Collection<String> present, Instant now) {
-        String[] uids = present.toArray(String[]::new);
-        int reopened =
-                jdbc.sql(
-                                """
-                                update budget_grant set ended = null, end_written_at = null
-                                where cluster = :cluster and ended is not null and uid = any(:present)
-                                """)
-                        .param("cluster", cluster)
-                        .param("present", uids)
-                        .update();
-        jdbc.sql(
+    Set<String> stand(Collection<String> present, Instant now) {
+        return jdbc.sql(
                         """
-                        update budget_grant set ended = :now::timestamptz, end_written_at = now()
-                        where cluster = :cluster and ended is null and not (uid = any(:present))
+                        with stands as (
+                            update budget_grant set ended = null, end_written_at = null
+                            where cluster = :cluster and ended is not null and uid = any(:present)
+                            returning budget),
+                        gone as (
+                            update budget_grant set ended = :now::timestamptz, end_written_at = now()
+                            where cluster = :cluster and ended is null and not (uid = any(:present))
+                            returning budget)
+                        select budget from stands union select budget from gone
                         """)
                 .param("cluster", cluster)
+                .param("present", present.toArray(String[]::new))
                 .param("now", now.toString())
-                .param("present", uids)
-                .update();
-        return reopened > 0;
+                .query((row, number) -> row.getString("budget"))
+                .set();
     }
 
     /** All grants of a budget that count at or after an instant. */

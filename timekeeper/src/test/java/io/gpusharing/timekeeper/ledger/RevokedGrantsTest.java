@@ -56,6 +56,19 @@ class RevokedGrantsTest {
     }
 
     @Test
+    void aGrantThatIsDeletedWhileNobodyPostsCountsNoMoreFromTheStartOn() {
+        ledger.grants(GRANT);
+        ledger.pass(Duration.ofMinutes(1));
+
+        ledger.restart();
+        ledger.grants();
+        ledger.pass(Duration.ZERO);
+
+        assertThat(ledger.budget("a").remaining(ledger.clock.instant()))
+                .contains(GpuTime.ofMinutes("30"));
+    }
+
+    @Test
     void aDeletedGrantIsCalledRevokedAndNotExpired() {
         useAnHourAndSixMinutes(GRANT);
         Instant deleted = ledger.clock.instant();
