@@ -126,10 +126,10 @@ class Closings implements Recomputation {
         if (known.isEmpty()) {
             return all.stream().limit(1).toList();
         }
-        List<Version> asWritten =
-                known.stream().sorted(Comparator.comparing(Version::writtenAt)).toList();
+        List<Version> asSeen =
+                known.stream().sorted(Comparator.comparing(Version::seenAt)).toList();
         Version last = TermsRepository.lastBefore(known, edge);
-        return last == null || !known.equals(asWritten)
+        return last == null || !known.equals(asSeen)
                 ? known
                 : known.subList(known.indexOf(last), known.size());
     }

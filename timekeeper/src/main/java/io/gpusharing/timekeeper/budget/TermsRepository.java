@@ -89,12 +89,15 @@ class TermsRepository {
                 .update();
     }
 
-    /** All terms of a budget, oldest first. */
+    /**
+     * All terms of a budget in the order in which they were written down: what a clock that ran
+     * ahead dated later than what came after it does not come last.
+     */
     List<Version> of(String budget) {
         return jdbc.sql(
                         """
                         select * from budget_terms where cluster = :cluster and budget = :budget
-                        order by seen_at, written_at
+                        order by written_at, seen_at, generation
                         """)
                 .param("cluster", cluster)
                 .param("budget", budget)

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 
 /**
@@ -33,6 +34,12 @@ class InvariantsTest {
     @RandomSeeds(6)
     void whateverClocksAndPeopleDoEveryPodIsChargedItsLifeAndNothingWrittenEverChanges(long seed) {
         new World(seed).live(150);
+    }
+
+    /** A clock that had been ahead had dated terms after those that followed them. */
+    @Test
+    void whoeverStartsAfterTheClockWentBackClosesADayByTheSameTerms() {
+        new World(5031125234671405935L).live(150);
     }
 
     private static final class World {
