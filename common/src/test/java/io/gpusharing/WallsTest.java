@@ -5,6 +5,7 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo
 import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.Test;
 class WallsTest {
 
     private static final String[] VOCABULARY = {
-        "io.gpusharing.request..", "io.gpusharing.budget.."
+        "io.gpusharing.request..", "io.gpusharing.budget..", "io.gpusharing.placement.."
     };
 
     private static final JavaClasses CLASSES =
@@ -36,6 +37,7 @@ class WallsTest {
                         "io.gpusharing",
                         "io.gpusharing.request..",
                         "io.gpusharing.budget..",
+                        "io.gpusharing.placement..",
                         "java.lang",
                         "java.lang.annotation",
                         "java.lang.invoke",
@@ -79,5 +81,10 @@ class WallsTest {
                 .dependOnClassesThat()
                 .resideInAPackage("io.gpusharing.budget..")
                 .check(CLASSES);
+    }
+
+    @Test
+    void packagesKnowEachOtherInOneDirection() {
+        slices().matching("io.gpusharing.(*)..").should().beFreeOfCycles().check(CLASSES);
     }
 }

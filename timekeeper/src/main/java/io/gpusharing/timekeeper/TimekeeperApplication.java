@@ -1,7 +1,7 @@
 package io.gpusharing.timekeeper;
 
 import io.gpusharing.AotCache;
-import io.gpusharing.timekeeper.verify.VerifyCommand;
+import io.gpusharing.timekeeper.audit.VerifyCommand;
 import java.util.List;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.SpringApplication;

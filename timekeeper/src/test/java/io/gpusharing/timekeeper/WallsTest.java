@@ -1,82 +1,157 @@
 package io.gpusharing.timekeeper;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import io.fabric8.kubernetes.client.CustomResource;
 import java.time.Instant;
 
 @AnalyzeClasses(packages = "io.gpusharing.timekeeper", importOptions = DoNotIncludeTests.class)
 class WallsTest {
 
+    private static final String ROOT = "io.gpusharing.timekeeper.";
+
+    /** Each feature with those that it may know. What is not named here fails the build. */
     @ArchTest
-    static final ArchRule meteringIsPure =
+    static final ArchRule aFeatureKnowsItsNeighboursOnly =
+            layeredArchitecture()
+                    .consideringOnlyDependenciesInAnyPackage("io.gpusharing.timekeeper..")
+                    .layer("application")
+                    .definedBy("io.gpusharing.timekeeper")
+                    .layer("allocation")
+                    .definedBy(ROOT + "allocation..")
+                    .layer("database")
+                    .definedBy(ROOT + "database..")
+                    .layer("leader")
+                    .definedBy(ROOT + "leader..")
+                    .layer("web")
+                    .definedBy(ROOT + "web..")
+                    .layer("cluster")
+                    .definedBy(ROOT + "cluster..")
+                    .layer("tls")
+                    .definedBy(ROOT + "tls..")
+                    .layer("ledger")
+                    .definedBy(ROOT + "ledger..")
+                    .layer("budget")
+                    .definedBy(ROOT + "budget..")
+                    .layer("reclaim")
+                    .definedBy(ROOT + "reclaim..")
+                    .layer("statement")
+                    .definedBy(ROOT + "statement..")
+                    .layer("usage")
+                    .definedBy(ROOT + "usage..")
+                    .layer("audit")
+                    .definedBy(ROOT + "audit..")
+                    .layer("injection")
+                    .definedBy(ROOT + "injection..")
+                    .whereLayer("allocation")
+                    .mayNotAccessAnyLayer()
+                    .whereLayer("database")
+                    .mayNotAccessAnyLayer()
+                    .whereLayer("leader")
+                    .mayNotAccessAnyLayer()
+                    .whereLayer("web")
+                    .mayNotAccessAnyLayer()
+                    .whereLayer("cluster")
+                    .mayOnlyAccessLayers("allocation", "leader")
+                    .whereLayer("tls")
+                    .mayOnlyAccessLayers("cluster", "leader")
+                    .whereLayer("ledger")
+                    .mayOnlyAccessLayers("allocation", "cluster", "leader", "web", "database")
+                    .whereLayer("budget")
+                    .mayOnlyAccessLayers(
+                            "allocation", "ledger", "cluster", "leader", "web", "database")
+                    .whereLayer("reclaim")
+                    .mayOnlyAccessLayers("allocation", "budget", "cluster", "leader", "database")
+                    .whereLayer("statement")
+                    .mayOnlyAccessLayers(
+                            "allocation",
+                            "ledger",
+                            "budget",
+                            "reclaim",
+                            "cluster",
+                            "web",
+                            "database")
+                    .whereLayer("usage")
+                    .mayOnlyAccessLayers(
+                            "allocation",
+                            "ledger",
+                            "budget",
+                            "statement",
+                            "cluster",
+                            "leader",
+                            "web",
+                            "database")
+                    .whereLayer("audit")
+                    .mayOnlyAccessLayers(
+                            "allocation",
+                            "ledger",
+                            "budget",
+                            "cluster",
+                            "leader",
+                            "web",
+                            "database")
+                    .whereLayer("injection")
+                    .mayOnlyAccessLayers("cluster", "leader");
+
+    @ArchTest
+    static final ArchRule packagesKnowEachOtherInOneDirection =
+            slices().matching(ROOT + "(**)").should().beFreeOfCycles();
+
+    @ArchTest
+    static final ArchRule arithmeticIsPure =
             noClasses()
                     .that()
-                    .resideInAPackage("..metering..")
-                    .should()
-                    .dependOnClassesThat()
                     .resideInAnyPackage(
-                            "org.springframework..",
-                            "io.fabric8..",
-                            "java.sql..",
-                            "..ledger..",
-                            "..cluster..");
+                            ROOT + "allocation", ROOT + "budget.account", ROOT + "reclaim.plan")
+                    .should()
+                    .dependOnClassesThat(
+                            resideInAnyPackage(
+                                            "org.springframework..",
+                                            "io.fabric8.kubernetes.client..",
+                                            "java.sql..")
+                                    // The type of an object; it brings no client along.
+                                    .and(not(type(CustomResource.class))));
 
     @ArchTest
     static final ArchRule theLedgerKnowsNothingOfBudgetsAndPeople =
             noClasses()
                     .that()
-                    .resideInAPackage("io.gpusharing.timekeeper.ledger..")
+                    .resideInAnyPackage(
+                            ROOT + "ledger", ROOT + "ledger.posting", ROOT + "ledger.store")
                     .should()
                     .dependOnClassesThat()
-                    .resideInAnyPackage(
-                            "io.gpusharing.timekeeper.budget..",
-                            "io.gpusharing.timekeeper.api..",
-                            "io.gpusharing.timekeeper.reclaim..",
-                            "io.gpusharing.timekeeper.usage..",
-                            "io.fabric8..");
-
-    @ArchTest
-    static final ArchRule budgetsKnowNothingOfReclaimAndReports =
-            noClasses()
-                    .that()
-                    .resideInAPackage("io.gpusharing.timekeeper.budget..")
-                    .should()
-                    .dependOnClassesThat()
-                    .resideInAnyPackage(
-                            "io.gpusharing.timekeeper.api..",
-                            "io.gpusharing.timekeeper.reclaim..",
-                            "io.gpusharing.timekeeper.usage..");
+                    .resideInAnyPackage(ROOT + "web..", "io.fabric8..");
 
     @ArchTest
     static final ArchRule nobodyReadsTheClockPastTheOneThatIsInjected =
             noClasses()
                     .that()
-                    .resideInAnyPackage(
-                            "io.gpusharing.timekeeper.metering..",
-                            "io.gpusharing.timekeeper.ledger..",
-                            "io.gpusharing.timekeeper.budget..",
-                            "io.gpusharing.timekeeper.api..",
-                            "io.gpusharing.timekeeper.tls..")
+                    .resideOutsideOfPackage(ROOT + "database..")
                     .should()
                     .callMethod(Instant.class, "now")
                     .orShould()
                     .callMethod(System.class, "currentTimeMillis");
 
     @ArchTest
-    static final ArchRule theRecountIsAStrangerToMetering =
+    static final ArchRule theRecountIsAStrangerToAllocation =
             noClasses()
                     .that()
-                    .resideInAPackage("io.gpusharing.timekeeper.recount..")
+                    .resideInAPackage(ROOT + "audit.recount..")
                     .should()
                     .dependOnClassesThat()
                     .resideInAnyPackage(
                             "io.gpusharing.request..",
                             "io.gpusharing.budget..",
-                            "io.gpusharing.timekeeper.metering..",
-                            "io.gpusharing.timekeeper.ledger..",
-                            "io.gpusharing.timekeeper.budget..");
+                            ROOT + "allocation..",
+                            ROOT + "ledger..",
+                            ROOT + "budget..");
 }

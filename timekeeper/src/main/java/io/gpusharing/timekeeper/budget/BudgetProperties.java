@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.budget;
 
+import io.gpusharing.timekeeper.budget.account.Budget;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -25,7 +26,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param excludedNamespaces the webhook leaves their pods alone; a budget that names one says so
  */
 @ConfigurationProperties("gpusharing.budgets")
-record BudgetProperties(
+public record BudgetProperties(
         @DefaultValue("Unlimited") UnnamedNamespaces unnamedNamespaces,
         @Nullable String gpuMinutes,
         @DefaultValue("1h") Duration periodCloses,
@@ -36,7 +37,7 @@ record BudgetProperties(
         @DefaultValue List<String> excludedNamespaces) {
 
     /** What applies to a namespace that no {@code GpuBudget} names. */
-    enum UnnamedNamespaces {
+    public enum UnnamedNamespaces {
         /** No budget applies. */
         Unlimited,
         /** Each gets its own amount. */
@@ -50,11 +51,11 @@ record BudgetProperties(
         return switch (unnamedNamespaces) {
             case Unlimited -> Optional.empty();
             case PerNamespace -> Optional.of(namespace);
-            case Shared -> Optional.of(DefaultBudgets.SHARED);
+            case Shared -> Optional.of(Budget.OF_UNNAMED_NAMESPACES);
         };
     }
 
-    BudgetProperties {
+    public BudgetProperties {
         if (unnamedNamespaces != UnnamedNamespaces.Unlimited
                 && (gpuMinutes == null || gpuMinutes.isBlank())) {
             throw new IllegalArgumentException(

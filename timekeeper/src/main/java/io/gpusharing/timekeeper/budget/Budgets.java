@@ -4,7 +4,17 @@ import io.gpusharing.budget.GpuBudgetSpec.Fixed;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.PeriodRule;
 import io.gpusharing.budget.Terms;
-import io.gpusharing.timekeeper.budget.TermsRepository.Version;
+import io.gpusharing.timekeeper.budget.account.Account;
+import io.gpusharing.timekeeper.budget.account.BalanceReplay;
+import io.gpusharing.timekeeper.budget.account.Budget;
+import io.gpusharing.timekeeper.budget.account.BudgetState;
+import io.gpusharing.timekeeper.budget.account.CarryOver;
+import io.gpusharing.timekeeper.budget.account.Grant;
+import io.gpusharing.timekeeper.budget.account.OpenRates;
+import io.gpusharing.timekeeper.budget.store.GrantRepository;
+import io.gpusharing.timekeeper.budget.store.PeriodRepository;
+import io.gpusharing.timekeeper.budget.store.TermsRepository;
+import io.gpusharing.timekeeper.budget.store.TermsRepository.Version;
 import io.gpusharing.timekeeper.ledger.Entry;
 import io.gpusharing.timekeeper.ledger.LedgerListener;
 import io.gpusharing.timekeeper.ledger.Payer;
@@ -12,7 +22,7 @@ import io.gpusharing.timekeeper.ledger.PodAllocation;
 import io.gpusharing.timekeeper.ledger.Posting;
 import io.gpusharing.timekeeper.ledger.Posting.AllocationChange;
 import io.gpusharing.timekeeper.ledger.RateSource;
-import io.gpusharing.timekeeper.ledger.UsageRepository;
+import io.gpusharing.timekeeper.ledger.store.UsageRepository;
 import java.time.Clock;
 import java.time.DateTimeException;
 import java.time.Duration;
@@ -112,6 +122,15 @@ public class Budgets implements RateSource, LedgerListener {
         return Optional.ofNullable(states.get(name));
     }
 
+    /**
+     * A budget that exists now.
+     *
+     * @throws UnknownBudgetException if it does not
+     */
+    public BudgetState existing(String name) {
+        return state(name).orElseThrow(() -> new UnknownBudgetException(name));
+    }
+
     /** The budget that pays for a namespace; empty if none names it. */
     public Optional<BudgetState> ofNamespace(String namespace) {
         return states.values().stream().filter(state -> state.paysFor(namespace)).findFirst();
@@ -121,12 +140,12 @@ public class Budgets implements RateSource, LedgerListener {
      * Calls back with the names of the budgets whose state has changed, or that have gone, in the
      * ledger writer's thread. Listeners must be quick.
      */
-    void listen(Consumer<Set<String>> listener) {
+    public void listen(Consumer<Set<String>> listener) {
         listeners.add(listener);
     }
 
     /** These budgets exist from now on. */
-    void known(Collection<Budget> budgets) {
+    public void known(Collection<Budget> budgets) {
         rates.assign(budgets, now());
         Set<String> names = budgets.stream().map(Budget::name).collect(Collectors.toSet());
         List.copyOf(accounts.keySet()).stream()
@@ -166,7 +185,7 @@ public class Budgets implements RateSource, LedgerListener {
     }
 
     /** What the namespaces' own quotas allow from now on, in core units and blocks of memory. */
-    void quotas(Map<String, Fixed> byNamespace) {
+    public void quotas(Map<String, Fixed> byNamespace) {
         rates.quotas(byNamespace, now());
         noteMissingQuotas();
     }
@@ -438,7 +457,7 @@ public class Budgets implements RateSource, LedgerListener {
     }
 
     /** These grants exist from now on; those that are gone end now. */
-    void granted(Collection<Grant> present) {
+    public void granted(Collection<Grant> present) {
         Map<String, String> now =
                 present.stream().collect(Collectors.toMap(Grant::uid, Grant::budget));
         Map<String, String> before = granted == null ? Map.of() : granted;

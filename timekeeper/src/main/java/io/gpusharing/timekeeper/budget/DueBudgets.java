@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * and those whose time has come. So a round costs what there is to do, however many budgets there
  * are. Belongs to one thread, but for {@link #lookAtAll}.
  */
-final class DueBudgets {
+public final class DueBudgets {
 
     private final Budgets budgets;
     private final Set<String> changed = ConcurrentHashMap.newKeySet();
@@ -20,7 +20,7 @@ final class DueBudgets {
     /**
      * @param trigger called after each change
      */
-    DueBudgets(Budgets budgets, Runnable trigger) {
+    public DueBudgets(Budgets budgets, Runnable trigger) {
         this.budgets = budgets;
         lookAtAll();
         budgets.listen(names -> {
@@ -30,12 +30,12 @@ final class DueBudgets {
     }
 
     /** What is remembered of them is void. */
-    void lookAtAll() {
+    public void lookAtAll() {
         changed.addAll(budgets.states().keySet());
     }
 
     /** Those to look at now, also if they have gone. Each remains due until it is put off. */
-    List<String> due(Instant now) {
+    public List<String> due(Instant now) {
         for (String name : List.copyOf(changed)) {
             // Before it is read: a change that comes meanwhile is looked at again.
             changed.remove(name);
@@ -47,12 +47,13 @@ final class DueBudgets {
     /**
      * @param until null until it changes
      */
-    void putOff(String budget, @Nullable Instant until) {
+    public void putOff(String budget, @Nullable Instant until) {
         queue.put(budget, until);
     }
 
     /** When the next one is due; null if none is before it changes. */
-    @Nullable Instant next() {
+    @Nullable
+    public Instant next() {
         return queue.next();
     }
 }

@@ -3,7 +3,7 @@ package io.gpusharing.timekeeper.budget;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
-import io.gpusharing.timekeeper.ledger.LedgerWriter;
+import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +25,7 @@ import org.springframework.context.SmartLifecycle;
  * @param <T> an object as the API server stores it
  * @param <V> what is read of it
  */
-abstract class ObjectWatch<T extends HasMetadata, V>
+public abstract class ObjectWatch<T extends HasMetadata, V>
         implements SmartLifecycle, ResourceEventHandler<T> {
 
     private static final Logger log = LoggerFactory.getLogger(ObjectWatch.class);
@@ -49,7 +49,7 @@ abstract class ObjectWatch<T extends HasMetadata, V>
      * @param plural name of the kind in the API, for the log
      * @param prerequisite what has to be known before this kind is
      */
-    ObjectWatch(
+    public ObjectWatch(
             String plural,
             SharedIndexInformer<T> informer,
             LedgerWriter writer,
@@ -61,38 +61,38 @@ abstract class ObjectWatch<T extends HasMetadata, V>
     }
 
     /** What an object says; null if that is nothing to us. */
-    abstract @Nullable V read(T object);
+    protected abstract @Nullable V read(T object);
 
     /** Whether a change of an object changes nothing for us. */
-    boolean same(V before, V after) {
+    protected boolean same(V before, V after) {
         return before.equals(after);
     }
 
     /** Takes over all that there is now, in the ledger writer's thread. */
-    abstract void take(Collection<V> all);
+    protected abstract void take(Collection<V> all);
 
     /** Done once all objects were listed and handed to the ledger writer. */
-    CompletionStage<Void> known() {
+    public CompletionStage<Void> known() {
         return known;
     }
 
     /** Whether all objects were listed. */
-    boolean isKnown() {
+    public boolean isKnown() {
         return listed;
     }
 
     /** All there are now. */
-    Collection<V> all() {
+    protected Collection<V> all() {
         return List.copyOf(present.values());
     }
 
     /** A cluster-scoped object by its name. */
-    @Nullable V get(String name) {
+    public @Nullable V get(String name) {
         return present.get(name);
     }
 
     /** Hands everything over anew. */
-    void tell() {
+    protected void tell() {
         if (listed) {
             // The set is read when the work is done, not now: work that has to be tried again must
             // see that what stood in its way has been deleted meanwhile.

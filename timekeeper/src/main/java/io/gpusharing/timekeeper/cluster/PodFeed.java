@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.cluster;
 
-import io.gpusharing.timekeeper.metering.PodFacts;
+import io.gpusharing.timekeeper.allocation.PodFacts;
 import java.util.List;
 
 /**

@@ -29,21 +29,21 @@ public record Entry(
     }
 
     /** The hour of the clock in UTC that it lies in. */
-    Instant hour() {
+    public Instant hour() {
         return from.truncatedTo(ChronoUnit.HOURS);
     }
 
     /** The full hour that an instant is, or else the next. */
-    static Instant hourFrom(Instant instant) {
+    public static Instant hourFrom(Instant instant) {
         return hourAfter(instant.minusNanos(1));
     }
 
     /** Start of the hour that an instant lies in; of a full hour, the one that ends there. */
-    static Instant hourBefore(Instant instant) {
+    public static Instant hourBefore(Instant instant) {
         return instant.minusNanos(1).truncatedTo(ChronoUnit.HOURS);
     }
 
-    static Instant hourAfter(Instant instant) {
+    public static Instant hourAfter(Instant instant) {
         return instant.truncatedTo(ChronoUnit.HOURS).plus(Duration.ofHours(1));
     }
 }

@@ -9,39 +9,39 @@ import java.util.UUID;
 import java.util.stream.Stream;
 
 /** Which pods hold, or held, the devices of claims that pods name. */
-final class Holders {
+public final class Holders {
 
     /**
      * A pod that holds an allocation, or did.
      *
      * @param claim whose allocation it is charged by
      */
-    record Holder(UUID claim, UUID pod) {}
+    public record Holder(UUID claim, UUID pod) {}
 
     private final Map<UUID, Set<UUID>> pods = new HashMap<>();
     private final Map<UUID, Set<UUID>> claims = new HashMap<>();
 
-    void add(Collection<Holder> holders) {
+    public void add(Collection<Holder> holders) {
         for (Holder holder : holders) {
             pods.computeIfAbsent(holder.claim(), it -> new HashSet<>()).add(holder.pod());
             claims.computeIfAbsent(holder.pod(), it -> new HashSet<>()).add(holder.claim());
         }
     }
 
-    Stream<UUID> pods(UUID claim) {
+    public Stream<UUID> pods(UUID claim) {
         return pods.getOrDefault(claim, Set.of()).stream();
     }
 
-    Stream<UUID> claims(UUID pod) {
+    public Stream<UUID> claims(UUID pod) {
         return claims.getOrDefault(pod, Set.of()).stream();
     }
 
-    void clear() {
+    public void clear() {
         pods.clear();
         claims.clear();
     }
 
-    void remove(UUID claim) {
+    public void remove(UUID claim) {
         Set<UUID> held = pods.remove(claim);
         if (held == null) {
             return;

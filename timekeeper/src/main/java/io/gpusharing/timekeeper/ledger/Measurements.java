@@ -19,7 +19,7 @@ public interface Measurements {
     record Measured(long used, long covered, int gpus, Instant last) {
 
         /** Wall time in which all of the GPUs that it holds were measured. */
-        long coveredOf(long held) {
+        public long coveredOf(long held) {
             return covered / Math.max(1, Math.max(gpus, held));
         }
     }

@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.ledger;
 
-import io.gpusharing.timekeeper.metering.RateRule;
+import io.gpusharing.timekeeper.allocation.RateRule;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -35,7 +35,7 @@ public record Payer(
         return new Payer(budget, rule, byUse, from, earlier);
     }
 
-    Payer previous() {
+    public Payer previous() {
         return before == null ? FREE : before;
     }
 }

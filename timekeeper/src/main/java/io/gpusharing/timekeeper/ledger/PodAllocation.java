@@ -3,9 +3,9 @@ package io.gpusharing.timekeeper.ledger;
 import io.gpusharing.budget.ShareRule;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.NodeFacts;
-import io.gpusharing.timekeeper.metering.PodFacts.Owner;
-import io.gpusharing.timekeeper.metering.RateRule;
-import io.gpusharing.timekeeper.metering.Weight;
+import io.gpusharing.timekeeper.allocation.PodFacts.Owner;
+import io.gpusharing.timekeeper.allocation.RateRule;
+import io.gpusharing.timekeeper.allocation.Weight;
 import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -62,7 +62,7 @@ public record PodAllocation(
      */
     public record Price(long share, Weight weight, long rate) {
 
-        static Price of(Held held, ShareRule rule, Weight weight) {
+        public static Price of(Held held, ShareRule rule, Weight weight) {
             return new Price(
                     rule.rate(held.share()), weight, rule.rate(held.share(), weight.millionths()));
         }
@@ -104,7 +104,7 @@ public record PodAllocation(
     }
 
     /** What it costs by a rule on its node. */
-    Price priced(RateRule rule, NodeFacts node) {
+    public Price priced(RateRule rule, NodeFacts node) {
         return Price.of(held, rule.on(node), price.weight());
     }
 
@@ -119,16 +119,16 @@ public record PodAllocation(
     }
 
     /** Whether it is charged by measured use, and not by allocation. */
-    boolean byUse() {
+    public boolean byUse() {
         return metering.use() != null;
     }
 
-    PodAllocation posted(Instant to) {
+    public PodAllocation posted(Instant to) {
         return copy(budget, price, to, until, estimated, endBound, metering);
     }
 
     /** The same on other terms, from where it is posted on. */
-    PodAllocation on(String payer, Price newPrice, @Nullable ByUse use) {
+    public PodAllocation on(String payer, Price newPrice, @Nullable ByUse use) {
         return copy(
                 payer,
                 newPrice,
@@ -139,16 +139,16 @@ public record PodAllocation(
                 new Metering(metering.watched(), metering.shared(), use));
     }
 
-    PodAllocation ended(Instant at, boolean estimate, @Nullable Instant bound) {
+    public PodAllocation ended(Instant at, boolean estimate, @Nullable Instant bound) {
         return copy(budget, price, postedUntil, at, estimate, bound, metering);
     }
 
-    PodAllocation reopened() {
+    public PodAllocation reopened() {
         return copy(budget, price, postedUntil, null, false, null, metering);
     }
 
     /** From now on the watch tells of it, or only the sweep finds it. */
-    PodAllocation watched(boolean watched) {
+    public PodAllocation watched(boolean watched) {
         return copy(
                 budget,
                 price,
@@ -160,7 +160,7 @@ public record PodAllocation(
     }
 
     /** Entries say what was measured until then; null if they do not any more. */
-    PodAllocation settled(@Nullable Instant at) {
+    public PodAllocation settled(@Nullable Instant at) {
         ByUse use = metering.use();
         return use == null
                 ? this

@@ -1,12 +1,12 @@
 package io.gpusharing.timekeeper.ledger;
 
-import io.gpusharing.timekeeper.metering.PodFacts;
+import io.gpusharing.timekeeper.allocation.PodFacts;
 import java.time.Instant;
 import java.util.List;
 import java.util.stream.Stream;
 
 /** What the API server tells of pods. */
-sealed interface PodEvent extends LedgerInput {
+public sealed interface PodEvent extends LedgerInput {
 
     /** When a pod's change was received; nothing for a list or a bookmark. */
     default Stream<Instant> instants() {

@@ -62,7 +62,7 @@ public record Posting(
         return Stream.concat(charges.stream(), corrections.stream().map(Correction::entry));
     }
 
-    boolean isEmpty() {
+    public boolean isEmpty() {
         return changes.isEmpty()
                 && charges.isEmpty()
                 && corrections.isEmpty()

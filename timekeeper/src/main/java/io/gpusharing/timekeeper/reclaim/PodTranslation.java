@@ -14,8 +14,16 @@ import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.timekeeper.allocation.HeldShare;
 import io.gpusharing.timekeeper.cluster.PodReader;
-import io.gpusharing.timekeeper.metering.HeldShare;
+import io.gpusharing.timekeeper.reclaim.plan.Amounts;
+import io.gpusharing.timekeeper.reclaim.plan.GpuPod;
+import io.gpusharing.timekeeper.reclaim.plan.NodeView;
+import io.gpusharing.timekeeper.reclaim.plan.Placement;
+import io.gpusharing.timekeeper.reclaim.plan.PodAmounts;
+import io.gpusharing.timekeeper.reclaim.plan.PodRef;
+import io.gpusharing.timekeeper.reclaim.plan.SchedulingConstraints;
+import io.gpusharing.timekeeper.reclaim.plan.Waiter;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -28,7 +36,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Reads waiters, holders and nodes from objects as the API server stores them. Pure. */
-final class PodTranslation {
+public final class PodTranslation {
 
     /** Classes above belong to the cluster itself. */
     private static final int HIGHEST_USER_PRIORITY = 1_000_000_000;
@@ -45,7 +53,7 @@ final class PodTranslation {
     /**
      * @param gangLabel label whose value names a gang; empty for none
      */
-    PodTranslation(RequestGrammars grammars, String gangLabel) {
+    public PodTranslation(RequestGrammars grammars, String gangLabel) {
         this.grammars = grammars;
         this.reader = new PodReader(grammars::reads);
         this.placement = new Placement(grammars);
@@ -70,7 +78,7 @@ final class PodTranslation {
                 && unschedulable(pod).isPresent();
     }
 
-    Waiter waiter(Pod pod) {
+    public Waiter waiter(Pod pod) {
         PodSpec spec = pod.getSpec();
         PodCondition condition = unschedulable(pod).orElseThrow();
         return new Waiter(
@@ -97,7 +105,7 @@ final class PodTranslation {
      * @param node what is known of the pod's node
      * @param ending when a pod that is being deleted counts as leaving
      */
-    GpuPod gpuPod(
+    public GpuPod gpuPod(
             Pod pod,
             Function<String, Map<String, String>> namespaceAnnotations,
             Set<String> disruptions,
@@ -136,7 +144,7 @@ final class PodTranslation {
      *     longer grace that it was deleted with before (kubernetes/kubernetes#113883), or has gone
      * @param awaited one whose grace ends later, for it gave itself a year, does not leave either
      */
-    record Ending(Instant overdue, Instant awaited) {}
+    public record Ending(Instant overdue, Instant awaited) {}
 
     private static boolean leaves(Pod pod, Ending ending) {
         Instant end = end(pod);
@@ -165,7 +173,7 @@ final class PodTranslation {
     }
 
     /** What is known of a node. */
-    NodeView node(Node node) {
+    public NodeView node(Node node) {
         var spec = node.getSpec();
         Map<String, String> annotations =
                 Objects.requireNonNullElse(node.getMetadata().getAnnotations(), Map.of());

@@ -1,7 +1,11 @@
 package io.gpusharing.timekeeper.reclaim;
 
-import io.gpusharing.timekeeper.reclaim.Decision.Evict;
-import io.gpusharing.timekeeper.reclaim.Decision.Victim;
+import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
+import io.gpusharing.timekeeper.reclaim.plan.Decision.Victim;
+import io.gpusharing.timekeeper.reclaim.plan.PastEviction;
+import io.gpusharing.timekeeper.reclaim.plan.PodRef;
+import io.gpusharing.timekeeper.reclaim.plan.Refusal;
+import io.gpusharing.timekeeper.reclaim.plan.Waiter;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;

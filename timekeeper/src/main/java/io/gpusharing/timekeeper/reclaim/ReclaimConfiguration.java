@@ -5,7 +5,7 @@ import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterView;
-import io.gpusharing.timekeeper.leadership.Leadership;
+import io.gpusharing.timekeeper.leader.Leadership;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import org.springframework.context.annotation.Bean;

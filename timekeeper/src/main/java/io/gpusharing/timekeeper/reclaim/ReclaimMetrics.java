@@ -1,10 +1,11 @@
 package io.gpusharing.timekeeper.reclaim;
 
-import io.gpusharing.timekeeper.reclaim.Decision.Evict;
-import io.gpusharing.timekeeper.reclaim.Decision.Leave;
-import io.gpusharing.timekeeper.reclaim.Decision.Reason;
-import io.gpusharing.timekeeper.reclaim.Decision.Victim;
 import io.gpusharing.timekeeper.reclaim.Receipts.Result;
+import io.gpusharing.timekeeper.reclaim.plan.Decision;
+import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
+import io.gpusharing.timekeeper.reclaim.plan.Decision.Leave;
+import io.gpusharing.timekeeper.reclaim.plan.Decision.Reason;
+import io.gpusharing.timekeeper.reclaim.plan.Decision.Victim;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;

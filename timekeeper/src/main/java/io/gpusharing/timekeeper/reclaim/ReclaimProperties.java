@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.reclaim;
 
+import io.gpusharing.timekeeper.reclaim.plan.Rules;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Positive;
 import java.time.Duration;

@@ -1,7 +1,7 @@
 package io.gpusharing.timekeeper.tls;
 
-import io.gpusharing.timekeeper.alarm.LeaderTask;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.leader.LeaderTask;
 import io.gpusharing.tls.CertificateAuthority;
 import io.gpusharing.tls.ServerIdentity;
 import java.security.cert.X509Certificate;

@@ -11,7 +11,7 @@ import org.springframework.stereotype.Repository;
 
 /** What node agents have reported of pods; all runs of an agent together. */
 @Repository
-class AgentMeasurements implements Measurements {
+public class AgentMeasurements implements Measurements {
 
     private static final String COUNTERS =
             """
@@ -25,7 +25,7 @@ class AgentMeasurements implements Measurements {
     private final JdbcClient jdbc;
     private final String cluster;
 
-    AgentMeasurements(JdbcClient jdbc, ClusterProperties properties) {
+    public AgentMeasurements(JdbcClient jdbc, ClusterProperties properties) {
         this.jdbc = jdbc;
         this.cluster = properties.id();
     }

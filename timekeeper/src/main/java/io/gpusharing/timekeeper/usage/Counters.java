@@ -13,7 +13,7 @@ import java.util.UUID;
  * @param sequence the latest report that told
  * @param lastAt when any report told last, by our clock
  */
-record Counters(
+public record Counters(
         Key key,
         Basis basis,
         String basisReason,
@@ -25,7 +25,7 @@ record Counters(
         Instant lastAt) {
 
     /** Whose counters these are. */
-    record Key(UUID pod, UUID run, Meter meter, String device) implements Comparable<Key> {
+    public record Key(UUID pod, UUID run, Meter meter, String device) implements Comparable<Key> {
 
         private static final Comparator<Key> ORDER =
                 Comparator.comparing(Key::pod)
@@ -43,7 +43,7 @@ record Counters(
      * Whether a counter is lower in the later of two reports than in the earlier, whichever came
      * first.
      */
-    boolean contradicts(Counters other) {
+    public boolean contradicts(Counters other) {
         return sequence < other.sequence
                 ? other.fellFrom(this)
                 : sequence > other.sequence && fellFrom(other);
@@ -56,7 +56,7 @@ record Counters(
                 || uncoveredMicroseconds < before.uncoveredMicroseconds;
     }
 
-    Counters merge(Counters other) {
+    public Counters merge(Counters other) {
         Counters latest = other.sequence > sequence ? other : this;
         return new Counters(
                 key,

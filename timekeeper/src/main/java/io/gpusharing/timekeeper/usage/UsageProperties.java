@@ -29,7 +29,7 @@ import org.springframework.validation.annotation.Validated;
  */
 @Validated
 @ConfigurationProperties("gpusharing.usage")
-record UsageProperties(
+public record UsageProperties(
         @DefaultValue("1MB") DataSize maxReportSize,
         @DefaultValue("64KB") DataSize maxSidecarReportSize,
         @DefaultValue("8MB") DataSize maxReportsInMemory,

@@ -17,7 +17,7 @@ import java.util.UUID;
  * @param unattributed busy time of GPUs that belongs to no pod; node agents only
  * @param unasked pods that use a GPU without having asked for one; node agents only
  */
-record UsageReport(
+public record UsageReport(
         UUID run,
         long sequence,
         Meter meter,
@@ -26,13 +26,13 @@ record UsageReport(
         List<Unasked> unasked) {
 
     /** Who measures. */
-    enum Meter {
+    public enum Meter {
         Sidecar,
         Agent
     }
 
     /** How a number was found, best first. */
-    enum Basis {
+    public enum Basis {
         /** Exact, per process. */
         Process,
         /** The whole of a GPU that is the pod's alone. */
@@ -44,7 +44,7 @@ record UsageReport(
     }
 
     /** What one pod did since the run began. */
-    record PodUse(UUID uid, List<DeviceUse> devices) {}
+    public record PodUse(UUID uid, List<DeviceUse> devices) {}
 
     /**
      * What one pod did on one GPU since the run began.
@@ -55,7 +55,7 @@ record UsageReport(
      * @param coveredMicroseconds wall time that was measured
      * @param uncoveredMicroseconds wall time that was not
      */
-    record DeviceUse(
+    public record DeviceUse(
             String uuid,
             Basis basis,
             String basisReason,
@@ -65,13 +65,13 @@ record UsageReport(
             long uncoveredMicroseconds) {}
 
     /** Busy time of a GPU that belongs to no pod. */
-    record Unattributed(String uuid, long gpuMicroseconds) {}
+    public record Unattributed(String uuid, long gpuMicroseconds) {}
 
     /** A pod that kubelet gave no GPU and that uses one. */
-    record Unasked(UUID uid, String namespace, String pod) {}
+    public record Unasked(UUID uid, String namespace, String pod) {}
 
     /** 128 bits, equal for equal content, whatever order pods and devices are told in. */
-    UUID digest() {
+    public UUID digest() {
         MessageDigest sha = sha256();
         add(sha, meter.name());
         pods.stream()

@@ -1,5 +1,6 @@
 /**
- * What pods really did with their share: reports of sidecars and node agents, beside the charge.
+ * What pods really did with their share, beside the charge: {@link UsageReport} is what came in,
+ * {@link MeasuredUse} and {@link WasteReport} are what people read.
  */
 @NullMarked
 package io.gpusharing.timekeeper.usage;

@@ -12,10 +12,16 @@ import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.PeriodRule.Unit;
 import io.gpusharing.budget.ShareRule.Formula;
 import io.gpusharing.budget.ShareRule.Reference;
+import io.gpusharing.timekeeper.audit.Closings;
+import io.gpusharing.timekeeper.audit.Recomputation;
+import io.gpusharing.timekeeper.budget.account.Budget;
+import io.gpusharing.timekeeper.budget.account.Grant;
+import io.gpusharing.timekeeper.budget.store.GrantRepository;
+import io.gpusharing.timekeeper.budget.store.PeriodRepository;
+import io.gpusharing.timekeeper.budget.store.TermsRepository;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.database.Snapshot;
-import io.gpusharing.timekeeper.ledger.Accounts;
-import io.gpusharing.timekeeper.ledger.Recomputation;
+import io.gpusharing.timekeeper.ledger.posting.Accounts;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import java.time.Clock;
 import java.time.Duration;
@@ -119,7 +125,7 @@ public final class TestBudgets {
     public record Written(
             String name, Instant created, long generation, GpuBudgetSpec spec, boolean byDefault) {
 
-        Budget budget() {
+        public Budget budget() {
             return new Budget(name, "uid-" + name, generation, created, spec, byDefault, null);
         }
 

@@ -3,8 +3,8 @@ package io.gpusharing.timekeeper.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
-import io.gpusharing.timekeeper.metering.AllocationInterval;
-import io.gpusharing.timekeeper.metering.PodFacts;
+import io.gpusharing.timekeeper.allocation.AllocationInterval;
+import io.gpusharing.timekeeper.allocation.PodFacts;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.request.VcudaGrammar;
-import io.gpusharing.timekeeper.leadership.Leadership;
-import io.gpusharing.timekeeper.metering.PodFacts;
+import io.gpusharing.timekeeper.allocation.PodFacts;
+import io.gpusharing.timekeeper.leader.Leadership;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import io.gpusharing.timekeeper.testing.SteppingClock;
 import java.io.IOException;

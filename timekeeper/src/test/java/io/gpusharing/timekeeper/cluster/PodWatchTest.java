@@ -3,7 +3,7 @@ package io.gpusharing.timekeeper.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
-import io.gpusharing.timekeeper.metering.PodFacts;
+import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import java.io.IOException;
 import java.time.Duration;

@@ -11,7 +11,7 @@ import io.gpusharing.request.CustomResource;
 import io.gpusharing.request.Quantity;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.timekeeper.cluster.Uncounted.Offer;
-import io.gpusharing.timekeeper.leadership.Leadership;
+import io.gpusharing.timekeeper.leader.Leadership;
 import io.gpusharing.timekeeper.testing.SteppingClock;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;

@@ -6,7 +6,7 @@ import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
-import io.gpusharing.timekeeper.leadership.Leadership;
+import io.gpusharing.timekeeper.leader.Leadership;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import io.gpusharing.timekeeper.testing.SteppingClock;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;

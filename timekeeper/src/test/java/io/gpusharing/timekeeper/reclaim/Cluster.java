@@ -4,6 +4,23 @@ import io.fabric8.kubernetes.api.model.Taint;
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Standing;
+import io.gpusharing.placement.Gpu;
+import io.gpusharing.placement.GpuAsk;
+import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.GpuLayout;
+import io.gpusharing.timekeeper.reclaim.plan.Amounts;
+import io.gpusharing.timekeeper.reclaim.plan.BudgetAccount;
+import io.gpusharing.timekeeper.reclaim.plan.ClusterSnapshot;
+import io.gpusharing.timekeeper.reclaim.plan.Decision;
+import io.gpusharing.timekeeper.reclaim.plan.GpuPod;
+import io.gpusharing.timekeeper.reclaim.plan.NodeView;
+import io.gpusharing.timekeeper.reclaim.plan.PastEviction;
+import io.gpusharing.timekeeper.reclaim.plan.Planner;
+import io.gpusharing.timekeeper.reclaim.plan.PodRef;
+import io.gpusharing.timekeeper.reclaim.plan.Refusal;
+import io.gpusharing.timekeeper.reclaim.plan.Rules;
+import io.gpusharing.timekeeper.reclaim.plan.SchedulingConstraints;
+import io.gpusharing.timekeeper.reclaim.plan.Waiter;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -16,12 +33,12 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** A small cluster, written down as a test needs it: two GPUs a node, 60 memory blocks each. */
-final class Cluster {
+public final class Cluster {
 
-    static final Instant NOON = Instant.parse("2026-03-02T12:00:00Z");
+    public static final Instant NOON = Instant.parse("2026-03-02T12:00:00Z");
     static final String CORE = "tencent.com/vcuda-core";
     static final String MEMORY = "tencent.com/vcuda-memory";
-    static final Rules RULES =
+    public static final Rules RULES =
             new Rules(
                     Duration.ofSeconds(10),
                     Duration.ofMinutes(1),
@@ -39,14 +56,14 @@ final class Cluster {
     private final Map<String, Integer> disruptions = new HashMap<>();
     private final List<PastEviction> past = new ArrayList<>();
     private final List<Refusal> refusals = new ArrayList<>();
-    Instant now = NOON;
+    public Instant now = NOON;
 
-    Cluster node(String name, Taint... taints) {
+    public Cluster node(String name, Taint... taints) {
         nodes.add(node(name, 2, List.of(taints)));
         return this;
     }
 
-    static NodeView node(String name, int gpus, List<Taint> taints) {
+    public static NodeView node(String name, int gpus, List<Taint> taints) {
         return new NodeView(
                 name,
                 Map.of("kubernetes.io/hostname", name),
@@ -59,17 +76,17 @@ final class Cluster {
                                 .toList()));
     }
 
-    Cluster replaceNode(NodeView node) {
+    public Cluster replaceNode(NodeView node) {
         nodes.removeIf(it -> it.name().equals(node.name()));
         nodes.add(node);
         return this;
     }
 
-    Cluster over(String namespace, long overrunMinutes) {
+    public Cluster over(String namespace, long overrunMinutes) {
         return budget(namespace, overrun(overrunMinutes), OnExhausted.Reclaim, false);
     }
 
-    Cluster within(String namespace) {
+    public Cluster within(String namespace) {
         return budget(
                 namespace,
                 new Standing.InBudget(GpuTime.ofMinutes("10"), null),
@@ -77,60 +94,61 @@ final class Cluster {
                 false);
     }
 
-    Cluster budget(String namespace, Standing standing, OnExhausted onExhausted, boolean paused) {
+    public Cluster budget(
+            String namespace, Standing standing, OnExhausted onExhausted, boolean paused) {
         budgets.put(
                 namespace,
                 new BudgetAccount(namespace, standing, onExhausted, Duration.ofMinutes(5), paused));
         return this;
     }
 
-    static Standing overrun(long minutes) {
+    public static Standing overrun(long minutes) {
         return new Standing.OverBudget(GpuTime.ofMinutes(Long.toString(minutes)));
     }
 
-    Cluster runs(GpuPod gpuPod) {
+    public Cluster runs(GpuPod gpuPod) {
         gpuPods.add(gpuPod);
         return this;
     }
 
-    Cluster waits(Waiter waiter) {
+    public Cluster waits(Waiter waiter) {
         waiters.add(waiter);
         return this;
     }
 
-    Cluster disruptionBudget(String name, int allowed) {
+    public Cluster disruptionBudget(String name, int allowed) {
         disruptions.put(name, allowed);
         return this;
     }
 
-    Cluster before(PastEviction eviction) {
+    public Cluster before(PastEviction eviction) {
         past.add(eviction);
         return this;
     }
 
     /** The victim, a pod of {@link #pod}, was refused to the waiter at an instant. */
-    Cluster refused(Waiter waiter, String victim, Instant at) {
+    public Cluster refused(Waiter waiter, String victim, Instant at) {
         refusals.add(new Refusal(at, waiter.pod().uid(), waiter.workload(), victim));
         return this;
     }
 
-    ClusterSnapshot snapshot() {
+    public ClusterSnapshot snapshot() {
         Set<String> known = new java.util.HashSet<>();
         nodes.forEach(node -> known.add(node.name()));
         return new ClusterSnapshot(
                 now, waiters, nodes, gpuPods, budgets, disruptions, past, refusals, known);
     }
 
-    Decision decide() {
+    public Decision decide() {
         return decide(RULES);
     }
 
-    Decision decide(Rules rules) {
+    public Decision decide(Rules rules) {
         return new Planner(rules).plan(snapshot(), node -> List.of()).getFirst();
     }
 
     /** A pod that holds a part of one GPU, for an hour already. */
-    static Pod pod(String namespace, String name) {
+    public static Pod pod(String namespace, String name) {
         return new Pod(namespace, name);
     }
 
@@ -146,7 +164,7 @@ final class Cluster {
     }
 
     /** A pod in the making. */
-    static final class Pod {
+    public static final class Pod {
         private final PodRef ref;
         private long cores = 50;
         private long memory = 30;
@@ -171,87 +189,87 @@ final class Cluster {
             this.workload = ref.uid();
         }
 
-        Pod gpus(long count) {
+        public Pod gpus(long count) {
             return share(count * 100, 0);
         }
 
-        Pod share(long cores, long memory) {
+        public Pod share(long cores, long memory) {
             this.cores = cores;
             this.memory = memory;
             return this;
         }
 
-        Pod cpus(long cpus) {
+        public Pod cpus(long cpus) {
             this.cpus = cpus;
             return this;
         }
 
-        Pod priority(int priority) {
+        public Pod priority(int priority) {
             this.priority = priority;
             return this;
         }
 
-        Pod age(Duration age) {
+        public Pod age(Duration age) {
             this.age = age;
             return this;
         }
 
-        Pod gang(String gang) {
+        public Pod gang(String gang) {
             this.gang = gang;
             return this;
         }
 
-        Pod workload(String workload) {
+        public Pod workload(String workload) {
             this.workload = workload;
             return this;
         }
 
-        Pod leaving() {
+        public Pod leaving() {
             this.leaving = true;
             return this;
         }
 
-        Pod gated() {
+        public Pod gated() {
             this.gated = true;
             return this;
         }
 
-        Pod neverPreempts() {
+        public Pod neverPreempts() {
             this.preempts = false;
             return this;
         }
 
-        Pod placementUnknown() {
+        public Pod placementUnknown() {
             this.placementKnown = false;
             return this;
         }
 
-        Pod exempt(String why) {
+        public Pod exempt(String why) {
             this.exemption = why;
             return this;
         }
 
-        Pod nominated(String node) {
+        public Pod nominated(String node) {
             this.nominated = node;
             return this;
         }
 
-        Pod unjudged(String what) {
+        public Pod unjudged(String what) {
             this.unjudged = what;
             return this;
         }
 
-        Pod guardedBy(String... disruptionBudgets) {
+        public Pod guardedBy(String... disruptionBudgets) {
             this.disruptionBudgets = Set.of(disruptionBudgets);
             return this;
         }
 
-        Pod constraints(SchedulingConstraints constraints) {
+        public Pod constraints(SchedulingConstraints constraints) {
             this.constraints = constraints;
             return this;
         }
 
-        GpuPod on(String node, int... gpus) {
+        public GpuPod on(String node, int... gpus) {
             boolean whole = cores >= 100;
             List<GpuHold> holds =
                     IntStream.of(gpus)
@@ -277,7 +295,7 @@ final class Cluster {
                     Duration.ofSeconds(30));
         }
 
-        Waiter waiting(Duration since) {
+        public Waiter waiting(Duration since) {
             boolean whole = cores >= 100;
             return new Waiter(
                     ref,

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.gpusharing.timekeeper.reclaim.Decision.Evict;
-import io.gpusharing.timekeeper.reclaim.Decision.Victim;
 import io.gpusharing.timekeeper.reclaim.Evictions.Answer;
 import io.gpusharing.timekeeper.reclaim.Receipts.Result;
+import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
+import io.gpusharing.timekeeper.reclaim.plan.Decision.Victim;
+import io.gpusharing.timekeeper.reclaim.plan.PodRef;
+import io.gpusharing.timekeeper.reclaim.plan.Waiter;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import io.gpusharing.timekeeper.testing.FakeApiServer.Asked;
 import java.io.IOException;

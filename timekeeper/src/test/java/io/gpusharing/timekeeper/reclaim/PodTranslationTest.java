@@ -4,9 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.utils.Serialization;
+import io.gpusharing.placement.GpuAsk;
+import io.gpusharing.placement.GpuHold;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.timekeeper.reclaim.plan.Amounts;
+import io.gpusharing.timekeeper.reclaim.plan.GpuPod;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.List;

@@ -2,10 +2,12 @@ package io.gpusharing.timekeeper.reclaim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.timekeeper.reclaim.Decision.Leave;
-import io.gpusharing.timekeeper.reclaim.Decision.Reason;
-import io.gpusharing.timekeeper.reclaim.Decision.Victim;
 import io.gpusharing.timekeeper.reclaim.Receipts.Result;
+import io.gpusharing.timekeeper.reclaim.plan.Decision.Leave;
+import io.gpusharing.timekeeper.reclaim.plan.Decision.Reason;
+import io.gpusharing.timekeeper.reclaim.plan.Decision.Victim;
+import io.gpusharing.timekeeper.reclaim.plan.PodRef;
+import io.gpusharing.timekeeper.reclaim.plan.Waiter;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.time.Duration;

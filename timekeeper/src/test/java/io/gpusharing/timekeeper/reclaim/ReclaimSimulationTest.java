@@ -4,10 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.budget.Standing;
-import io.gpusharing.timekeeper.reclaim.Decision.Evict;
-import io.gpusharing.timekeeper.reclaim.Decision.Victim;
+import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.timekeeper.reclaim.ToyCluster.Team;
 import io.gpusharing.timekeeper.reclaim.ToyCluster.ToyPod;
+import io.gpusharing.timekeeper.reclaim.plan.Decision;
+import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
+import io.gpusharing.timekeeper.reclaim.plan.Decision.Victim;
+import io.gpusharing.timekeeper.reclaim.plan.PastEviction;
+import io.gpusharing.timekeeper.reclaim.plan.Planner;
+import io.gpusharing.timekeeper.reclaim.plan.Rules;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;

@@ -1,8 +1,8 @@
 package io.gpusharing.timekeeper.testing;
 
 import io.gpusharing.request.GpuShare;
+import io.gpusharing.timekeeper.allocation.Weight;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
-import io.gpusharing.timekeeper.metering.Weight;
 import java.time.Instant;
 import java.util.UUID;
 

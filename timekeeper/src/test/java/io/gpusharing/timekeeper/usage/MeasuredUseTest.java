@@ -1,13 +1,13 @@
 package io.gpusharing.timekeeper.usage;
 
-import static io.gpusharing.timekeeper.usage.Reports.NOON;
-import static io.gpusharing.timekeeper.usage.Reports.PROPERTIES;
-import static io.gpusharing.timekeeper.usage.Reports.agent;
-import static io.gpusharing.timekeeper.usage.Reports.agentOn;
-import static io.gpusharing.timekeeper.usage.Reports.pod;
-import static io.gpusharing.timekeeper.usage.Reports.sent;
-import static io.gpusharing.timekeeper.usage.Reports.sidecar;
-import static io.gpusharing.timekeeper.usage.Reports.use;
+import static io.gpusharing.timekeeper.usage.intake.Reports.NOON;
+import static io.gpusharing.timekeeper.usage.intake.Reports.PROPERTIES;
+import static io.gpusharing.timekeeper.usage.intake.Reports.agent;
+import static io.gpusharing.timekeeper.usage.intake.Reports.agentOn;
+import static io.gpusharing.timekeeper.usage.intake.Reports.pod;
+import static io.gpusharing.timekeeper.usage.intake.Reports.sent;
+import static io.gpusharing.timekeeper.usage.intake.Reports.sidecar;
+import static io.gpusharing.timekeeper.usage.intake.Reports.use;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
@@ -15,6 +15,9 @@ import io.gpusharing.timekeeper.usage.MeasuredUse.Measured;
 import io.gpusharing.timekeeper.usage.UsageReport.Basis;
 import io.gpusharing.timekeeper.usage.UsageReport.DeviceUse;
 import io.gpusharing.timekeeper.usage.UsageReport.PodUse;
+import io.gpusharing.timekeeper.usage.intake.Delivery;
+import io.gpusharing.timekeeper.usage.intake.TestDatabase;
+import io.gpusharing.timekeeper.usage.intake.UsageReportRepository;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -1,0 +1,24 @@
+package io.gpusharing.placement;
+
+/**
+ * One physical GPU of a node and what is free of it.
+ *
+ * @param id the provider's name for it: an index or a UUID
+ * @param cores free hundredths of its processors
+ * @param memory free device memory, in the provider's own blocks
+ * @param untouched whether nobody holds any of it
+ * @param size all of its memory, free or not
+ */
+public record Gpu(String id, long cores, long memory, boolean untouched, long size) {
+
+    /** One that is all free. */
+    public Gpu(String id, long cores, long memory) {
+        this(id, cores, memory, true, memory);
+    }
+
+    Gpu without(GpuHold hold) {
+        return hold.whole()
+                ? new Gpu(id, 0, 0, false, size)
+                : new Gpu(id, cores - hold.cores(), memory - hold.memory(), false, size);
+    }
+}

@@ -1,0 +1,31 @@
+package io.gpusharing.placement;
+
+/**
+ * What one container asks of GPUs: {@code count} of them, of each so much.
+ *
+ * @param cores hundredths of each GPU's processors; none is no limit, but not on a GPU of which all
+ *     are given away
+ * @param memory device memory of each, in the provider's own blocks
+ * @param memoryPercent the same in percent of each GPU's memory, where no amount is given
+ * @param whole whether it wants each GPU to itself
+ */
+public record GpuAsk(int count, long cores, long memory, int memoryPercent, boolean whole) {
+
+    public GpuAsk(int count, long cores, long memory, boolean whole) {
+        this(count, cores, memory, 0, whole);
+    }
+
+    boolean fitsOn(Gpu gpu) {
+        return whole
+                ? gpu.untouched()
+                : gpu.cores() >= Math.max(1, cores) && gpu.memory() >= memoryOf(gpu);
+    }
+
+    GpuHold on(Gpu gpu) {
+        return new GpuHold(gpu.id(), cores, memoryOf(gpu), whole);
+    }
+
+    private long memoryOf(Gpu gpu) {
+        return memory > 0 ? memory : gpu.size() * memoryPercent / 100;
+    }
+}

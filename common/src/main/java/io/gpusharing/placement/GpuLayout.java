@@ -1,0 +1,58 @@
+package io.gpusharing.placement;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/** The physical GPUs of one node, and what is free of each. */
+public record GpuLayout(List<Gpu> gpus) {
+
+    /** The fullest first, as the providers' own schedulers pack. */
+    private static final Comparator<Gpu> FULLEST_FIRST =
+            Comparator.comparingLong(Gpu::cores)
+                    .thenComparingLong(Gpu::memory)
+                    .thenComparing(Gpu::id);
+
+    public GpuLayout {
+        gpus = List.copyOf(gpus);
+    }
+
+    /** What is left when a pod holds these; GPUs that are not here are passed over. */
+    public GpuLayout without(List<GpuHold> holds) {
+        GpuLayout left = this;
+        for (GpuHold hold : holds) {
+            left =
+                    new GpuLayout(
+                            left.gpus.stream()
+                                    .map(gpu ->
+                                            gpu.id().equals(hold.gpu()) ? gpu.without(hold) : gpu)
+                                    .toList());
+        }
+        return left;
+    }
+
+    /**
+     * Where a pod would be placed: container after container, each on the fullest GPU that still
+     * has room, whole ones on GPUs that nobody holds. Empty if it does not fit.
+     */
+    public Optional<List<GpuHold>> place(List<GpuAsk> asks) {
+        GpuLayout left = this;
+        var placed = new ArrayList<GpuHold>();
+        for (GpuAsk ask : asks) {
+            List<GpuHold> chosen =
+                    left.gpus.stream()
+                            .filter(ask::fitsOn)
+                            .sorted(FULLEST_FIRST)
+                            .limit(ask.count())
+                            .map(ask::on)
+                            .toList();
+            if (chosen.size() < ask.count()) {
+                return Optional.empty();
+            }
+            placed.addAll(chosen);
+            left = left.without(chosen);
+        }
+        return Optional.of(placed);
+    }
+}

@@ -1,0 +1,86 @@
+package io.gpusharing.timekeeper.allocation;
+
+import io.gpusharing.request.PodRequest;
+import java.time.Instant;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What we read of a pod: who it is, what it asks for, where it stands, and when what happened to
+ * it.
+ *
+ * @param owner what created it; null for a bare pod
+ * @param claimed what it holds by resource claims, beside what it asks for in its limits
+ * @param annotations only those of ours and those that tell which physical GPUs it holds
+ */
+public record PodFacts(
+        UUID uid,
+        String namespace,
+        String name,
+        @Nullable Owner owner,
+        PodRequest request,
+        Claimed claimed,
+        Map<String, String> annotations,
+        Placement placement,
+        Lifecycle lifecycle) {
+
+    /** The controller of a pod, for instance a Job. */
+    public record Owner(String kind, String name, String uid) {}
+
+    /**
+     * Where a pod stands in scheduling.
+     *
+     * @param node where it is bound; null while it waits
+     * @param nominatedNode where the scheduler makes room for it
+     * @param gated whether a scheduling gate holds it back
+     * @param unschedulableSince since when the scheduler has found no place; null if it did not say
+     *     so
+     */
+    public record Placement(
+            @Nullable String node,
+            @Nullable String nominatedNode,
+            @Nullable String priorityClass,
+            int priority,
+            boolean gated,
+            @Nullable Instant unschedulableSince) {}
+
+    /**
+     * The instants of a pod's life, as far as they are known.
+     *
+     * @param scheduled transition of {@code PodScheduled} to true
+     * @param scheduledByBinding whether the API server itself stamped that, at the binding. A
+     *     kubelet writes the condition for pods that no scheduler bound, and anew for pods that it
+     *     had rejected
+     * @param started when the kubelet took it up
+     * @param terminal whether its phase is {@code Succeeded} or {@code Failed}
+     * @param finished when the last of its containers ended; the metering sidecar, which ends after
+     *     the pod's own, counts where none of those tells an end, or where it took a minute longer
+     * @param endUntold whether one of its own containers runs, or ran and does not tell when it
+     *     ended: then the end of another says nothing of the pod's
+     * @param lost when the pod was taken for lost with its node: the transition of {@code
+     *     DisruptionTarget} to true by the taint manager or the garbage collector. Evictions set
+     *     it, too, but then the pod still runs
+     * @param notReady transition of {@code Ready} to false
+     * @param removal {@code deletionTimestamp} once no grace is left, which is the second of its
+     *     removal; while grace lasts, the timestamp lies ahead and says nothing
+     * @param written when the API server last took a change of its status, by the API server's own
+     *     clock; what nodes tell by theirs cannot have happened later. Null if it does not say
+     */
+    public record Lifecycle(
+            Instant created,
+            @Nullable Instant scheduled,
+            boolean scheduledByBinding,
+            @Nullable Instant started,
+            boolean terminal,
+            @Nullable Instant finished,
+            boolean endUntold,
+            @Nullable Instant lost,
+            @Nullable Instant notReady,
+            @Nullable Instant removal,
+            @Nullable Instant written) {}
+
+    public PodFacts {
+        annotations = Map.copyOf(annotations);
+    }
+}

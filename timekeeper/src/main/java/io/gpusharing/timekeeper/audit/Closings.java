@@ -1,0 +1,217 @@
+package io.gpusharing.timekeeper.audit;
+
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.Period;
+import io.gpusharing.timekeeper.audit.Verification.Difference;
+import io.gpusharing.timekeeper.budget.account.BalanceReplay;
+import io.gpusharing.timekeeper.budget.account.CarryOver;
+import io.gpusharing.timekeeper.budget.account.Grant;
+import io.gpusharing.timekeeper.budget.store.GrantRepository;
+import io.gpusharing.timekeeper.budget.store.PeriodRepository;
+import io.gpusharing.timekeeper.budget.store.TermsRepository;
+import io.gpusharing.timekeeper.budget.store.TermsRepository.Version;
+import io.gpusharing.timekeeper.ledger.store.UsageRepository;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Repository;
+
+/**
+ * Closes every period once more, from the one before as it was opened and from the entries, grants
+ * and terms that were known when it was closed, and compares that with what was written down then.
+ */
+@Repository
+public class Closings implements Recomputation {
+
+    /**
+     * No entry that was posted after a closing is of a span older than this: while nobody posts for
+     * so long, nobody closes anything either.
+     */
+    private static final Duration LATEST_EVENT = Duration.ofDays(31);
+
+    private final PeriodRepository periods;
+    private final GrantRepository grants;
+    private final TermsRepository terms;
+    private final UsageRepository usage;
+
+    public Closings(
+            PeriodRepository periods,
+            GrantRepository grants,
+            TermsRepository terms,
+            UsageRepository usage) {
+        this.periods = periods;
+        this.grants = grants;
+        this.terms = terms;
+        this.usage = usage;
+    }
+
+    @Override
+    public Stream<Difference> differences(Instant since) {
+        return periods.all().entrySet().stream()
+                .flatMap(it -> differences(it.getKey(), it.getValue(), since));
+    }
+
+    private Stream<Difference> differences(String budget, List<CarryOver> all, Instant since) {
+        List<Version> versions = terms.of(budget);
+        CarryOver first = all.getFirst();
+        return Stream.concat(
+                compare(budget, first, List.of(first(first, versions))),
+                IntStream.range(1, all.size())
+                        .boxed()
+                        .flatMap(i ->
+                                compare(
+                                        budget,
+                                        all.get(i),
+                                        closed(
+                                                budget,
+                                                all.get(i - 1),
+                                                all.get(i).openedAt(),
+                                                versions,
+                                                since))));
+    }
+
+    /**
+     * A first period takes over nothing. When its budget was made, nothing else tells; it is cut by
+     * the terms of then, if those are known.
+     */
+    private static CarryOver first(CarryOver stored, List<Version> versions) {
+        Instant counted = stored.countedFrom();
+        List<Period> cut =
+                versions.isEmpty() || versions.getFirst().generation() > 1
+                        ? List.of(stored.period())
+                        : versions.stream().map(it -> it.periods().at(counted)).toList();
+        return new CarryOver(
+                cut.contains(stored.period()) ? stored.period() : cut.getFirst(),
+                counted,
+                GpuTime.ZERO,
+                GpuTime.ZERO,
+                GpuTime.ZERO,
+                Map.of(),
+                stored.openedAt());
+    }
+
+    /** How the period after another may have been opened; nothing if that cannot be told. */
+    private List<CarryOver> closed(
+            String budget,
+            CarryOver before,
+            Instant openedAt,
+            List<Version> versions,
+            Instant since) {
+        Instant edge = before.period().end();
+        if (edge == null
+                || !before.countedFrom().isBefore(edge)
+                || before.countedFrom().minus(LATEST_EVENT).isBefore(since)) {
+            return List.of();
+        }
+        List<Grant> known = grants.knownAt(openedAt, budget, before.countedFrom());
+        return versions(versions, edge, openedAt).stream()
+                .map(version -> closed(before, version, known, new KnownAt(openedAt, budget), edge))
+                .flatMap(Optional::stream)
+                .toList();
+    }
+
+    /**
+     * The terms that a period may have been closed by: the last that were seen before its end, or
+     * such as were seen after that and written down before it was closed. A change counts a moment
+     * before it is written down, so the very first may have been written down after that. Where a
+     * clock went back between two of them, nobody can say which were the last.
+     */
+    private static List<Version> versions(List<Version> all, Instant edge, Instant openedAt) {
+        List<Version> known = all.stream().filter(it -> !it.writtenAt().isAfter(openedAt)).toList();
+        if (known.isEmpty()) {
+            return all.stream().limit(1).toList();
+        }
+        List<Version> asSeen =
+                known.stream().sorted(Comparator.comparing(Version::seenAt)).toList();
+        Version last = TermsRepository.lastBefore(known, edge);
+        return last == null || !known.equals(asSeen)
+                ? known
+                : known.subList(known.indexOf(last), known.size());
+    }
+
+    /** Empty if there is no counting with these terms: such a budget had no limit. */
+    private static Optional<CarryOver> closed(
+            CarryOver before,
+            Version version,
+            List<Grant> grants,
+            BalanceReplay.Usage usage,
+            Instant edge) {
+        try {
+            return BalanceReplay.of(before, version.periods(), version.terms(), grants, usage, edge)
+                    .begun()
+                    .stream()
+                    .findFirst();
+        } catch (ArithmeticException | DateTimeException | IllegalArgumentException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** Entries that were posted until a period was closed, and none that came later. */
+    private final class KnownAt implements BalanceReplay.Usage {
+
+        private final Instant closed;
+        private final String budget;
+
+        KnownAt(Instant closed, String budget) {
+            this.closed = closed;
+            this.budget = budget;
+        }
+
+        @Override
+        public Map<String, GpuTime> posted(Instant from, @Nullable Instant to) {
+            return usage.knownAt(closed, budget, from, Objects.requireNonNull(to));
+        }
+
+        @Override
+        public Map<String, GpuTime> late(Instant before, Instant since) {
+            return usage.late(budget, before, since, closed);
+        }
+    }
+
+    /** What is not as in any of the possible openings, beside the first of them. */
+    private static Stream<Difference> compare(
+            String budget, CarryOver stored, List<CarryOver> possible) {
+        Map<String, String> there = rows(stored);
+        List<Map<String, String>> expected = possible.stream().map(Closings::rows).toList();
+        if (expected.isEmpty() || expected.contains(there)) {
+            return Stream.empty();
+        }
+        var names = new TreeSet<>(there.keySet());
+        names.addAll(expected.getFirst().keySet());
+        return names.stream()
+                .filter(name -> !Objects.equals(there.get(name), expected.getFirst().get(name)))
+                .map(name ->
+                        new Difference(
+                                "period",
+                                "%s %s %s".formatted(budget, stored.period().start(), name),
+                                String.valueOf(there.get(name)),
+                                String.valueOf(expected.getFirst().get(name))));
+    }
+
+    /** What is stored of it, by the names of columns, and of grants by their uids. */
+    private static Map<String, String> rows(CarryOver carryOver) {
+        var rows = new TreeMap<String, String>();
+        rows.put("period_start", carryOver.period().start().toString());
+        rows.put("period_end", String.valueOf(carryOver.period().end()));
+        rows.put("counted_from", carryOver.countedFrom().toString());
+        rows.put("rolled_over", micros(carryOver.rolledOver()));
+        rows.put("debt", micros(carryOver.debt()));
+        rows.put("written_off", micros(carryOver.writtenOff()));
+        carryOver.carried().forEach((uid, left) -> rows.put("grant_carried " + uid, micros(left)));
+        return rows;
+    }
+
+    private static String micros(GpuTime time) {
+        return Long.toString(time.microGpuSeconds());
+    }
+}

@@ -1,0 +1,102 @@
+package io.gpusharing.timekeeper.audit;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.timekeeper.allocation.HeldShare;
+import io.gpusharing.timekeeper.allocation.PodFacts;
+import io.gpusharing.timekeeper.cluster.ClusterView;
+import io.gpusharing.timekeeper.ledger.PodAllocation;
+import io.gpusharing.timekeeper.ledger.store.Estimates;
+import io.gpusharing.timekeeper.ledger.store.Estimates.Estimate;
+import io.gpusharing.timekeeper.ledger.store.Ledger;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
+
+/** Whether the ledger and the cluster agree now. */
+@RestController
+class ReconcileController {
+
+    private static final int MAX_ESTIMATES = 1_000;
+    private static final Duration EVENT_TAKES = Duration.ofSeconds(2);
+
+    private final ClusterView view;
+    private final RequestGrammars grammars;
+    private final Ledger ledger;
+    private final Estimates estimates;
+    private final Clock clock;
+
+    ReconcileController(
+            ClusterView view,
+            RequestGrammars grammars,
+            Ledger ledger,
+            Estimates estimates,
+            Clock clock) {
+        this.view = view;
+        this.grammars = grammars;
+        this.ledger = ledger;
+        this.estimates = estimates;
+        this.clock = clock;
+    }
+
+    /**
+     * What was found.
+     *
+     * @param sound whether cluster and ledger agree; estimates do not make it unsound
+     * @param estimated ends that nobody saw, latest first, a thousand at most
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    record Report(
+            Instant at,
+            boolean sound,
+            int podsInCluster,
+            int openIntervals,
+            @JsonUnwrapped Reconciliation differences,
+            List<Estimate> estimated) {}
+
+    /** Compares the pods that the API server shows with the open intervals of the ledger. */
+    @GetMapping("/api/v1/reconcile")
+    Report reconcile() {
+        if (!view.listed()) {
+            throw new ResponseStatusException(
+                    HttpStatus.SERVICE_UNAVAILABLE, "The API server has not listed the pods yet");
+        }
+        Report report = compare();
+        if (!report.sound()) {
+            // The latest events may still be on their way to the ledger; only what lasts is a
+            // difference.
+            LockSupport.parkNanos(EVENT_TAKES.toNanos());
+            report = compare();
+        }
+        return report;
+    }
+
+    /** Not while a claim may yet become the pod's: none of it can run before. */
+    private boolean isCharged(PodFacts pod) {
+        return pod.claimed().complete() && HeldShare.holdsAny(pod, grammars);
+    }
+
+    private Report compare() {
+        List<PodAllocation> open =
+                ledger.openAllocations().stream()
+                        .filter(allocation -> !allocation.isShared())
+                        .toList();
+        var pods = view.pods();
+        Instant now = clock.instant();
+        Reconciliation found = Reconciliation.of(pods, open, this::isCharged, now);
+        return new Report(
+                now,
+                found.sound(),
+                pods.size(),
+                open.size(),
+                found,
+                estimates.latest(MAX_ESTIMATES));
+    }
+}

@@ -1,0 +1,71 @@
+package io.gpusharing.timekeeper.audit.recount;
+
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one pod held, by the audit log.
+ *
+ * @param held parts of a GPU
+ * @param from when it was scheduled
+ * @param to when it ended; null while it has not
+ * @param unknown why it cannot be recounted; null if it can
+ */
+public record Bill(
+        String uid,
+        String namespace,
+        String name,
+        Held held,
+        Instant from,
+        @Nullable Instant to,
+        @Nullable String unknown) {
+
+    /** The same, had it ended then. */
+    Bill endingAt(@Nullable Instant end) {
+        return new Bill(uid, namespace, name, held, from, end, unknown);
+    }
+
+    /**
+     * Micro-GPU-seconds within [start, end).
+     *
+     * @param formula {@code Max}, {@code Mean}, {@code Compute} or {@code Memory}
+     * @param weight of the GPU model, in millionths; the site's choice, which no audit log shows
+     */
+    long amount(String formula, long weight, Instant start, Instant end) {
+        return Math.multiplyExact(rate(formula, weight), seconds(start, end));
+    }
+
+    /** How long it held that within [start, end). */
+    long seconds(Instant start, Instant end) {
+        Instant first = from.isAfter(start) ? from : start;
+        Instant last = to == null || to.isAfter(end) ? end : to;
+        return Math.max(0, Duration.between(first, last).toSeconds());
+    }
+
+    /** Share times weight, rounded down once. */
+    private long rate(String formula, long weight) {
+        BigDecimal share =
+                switch (formula) {
+                    case "Compute" -> held.compute();
+                    case "Memory" -> held.memory();
+                    case "Mean" -> held.compute().add(held.memory());
+                    default -> held.compute().max(held.memory());
+                };
+        BigDecimal one = formula.equals("Mean") ? held.of().add(held.of()) : held.of();
+        return share.multiply(BigDecimal.valueOf(weight))
+                .divideToIntegralValue(one)
+                .longValueExact();
+    }
+
+    /**
+     * Both parts of what a pod held, before anything is rounded.
+     *
+     * @param of so many are one GPU
+     */
+    record Held(BigDecimal compute, BigDecimal memory, BigDecimal of) {
+
+        static final Held NOTHING = new Held(BigDecimal.ZERO, BigDecimal.ZERO, BigDecimal.ONE);
+    }
+}

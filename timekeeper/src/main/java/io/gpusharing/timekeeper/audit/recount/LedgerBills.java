@@ -1,0 +1,120 @@
+package io.gpusharing.timekeeper.audit.recount;
+
+import io.gpusharing.timekeeper.audit.recount.Comparison.Charged;
+import io.gpusharing.timekeeper.audit.recount.Payers.Paid;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Repository;
+import org.springframework.transaction.annotation.Isolation;
+import org.springframework.transaction.annotation.Transactional;
+
+/** Holds the ledger against an audit log. */
+@Repository
+public class LedgerBills {
+
+    // Edges are whole seconds: a part of an entry is exact.
+    private static final String CHARGED =
+            """
+            with paid as (
+                select pod_uid, budget,
+                       sum(rate * extract(epoch from least(charged_to, :to::timestamptz)
+                           - greatest(charged_from, :from::timestamptz))) as amount,
+                       greatest(min(charged_from), :from::timestamptz) as since,
+                       least(max(charged_to), :to::timestamptz) as until
+                  from (select cluster, pod_uid, charged_from, charged_to, rate, budget from charge
+                        union all
+                        select cluster, pod_uid, charged_from, charged_to, rate, budget from correction
+                         where not by_hand) e
+                 where cluster = :cluster and charged_from < :to::timestamptz and charged_to > :from::timestamptz
+                 group by pod_uid, budget
+                union all
+                select pod_uid, budget,
+                       rate * extract(epoch from :to::timestamptz - greatest(posted_until, :from::timestamptz)),
+                       greatest(posted_until, :from::timestamptz), :to::timestamptz
+                  from pod_allocation
+                 where cluster = :cluster and held_until is null and posted_until < :to::timestamptz)
+            select s.pod_uid::text as uid, s.namespace, s.name, s.held_until, s.estimated, s.weight,
+                   s.use_since is not null as by_use,
+                   coalesce(sum(p.amount), 0)::bigint as amount,
+                   array_agg(coalesce(p.budget, s.budget)) as budgets,
+                   array_agg(extract(epoch from coalesce(p.since, s.held_from))::bigint) as since,
+                   array_agg(extract(epoch from coalesce(p.until, s.held_from))::bigint) as until
+              from pod_allocation s left join paid p on p.pod_uid = s.pod_uid
+             where s.cluster = :cluster and s.held_from < :to::timestamptz and not s.allocation
+             group by s.cluster, s.pod_uid
+            """;
+
+    private final JdbcClient jdbc;
+    private final String cluster;
+
+    LedgerBills(JdbcClient jdbc, ClusterProperties properties) {
+        this.jdbc = jdbc;
+        this.cluster = properties.id();
+    }
+
+    /** Since when this cluster is metered: nothing before is charged. */
+    public Instant meteringStart() {
+        return jdbc.sql("select metering_start from cluster where id = :cluster")
+                .param("cluster", cluster)
+                .query(OffsetDateTime.class)
+                .single()
+                .toInstant();
+    }
+
+    /**
+     * Compares every pod over [from, to), both whole seconds.
+     *
+     * @param from taken as the begin of metering if that is later
+     */
+    @Transactional(readOnly = true, isolation = Isolation.REPEATABLE_READ)
+    public Comparison against(AuditLog log, Instant from, Instant to) {
+        Instant start = meteringStart();
+        Instant begin = from.isBefore(start) ? start : from;
+        return Comparison.of(charged(begin, to), log, begin, to);
+    }
+
+    private Map<String, Charged> charged(Instant from, Instant to) {
+        var charged = new LinkedHashMap<String, Charged>();
+        jdbc.sql(CHARGED)
+                .param("cluster", cluster)
+                .param("from", from.toString())
+                .param("to", to.toString())
+                .query(row -> {
+                    OffsetDateTime until = row.getObject("held_until", OffsetDateTime.class);
+                    charged.put(
+                            row.getString("uid"),
+                            new Charged(
+                                    row.getString("namespace"),
+                                    row.getString("name"),
+                                    row.getLong("amount"),
+                                    paid(row),
+                                    row.getLong("weight"),
+                                    row.getBoolean("by_use"),
+                                    until == null ? null : until.toInstant(),
+                                    row.getBoolean("estimated")));
+                });
+        return charged;
+    }
+
+    /** Where nothing was charged in the span, that is a span without length. */
+    private static List<Paid> paid(ResultSet row) throws SQLException {
+        String[] budgets = (String[]) row.getArray("budgets").getArray();
+        Long[] since = (Long[]) row.getArray("since").getArray();
+        Long[] until = (Long[]) row.getArray("until").getArray();
+        return IntStream.range(0, budgets.length)
+                .mapToObj(i ->
+                        new Paid(
+                                budgets[i],
+                                Instant.ofEpochSecond(since[i]),
+                                Instant.ofEpochSecond(until[i])))
+                .toList();
+    }
+}

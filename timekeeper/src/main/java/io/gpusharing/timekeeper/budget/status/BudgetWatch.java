@@ -1,0 +1,62 @@
+package io.gpusharing.timekeeper.budget.status;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.timekeeper.budget.Budgets;
+import io.gpusharing.timekeeper.budget.ObjectWatch;
+import io.gpusharing.timekeeper.budget.account.Budget;
+import io.gpusharing.timekeeper.budget.account.GpuBudget;
+import io.gpusharing.timekeeper.budget.grant.GrantWatch;
+import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
+import java.util.Collection;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.springframework.stereotype.Component;
+
+/**
+ * Follows the {@code GpuBudget} objects. Nothing is posted before they are known, nor before the
+ * quotas that they may refer to and the grants that add to them: whoever closed a period without
+ * one would write down a debt that nobody has.
+ */
+@Component
+public final class BudgetWatch extends ObjectWatch<GpuBudget, Budget> {
+
+    private final Budgets budgets;
+
+    public BudgetWatch(
+            KubernetesClient client,
+            Budgets budgets,
+            LedgerWriter writer,
+            QuotaWatch quotas,
+            GrantWatch grants) {
+        super(
+                "gpubudgets",
+                client.resources(GpuBudget.class).runnableInformer(0),
+                writer,
+                quotas.known().runAfterBoth(grants.known(), () -> {}));
+        this.budgets = budgets;
+        known().thenRun(writer::begin);
+    }
+
+    @Override
+    protected Budget read(GpuBudget object) {
+        return Budget.of(object);
+    }
+
+    /** What we publish ourselves changes nothing. */
+    @Override
+    protected boolean same(Budget before, Budget after) {
+        return before.sameAs(after);
+    }
+
+    @Override
+    protected void take(Collection<Budget> all) {
+        budgets.known(all);
+    }
+
+    /** All namespaces that any budget names. */
+    Set<String> namedNamespaces() {
+        return all().stream()
+                .flatMap(budget -> budget.spec().namespaces().stream())
+                .collect(Collectors.toSet());
+    }
+}

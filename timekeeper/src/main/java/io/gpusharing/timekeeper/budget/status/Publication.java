@@ -1,0 +1,101 @@
+package io.gpusharing.timekeeper.budget.status;
+
+import io.gpusharing.budget.BudgetLine;
+import io.gpusharing.budget.Standing;
+import io.gpusharing.timekeeper.budget.BudgetProperties;
+import io.gpusharing.timekeeper.budget.account.BudgetState;
+import io.gpusharing.timekeeper.budget.notify.Alerts;
+import io.gpusharing.timekeeper.leader.LeaderTask;
+import java.time.Instant;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A status that was written.
+ *
+ * @param state from which it was computed
+ * @param alerts that it tells
+ * @param uncounted what it says of GPUs that nobody is charged for; empty if nothing
+ * @param at when it was written
+ */
+public record Publication(BudgetState state, Alerts alerts, String uncounted, Instant at) {
+
+    public static Publication of(BudgetState state, Instant now) {
+        return new Publication(state, Alerts.at(state, now), "", now);
+    }
+
+    /** The same, with something to say of GPUs that nobody is charged for. */
+    Publication saying(String ofUncounted) {
+        return new Publication(state, alerts, ofUncounted, at);
+    }
+
+    /**
+     * When the next one has to be written, as below.
+     *
+     * @param ofUncounted what is to be said of GPUs that nobody is charged for. It is the same for
+     *     all budgets and changes with the number of nodes, so no budget is written more often for
+     *     it than one that is used
+     */
+    @Nullable
+    public Instant successorDue(
+            BudgetState present, String ofUncounted, Instant now, BudgetProperties properties) {
+        Instant due = successorDue(present, now, properties);
+        boolean current = present.invalidSpec() != null || uncounted.equals(ofUncounted);
+        return current ? due : LeaderTask.sooner(due, at.plus(properties.statusRefresh()));
+    }
+
+    /**
+     * When the next one has to be written; null if this one stays good. An instant in the past
+     * means at once.
+     *
+     * @param present the budget as it is now
+     */
+    @Nullable
+    public Instant successorDue(BudgetState present, Instant now, BudgetProperties properties) {
+        boolean urgent =
+                state.generation() != present.generation()
+                        || !state.uid().equals(present.uid())
+                        || !state.period().equals(present.period())
+                        || !state.conflicts().equals(present.conflicts())
+                        || !Objects.equals(state.unmeasured(), present.unmeasured())
+                        || !state.withoutQuota().equals(present.withoutQuota())
+                        || !Objects.equals(state.invalidSpec(), present.invalidSpec())
+                        || !alerts.standing().equals(present.standing(now).word());
+        if (urgent) {
+            return now;
+        }
+        // Whether the end is near changes with the rate, and as often.
+        if (!alerts.equals(Alerts.at(present, now))) {
+            return at.plus(properties.statusInterval());
+        }
+        if (!state.at(present.asOf()).equals(present.at(state.asOf()))) {
+            return decidesAlike(present, now, properties)
+                    ? at.plus(properties.statusSpacing())
+                    : at.plus(properties.statusInterval());
+        }
+        Instant refresh = present.rate() > 0 ? at.plus(properties.statusRefresh()) : null;
+        return LeaderTask.sooner(Alerts.nextAfter(present, at), refresh);
+    }
+
+    /**
+     * Whether nobody decides otherwise by the line that was written than by the present one, for
+     * long enough to write it later: both give the same time, and neither ends soon.
+     */
+    boolean decidesAlike(BudgetState present, Instant now, BudgetProperties properties) {
+        Instant soon = now.plus(properties.statusSpacing().multipliedBy(3));
+        return state.generation() == present.generation()
+                && state.uid().equals(present.uid())
+                && state.period().equals(present.period())
+                && alerts.equals(Alerts.at(present, now))
+                && state.granted(now).equals(present.granted(now))
+                && !changesBy(state, now, soon)
+                && !changesBy(present, now, soon);
+    }
+
+    /** Whether it ends, or a credit or the period begins or ends, until an instant. */
+    private static boolean changesBy(BudgetState state, Instant now, Instant until) {
+        Instant end = state.standing(now) instanceof Standing.InBudget ? state.exhaustedAt() : null;
+        Instant step = state.line().map(BudgetLine::nextStep).orElse(null);
+        return (end != null && !end.isAfter(until)) || (step != null && !step.isAfter(until));
+    }
+}

@@ -1,0 +1,85 @@
+package io.gpusharing.timekeeper.budget.status;
+
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.ResourceQuota;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.budget.GpuBudgetSpec.Fixed;
+import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.timekeeper.budget.Budgets;
+import io.gpusharing.timekeeper.budget.ObjectWatch;
+import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
+import java.math.BigDecimal;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BinaryOperator;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+
+/**
+ * Follows the ResourceQuotas that limit vcuda. They are the reference of budgets with {@code share:
+ * {reference: FromQuota}}, so that nobody has to write the same amounts twice. Whoever posted
+ * before they are known would charge by whole GPUs what a quota decides.
+ */
+@Component
+public class QuotaWatch extends ObjectWatch<ResourceQuota, QuotaWatch.Reference> {
+
+    private static final String REQUESTS = "requests.";
+
+    /**
+     * A quota of 5E is a way to say that there is none. What a pod holds is compared with it as an
+     * exact fraction, whose terms must stay a {@code long} on a node of thousands of GPUs.
+     */
+    private static final BigDecimal MAX_AMOUNT = BigDecimal.valueOf(1_000_000_000_000L);
+
+    private final Budgets budgets;
+
+    public QuotaWatch(KubernetesClient client, Budgets budgets, LedgerWriter writer) {
+        super(
+                "resourcequotas",
+                client.resourceQuotas().inAnyNamespace().runnableInformer(0),
+                writer,
+                CompletableFuture.completedFuture(null));
+        this.budgets = budgets;
+    }
+
+    /** What counts as one GPU in a namespace. */
+    record Reference(String namespace, Fixed amounts) {}
+
+    /** Only a quota on both resources and without scopes tells what the namespace may hold. */
+    @Override
+    protected @Nullable Reference read(ResourceQuota quota) {
+        Map<String, Quantity> hard = quota.getSpec() == null ? null : quota.getSpec().getHard();
+        if (hard == null
+                || quota.getSpec().getScopeSelector() != null
+                || !quota.getSpec().getScopes().isEmpty()) {
+            return null;
+        }
+        long compute = amount(hard.get(REQUESTS + VcudaGrammar.CORE));
+        long memory = amount(hard.get(REQUESTS + VcudaGrammar.MEMORY));
+        return compute > 0 && memory > 0
+                ? new Reference(quota.getMetadata().getNamespace(), new Fixed(compute, memory))
+                : null;
+    }
+
+    private static long amount(@Nullable Quantity quantity) {
+        return quantity == null
+                ? 0
+                : quantity.getNumericalAmount().min(MAX_AMOUNT).max(BigDecimal.ZERO).longValue();
+    }
+
+    @Override
+    protected void take(Collection<Reference> all) {
+        // Of several in one namespace the smallest is the one that holds.
+        budgets.quotas(
+                all.stream()
+                        .collect(
+                                Collectors.toMap(
+                                        Reference::namespace,
+                                        Reference::amounts,
+                                        BinaryOperator.minBy(
+                                                Comparator.comparingLong(Fixed::compute)))));
+    }
+}

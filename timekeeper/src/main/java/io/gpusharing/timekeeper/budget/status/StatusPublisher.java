@@ -1,0 +1,244 @@
+package io.gpusharing.timekeeper.budget.status;
+
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.gpusharing.Names;
+import io.gpusharing.budget.GpuBudgetStatus;
+import io.gpusharing.timekeeper.budget.BudgetProperties;
+import io.gpusharing.timekeeper.budget.Budgets;
+import io.gpusharing.timekeeper.budget.DueBudgets;
+import io.gpusharing.timekeeper.budget.account.Budget;
+import io.gpusharing.timekeeper.budget.account.BudgetState;
+import io.gpusharing.timekeeper.budget.account.GpuBudget;
+import io.gpusharing.timekeeper.budget.notify.Alerts;
+import io.gpusharing.timekeeper.cluster.Uncounted;
+import io.gpusharing.timekeeper.cluster.UncountedWatch;
+import io.gpusharing.timekeeper.leader.LeaderTask;
+import io.gpusharing.timekeeper.leader.Leadership;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/**
+ * Writes {@code GpuBudget.status} by server-side apply, when a {@link Publication} says so: at once
+ * when the standing changes, within a second when the line would soon decide otherwise, and
+ * regularly while time is used, so that people see it grow. Only budgets that changed, or whose
+ * time has come, are looked at. What can wait is written at a pace that no API server notices, so
+ * that it costs the API server and those who watch budgets no more with thousands of them.
+ */
+@Component
+class StatusPublisher extends LeaderTask {
+
+    private static final Logger log = LoggerFactory.getLogger(StatusPublisher.class);
+
+    /** Writes a second of what can wait. */
+    private static final int MAX_PATIENT = 50;
+
+    private static final Duration RETRY = Duration.ofSeconds(1);
+
+    private final KubernetesClient client;
+    private final Budgets budgets;
+    private final BudgetWatch watch;
+    private final NamespaceWatch namespaces;
+    private final UncountedWatch uncounted;
+    private final BudgetProperties properties;
+    private final Map<String, Publication> published = new HashMap<>();
+    private final DueBudgets due;
+
+    /** How many that could have waited were written in this second. */
+    private int patient;
+
+    private Instant second = Instant.MIN;
+
+    /** What the published status says of the names in its list. */
+    private final Map<String, Optional<UnmatchedNamespaces>> publishedUnmatched = new HashMap<>();
+
+    /** Budgets whose status could not be written: told once. */
+    private final Set<String> failing = new HashSet<>();
+
+    StatusPublisher(
+            KubernetesClient client,
+            Budgets budgets,
+            BudgetWatch watch,
+            NamespaceWatch namespaces,
+            UncountedWatch uncounted,
+            BudgetProperties properties,
+            Leadership leadership,
+            Clock clock) {
+        super("status-publisher", leadership, clock);
+        this.client = client;
+        this.budgets = budgets;
+        this.watch = watch;
+        this.namespaces = namespaces;
+        this.uncounted = uncounted;
+        this.properties = properties;
+        this.due = new DueBudgets(budgets, this::trigger);
+        namespaces.listen(this::lookAtAll);
+        uncounted.listen(this::lookAtAll);
+    }
+
+    private void lookAtAll() {
+        due.lookAtAll();
+        trigger();
+    }
+
+    @Override
+    protected void takeOver() {
+        published.clear();
+        due.lookAtAll();
+    }
+
+    @Override
+    protected @Nullable Instant work(Instant now) {
+        if (!budgets.settled()) {
+            return null;
+        }
+        for (String name : oldestFirst(due.due(now))) {
+            if (!leads()) {
+                return now;
+            }
+            due.putOff(name, publish(name, now));
+        }
+        return due.next();
+    }
+
+    /** Writes the status if it has to be written; when to look again, null if never. */
+    private @Nullable Instant publish(String name, Instant now) {
+        BudgetState state = budgets.states().get(name);
+        if (state == null) {
+            published.remove(name);
+            publishedUnmatched.remove(name);
+            failing.remove(name);
+            return null;
+        }
+        Instant at = due(state, now);
+        if (at == null || at.isAfter(now)) {
+            return at;
+        }
+        if (canWait(state, now) && !takesTurn(now)) {
+            return second.plusSeconds(1);
+        }
+        return write(state, now) ? due(state, now) : now.plus(RETRY);
+    }
+
+    /** So that those who take turns all have theirs. */
+    private List<String> oldestFirst(List<String> names) {
+        return names.stream()
+                .sorted(
+                        Comparator.comparing(name -> {
+                            Publication last = published.get(name);
+                            return last == null ? Instant.MIN : last.at();
+                        }))
+                .toList();
+    }
+
+    private boolean canWait(BudgetState state, Instant now) {
+        Publication last = published.get(state.name());
+        return last != null && last.decidesAlike(state, now, properties);
+    }
+
+    private boolean takesTurn(Instant now) {
+        Instant present = now.truncatedTo(ChronoUnit.SECONDS);
+        if (!present.equals(second)) {
+            second = present;
+            patient = 0;
+        }
+        return patient++ < MAX_PATIENT;
+    }
+
+    private @Nullable Instant due(BudgetState state, Instant now) {
+        Publication last = published.get(state.name());
+        if (last == null || !unmatched(state).equals(publishedUnmatched.get(state.name()))) {
+            return now;
+        }
+        String of = uncounted.present().map(Uncounted::message).orElse(last.uncounted());
+        return last.successorDue(state, of, now, properties);
+    }
+
+    /**
+     * Those of a budget by default were there when we made it; what they used stays in its list.
+     */
+    private Optional<UnmatchedNamespaces> unmatched(BudgetState state) {
+        Budget present = watch.get(state.name());
+        return present == null || present.byDefault()
+                ? Optional.empty()
+                : namespaces.among(state.spec().namespaces());
+    }
+
+    private boolean write(BudgetState state, Instant now) {
+        Budget present = watch.get(state.name());
+        if (present == null) {
+            return true;
+        }
+        Optional<UnmatchedNamespaces> unmatched = unmatched(state);
+        GpuBudgetStatus status =
+                StatusDocument.of(
+                        state,
+                        asOf(state, now),
+                        Alerts.at(state, now),
+                        unmatched,
+                        uncounted.present(),
+                        present.published());
+        try {
+            apply(state.name(), status);
+            published.put(
+                    state.name(),
+                    Publication.of(state, now).saying(StatusDocument.uncounted(status)));
+            publishedUnmatched.put(state.name(), unmatched);
+            failing.remove(state.name());
+            return true;
+        } catch (KubernetesClientException e) {
+            if (failing.add(state.name())) {
+                log.atWarn()
+                        .addKeyValue("budget", state.name())
+                        .addKeyValue("code", e.getCode())
+                        .addKeyValue("problem", e.getMessage())
+                        .log("cannot write status, trying again");
+            }
+            return false;
+        }
+    }
+
+    /** A whole second, up to which nothing is rounded, or the very instant of exhaustion. */
+    private static Instant asOf(BudgetState state, Instant now) {
+        Instant second = now.truncatedTo(ChronoUnit.SECONDS);
+        Instant exhausted = state.exhaustedAt();
+        return exhausted != null && exhausted.isAfter(second) && !exhausted.isAfter(now)
+                ? exhausted
+                : second;
+    }
+
+    private void apply(String name, GpuBudgetStatus status) {
+        var object = new GenericKubernetesResource();
+        object.setApiVersion(GpuBudget.API_VERSION);
+        object.setKind(GpuBudget.KIND);
+        object.setMetadata(new ObjectMetaBuilder().withName(name).build());
+        object.setAdditionalProperty("status", status);
+        client.genericKubernetesResources(GpuBudget.API_VERSION, GpuBudget.KIND)
+                .withName(name)
+                .subresource("status")
+                .patch(
+                        new PatchContext.Builder()
+                                .withPatchType(PatchType.SERVER_SIDE_APPLY)
+                                .withFieldManager(Names.FIELD_MANAGER)
+                                .withForce(true)
+                                .build(),
+                        object);
+    }
+}

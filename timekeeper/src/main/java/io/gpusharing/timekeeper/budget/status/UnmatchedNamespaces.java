@@ -1,0 +1,42 @@
+package io.gpusharing.timekeeper.budget.status;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Names in a budget's list that bring it nothing.
+ *
+ * @param missing there is no namespace of that name
+ * @param excluded the webhook leaves the namespace's pods alone
+ */
+record UnmatchedNamespaces(List<String> missing, List<String> excluded) {
+
+    /** So many are told by name. */
+    private static final int MAX_NAMES = 10;
+
+    boolean none() {
+        return missing.isEmpty() && excluded.isEmpty();
+    }
+
+    /** A sentence for who wrote the list. */
+    String message() {
+        if (none()) {
+            return "All namespaces of the list are there";
+        }
+        var told = new ArrayList<String>();
+        if (!missing.isEmpty()) {
+            told.add("There is no namespace " + some(missing));
+        }
+        if (!excluded.isEmpty()) {
+            told.add("GPUSharing leaves alone the pods of " + some(excluded));
+        }
+        return String.join("; ", told);
+    }
+
+    private static String some(List<String> names) {
+        String first = String.join(", ", names.subList(0, Math.min(MAX_NAMES, names.size())));
+        return names.size() > MAX_NAMES
+                ? first + " and %d more".formatted(names.size() - MAX_NAMES)
+                : first;
+    }
+}

@@ -1,0 +1,10 @@
+/**
+ * {@code GpuBudget} objects: {@link BudgetWatch}, {@link QuotaWatch} and {@link NamespaceWatch}
+ * follow what budgets depend on, {@link DefaultBudgets} creates those of namespaces that no budget
+ * names, {@link StatusPublisher} writes their status, {@link BudgetMetrics} and {@link
+ * BudgetController} show it.
+ */
+@NullMarked
+package io.gpusharing.timekeeper.budget.status;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,175 @@
+package io.gpusharing.timekeeper.budget.store;
+
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.Period;
+import io.gpusharing.timekeeper.budget.account.Budget;
+import io.gpusharing.timekeeper.budget.account.CarryOver;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.Timestamps;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Repository;
+
+/** The periods that were opened, each with what it took over. */
+@Repository
+public class PeriodRepository {
+
+    private static final String PERIODS =
+            """
+            select *,
+                   array(select grant_uid from grant_carried
+                          where cluster = p.cluster and budget = p.budget and period_start = p.period_start
+                          order by grant_uid) as grants,
+                   array(select remaining from grant_carried
+                          where cluster = p.cluster and budget = p.budget and period_start = p.period_start
+                          order by grant_uid) as remaining
+              from budget_period p
+            """;
+
+    private final JdbcClient jdbc;
+    private final String cluster;
+
+    public PeriodRepository(JdbcClient jdbc, ClusterProperties properties) {
+        this.jdbc = jdbc;
+        this.cluster = properties.id();
+    }
+
+    /** The last period that was opened for a budget; its first one is opened now. */
+    public CarryOver latest(Budget budget) {
+        return find(budget.name())
+                .orElseGet(() -> {
+                    open(budget.name(), first(budget));
+                    return find(budget.name()).orElseThrow();
+                });
+    }
+
+    private static CarryOver first(Budget budget) {
+        return new CarryOver(
+                budget.firstPeriod(),
+                budget.countedFrom(),
+                GpuTime.ZERO,
+                GpuTime.ZERO,
+                GpuTime.ZERO,
+                Map.of(),
+                Instant.MAX);
+    }
+
+    /**
+     * Opens the next period; a second time changes nothing. It is one statement, so that no crash
+     * leaves a period in which grants are whole again that were used before.
+     */
+    public void open(String budget, CarryOver carryOver) {
+        List<Map.Entry<String, GpuTime>> carried = List.copyOf(carryOver.carried().entrySet());
+        jdbc.sql(
+                        """
+                        with opened as (
+                            insert into budget_period (cluster, budget, period_start, period_end, counted_from,
+                                rolled_over, debt, written_off)
+                            values (:cluster, :budget, :start::timestamptz, :end::timestamptz, :from::timestamptz,
+                                :rolled, :debt, :written)
+                            on conflict do nothing
+                            returning cluster, budget, period_start)
+                        insert into grant_carried (cluster, budget, period_start, grant_uid, remaining)
+                        select opened.*, carried.* from opened, unnest(:uids::text[], :remaining::bigint[]) as carried
+                        """)
+                .param("cluster", cluster)
+                .param("budget", budget)
+                .param("start", carryOver.period().start().toString())
+                .param("end", Timestamps.text(carryOver.period().end()))
+                .param("from", carryOver.countedFrom().toString())
+                .param("rolled", carryOver.rolledOver().microGpuSeconds())
+                .param("debt", carryOver.debt().microGpuSeconds())
+                .param("written", carryOver.writtenOff().microGpuSeconds())
+                .param("uids", carried.stream().map(Map.Entry::getKey).toArray(String[]::new))
+                .param(
+                        "remaining",
+                        carried.stream()
+                                .map(it -> it.getValue().microGpuSeconds())
+                                .toArray(Long[]::new))
+                .update();
+    }
+
+    private Optional<CarryOver> find(String budget) {
+        return jdbc.sql(
+                        PERIODS
+                                + """
+                                where cluster = :cluster and budget = :budget
+                                order by period_start desc limit 1
+                                """)
+                .param("cluster", cluster)
+                .param("budget", budget)
+                .query((row, number) -> carryOver(row))
+                .optional();
+    }
+
+    /**
+     * The periods that were opened up to an instant, from the one on that holds another, and the
+     * one after them, which says until when theirs could change; oldest first. If the first of all
+     * began later than {@code from}, it is that one.
+     */
+    public List<CarryOver> carryOvers(String budget, Instant from, Instant to) {
+        return jdbc.sql(
+                        PERIODS
+                                + """
+                                where cluster = :cluster and budget = :budget
+                                  and counted_from <= coalesce((
+                                      select min(counted_from) from budget_period
+                                      where cluster = :cluster and budget = :budget
+                                        and counted_from > :to::timestamptz), 'infinity')
+                                  and counted_from >= coalesce((
+                                      select max(counted_from) from budget_period
+                                      where cluster = :cluster and budget = :budget
+                                        and counted_from <= :from::timestamptz), '-infinity')
+                                order by period_start
+                                """)
+                .param("cluster", cluster)
+                .param("budget", budget)
+                .param("from", from.toString())
+                .param("to", to.toString())
+                .query((row, number) -> carryOver(row))
+                .list();
+    }
+
+    /** All periods of all budgets, oldest first. */
+    public Map<String, List<CarryOver>> all() {
+        var all = new TreeMap<String, List<CarryOver>>();
+        jdbc.sql(PERIODS + " where cluster = :cluster order by budget, period_start")
+                .param("cluster", cluster)
+                .query(row -> {
+                    all.computeIfAbsent(row.getString("budget"), name -> new ArrayList<>())
+                            .add(carryOver(row));
+                });
+        return all;
+    }
+
+    private static CarryOver carryOver(ResultSet row) throws SQLException {
+        return new CarryOver(
+                new Period(
+                        Timestamps.instant(row, "period_start"),
+                        Timestamps.instantOrNull(row, "period_end")),
+                Timestamps.instant(row, "counted_from"),
+                new GpuTime(row.getLong("rolled_over")),
+                new GpuTime(row.getLong("debt")),
+                new GpuTime(row.getLong("written_off")),
+                carried(row),
+                Timestamps.instant(row, "opened_at"));
+    }
+
+    private static Map<String, GpuTime> carried(ResultSet row) throws SQLException {
+        var carried = new HashMap<String, GpuTime>();
+        String[] grants = (String[]) row.getArray("grants").getArray();
+        Long[] remaining = (Long[]) row.getArray("remaining").getArray();
+        for (int i = 0; i < grants.length; i++) {
+            carried.put(grants[i], new GpuTime(remaining[i]));
+        }
+        return carried;
+    }
+}

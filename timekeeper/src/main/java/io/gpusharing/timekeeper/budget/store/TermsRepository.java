@@ -1,0 +1,139 @@
+package io.gpusharing.timekeeper.budget.store;
+
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.PeriodRule;
+import io.gpusharing.budget.PeriodRule.Unit;
+import io.gpusharing.budget.Terms;
+import io.gpusharing.timekeeper.budget.account.BudgetState;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.Timestamps;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Repository;
+
+/**
+ * The terms that each budget has had, and since when. A change applies to the whole period in which
+ * it is made, so the last terms seen in a period are the ones that count for it.
+ */
+@Repository
+public class TermsRepository {
+
+    private final JdbcClient jdbc;
+    private final Clock clock;
+    private final String cluster;
+    private final Set<Seen> known = new HashSet<>();
+
+    public TermsRepository(JdbcClient jdbc, ClusterProperties properties, Clock clock) {
+        this.jdbc = jdbc;
+        this.clock = clock;
+        this.cluster = properties.id();
+    }
+
+    private record Seen(String budget, String uid, long generation) {}
+
+    /**
+     * Terms as they were seen.
+     *
+     * @param writtenAt when that was written down, by the database's clock
+     * @param terms null for an unlimited budget
+     */
+    public record Version(
+            Instant seenAt,
+            Instant writtenAt,
+            long generation,
+            PeriodRule periods,
+            @Nullable Terms terms) {}
+
+    /** Writes down what is new; in the ledger writer's thread. */
+    public void note(Collection<BudgetState> states) {
+        for (BudgetState state : states) {
+            Seen seen = new Seen(state.name(), state.uid(), state.generation());
+            if (!known.contains(seen)) {
+                write(state);
+                known.add(seen);
+            }
+        }
+    }
+
+    private void write(BudgetState state) {
+        Terms terms = state.spec().terms().orElse(null);
+        var period = state.spec().period();
+        jdbc.sql(
+                        """
+                        insert into budget_terms (cluster, budget, seen_at, uid, generation, allowance, max_rollover,
+                            max_debt_percent, period_unit, period_zone, period_anchor)
+                        values (:cluster, :budget, :seen::timestamptz, :uid, :generation, :allowance, :rollover,
+                            :debt, :unit, :zone, :anchor)
+                        on conflict (cluster, budget, uid, generation) do nothing
+                        """)
+                .param("cluster", cluster)
+                .param("budget", state.name())
+                .param("seen", clock.instant().toString())
+                .param("uid", state.uid())
+                .param("generation", state.generation())
+                .param("allowance", terms == null ? null : terms.allowance().microGpuSeconds())
+                .param("rollover", terms == null ? 0 : terms.maxRollover().microGpuSeconds())
+                .param("debt", terms == null ? 0 : terms.maxDebtPercent())
+                .param("unit", period.unit().name())
+                .param("zone", period.timeZone())
+                .param("anchor", period.anchor())
+                .update();
+    }
+
+    /**
+     * All terms of a budget in the order in which they were written down: what a clock that ran
+     * ahead dated later than what came after it does not come last.
+     */
+    public List<Version> of(String budget) {
+        return jdbc.sql(
+                        """
+                        select * from budget_terms where cluster = :cluster and budget = :budget
+                        order by written_at, seen_at, generation
+                        """)
+                .param("cluster", cluster)
+                .param("budget", budget)
+                .query((row, number) -> version(row))
+                .list();
+    }
+
+    /** The last that were seen before an instant, of all in their order; null if none were. */
+    public static @Nullable Version lastBefore(List<Version> all, Instant instant) {
+        Version last = null;
+        for (Version version : all) {
+            last = version.seenAt().isBefore(instant) ? version : last;
+        }
+        return last;
+    }
+
+    private static Version version(ResultSet row) throws SQLException {
+        long allowance = row.getLong("allowance");
+        boolean unlimited = row.wasNull();
+        var periods =
+                new PeriodRule(
+                        Unit.valueOf(row.getString("period_unit")),
+                        ZoneId.of(row.getString("period_zone")),
+                        LocalDateTime.parse(row.getString("period_anchor")));
+        return new Version(
+                Timestamps.instant(row, "seen_at"),
+                Timestamps.instant(row, "written_at"),
+                row.getLong("generation"),
+                periods,
+                unlimited
+                        ? null
+                        : new Terms(
+                                periods,
+                                new GpuTime(allowance),
+                                new GpuTime(row.getLong("max_rollover")),
+                                row.getInt("max_debt_percent")));
+    }
+}

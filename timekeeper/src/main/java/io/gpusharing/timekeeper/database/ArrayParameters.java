@@ -1,0 +1,74 @@
+package io.gpusharing.timekeeper.database;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.support.SqlArrayValue;
+
+/** Turns a list of rows into one array per column, for {@code unnest}. */
+public final class ArrayParameters<T> {
+
+    private final List<T> rows;
+    private final List<Object> parameters = new ArrayList<>();
+
+    private ArrayParameters(List<T> rows) {
+        this.rows = rows;
+    }
+
+    public static <T> ArrayParameters<T> of(List<T> rows) {
+        return new ArrayParameters<>(rows);
+    }
+
+    public static SqlArrayValue uuids(Collection<UUID> values) {
+        return new SqlArrayValue("uuid", values.toArray());
+    }
+
+    static SqlArrayValue instants(Collection<Instant> values) {
+        return new SqlArrayValue("timestamptz", values.stream().map(Instant::toString).toArray());
+    }
+
+    /** A parameter that is the same for all rows. */
+    public ArrayParameters<T> constant(Object value) {
+        parameters.add(value);
+        return this;
+    }
+
+    public ArrayParameters<T> uuid(Function<T, UUID> column) {
+        return add("uuid", column);
+    }
+
+    public ArrayParameters<T> text(Function<T, @Nullable String> column) {
+        return add("text", column);
+    }
+
+    public ArrayParameters<T> number(ToLongFunction<T> column) {
+        return add("int8", column::applyAsLong);
+    }
+
+    public ArrayParameters<T> flag(Function<T, Boolean> column) {
+        return add("bool", column);
+    }
+
+    /** As text in UTC: the driver would write a timestamp in the JVM's own zone. */
+    public ArrayParameters<T> instant(Function<T, @Nullable Instant> column) {
+        return add("timestamptz", row -> Timestamps.text(column.apply(row)));
+    }
+
+    public List<Object> parameters() {
+        return parameters;
+    }
+
+    private ArrayParameters<T> add(String type, Function<T, ? extends @Nullable Object> column) {
+        Object[] values = new Object[rows.size()];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = column.apply(rows.get(i));
+        }
+        parameters.add(new SqlArrayValue(type, values));
+        return this;
+    }
+}

@@ -1,0 +1,161 @@
+package io.gpusharing.timekeeper.leader;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * A thread that works when it starts, when it is rung, and at the instants that it asked for. A
+ * failure is logged once and tried again after a second. Work that one replica does for all is done
+ * only while it leads.
+ */
+public abstract class LeaderTask implements SmartLifecycle {
+
+    private static final Logger log = LoggerFactory.getLogger(LeaderTask.class);
+    private static final Duration LONGEST_NAP = Duration.ofSeconds(30);
+
+    private final Leadership leadership;
+    private final Clock clock;
+    private final Semaphore wakeUp = new Semaphore(1);
+    private final OutageLog outageLog;
+    private final String name;
+    private volatile @Nullable Thread thread;
+    private boolean listening;
+    private long term;
+    private boolean working;
+
+    /**
+     * Work that each replica does for itself.
+     *
+     * @param name of the thread, a noun: {@code serving-certificate}
+     */
+    protected LeaderTask(String name, Clock clock) {
+        this(name, Leadership.alone(), clock);
+    }
+
+    /**
+     * Work that the leader does for all.
+     *
+     * @param name of the thread, a noun: {@code notifier}
+     */
+    protected LeaderTask(String name, Leadership leadership, Clock clock) {
+        this.leadership = leadership;
+        this.clock = clock;
+        this.outageLog = new OutageLog(log, name, clock);
+        this.name = name;
+    }
+
+    /**
+     * Does what is due.
+     *
+     * @return when to be called again, at the latest; null if not before it is rung
+     */
+    protected abstract @Nullable Instant work(Instant now);
+
+    /** Others have worked since we did: what we remember of our work is old. */
+    protected void takeOver() {}
+
+    /** Others work from now on: what we show of our work is over. */
+    protected void handOver() {}
+
+    /** Whether to go on: between any two steps that others can see. */
+    protected final boolean leads() {
+        return leadership.leads();
+    }
+
+    /** There is something to do. */
+    protected final void trigger() {
+        wakeUp.release();
+    }
+
+    /** The sooner of both, of which null is never. */
+    public static @Nullable Instant sooner(@Nullable Instant one, @Nullable Instant other) {
+        if (one == null || other == null) {
+            return one == null ? other : one;
+        }
+        return other.isBefore(one) ? other : one;
+    }
+
+    @Override
+    public void start() {
+        if (!listening) {
+            leadership.listen(this::trigger, this::trigger);
+            listening = true;
+        }
+        Thread fresh = Thread.ofVirtual().name(name).unstarted(this::run);
+        thread = fresh;
+        fresh.start();
+    }
+
+    @Override
+    public void stop() {
+        Thread present = thread;
+        thread = null;
+        if (present != null) {
+            present.interrupt();
+        }
+    }
+
+    @Override
+    public boolean isRunning() {
+        return thread != null;
+    }
+
+    private void run() {
+        Instant next = null;
+        try {
+            while (Thread.currentThread().equals(thread)) {
+                if (wakeUp.tryAcquire(nap(next).toMillis(), TimeUnit.MILLISECONDS)) {
+                    wakeUp.drainPermits();
+                }
+                next = workSafely();
+            }
+        } catch (InterruptedException e) {
+            log.debug("told to stop");
+        }
+    }
+
+    private Duration nap(@Nullable Instant next) {
+        if (next == null) {
+            return LONGEST_NAP;
+        }
+        // Rounded up, lest it wakes a moment too early and has nothing to do yet.
+        Duration wait = Duration.between(clock.instant(), next).plusMillis(1);
+        return wait.isNegative()
+                ? Duration.ZERO
+                : wait.compareTo(LONGEST_NAP) < 0 ? wait : LONGEST_NAP;
+    }
+
+    private @Nullable Instant workIfWeLead() {
+        if (!leads()) {
+            if (working) {
+                handOver();
+            }
+            working = false;
+            return null;
+        }
+        working = true;
+        if (leadership.term() != term) {
+            term = leadership.term();
+            takeOver();
+        }
+        return work(clock.instant());
+    }
+
+    private @Nullable Instant workSafely() {
+        try {
+            Instant next = workIfWeLead();
+            outageLog.over();
+            return next;
+        } catch (RuntimeException e) {
+            outageLog.failed(e);
+            return clock.instant().plusSeconds(1);
+        }
+    }
+}

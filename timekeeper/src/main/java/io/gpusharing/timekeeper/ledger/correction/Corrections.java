@@ -1,0 +1,220 @@
+package io.gpusharing.timekeeper.ledger.correction;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.Timestamps;
+import io.gpusharing.timekeeper.ledger.Entry;
+import io.gpusharing.timekeeper.ledger.store.Rows;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Repository;
+import org.springframework.transaction.annotation.Transactional;
+
+/**
+ * Corrections that people make, with their reasons. They are entries like all others: nothing that
+ * was charged is touched.
+ */
+@Repository
+public class Corrections {
+
+    private static final String COLUMNS =
+            "id, pod_uid, namespace, budget, charged_from, charged_to, rate, amount, reason, author, posted_at";
+
+    private final JdbcClient jdbc;
+    private final String cluster;
+
+    public Corrections(JdbcClient jdbc, ClusterProperties properties) {
+        this.jdbc = jdbc;
+        this.cluster = properties.id();
+    }
+
+    /**
+     * A correction as it stands in the ledger.
+     *
+     * @param pod null if it is not shown to who asks
+     * @param rate difference in micro-GPUs, negative where it gives back
+     * @param amount difference in micro-GPU-seconds
+     * @param author who made it; {@code timekeeper} where an end was told late
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Written(
+            UUID id,
+            @Nullable UUID pod,
+            String namespace,
+            String budget,
+            Instant from,
+            Instant to,
+            long rate,
+            long amount,
+            String amountMinutes,
+            String reason,
+            String author,
+            Instant postedAt) {
+
+        /** The same for who may not see which pod it is. */
+        public Written withoutPod() {
+            return new Written(
+                    id,
+                    null,
+                    namespace,
+                    budget,
+                    from,
+                    to,
+                    rate,
+                    amount,
+                    amountMinutes,
+                    reason,
+                    author,
+                    postedAt);
+        }
+    }
+
+    /**
+     * How many corrections a pod has. Each one raises it, so it tells whether somebody has seen the
+     * last.
+     */
+    public long version(UUID pod) {
+        return jdbc.sql(
+                        "select count(*) from correction where cluster = :cluster and pod_uid = :pod")
+                .param("cluster", cluster)
+                .param("pod", pod)
+                .query(Long.class)
+                .single();
+    }
+
+    /**
+     * Keeps everybody else from posting or correcting anything of a pod until the transaction ends.
+     *
+     * @return up to where its charges are posted; empty if it never held anything
+     */
+    public Optional<Instant> hold(UUID pod) {
+        return jdbc.sql(
+                        """
+                        select posted_until from pod_allocation where cluster = :cluster and pod_uid = :pod
+                        for update
+                        """)
+                .param("cluster", cluster)
+                .param("pod", pod)
+                .query((row, number) -> Timestamps.instant(row, "posted_until"))
+                .optional();
+    }
+
+    /** A budget's corrections, latest first. */
+    @Transactional(readOnly = true)
+    public List<Written> of(String budget, @Nullable UUID after, int size) {
+        return jdbc.sql(
+                        "select "
+                                + COLUMNS
+                                + """
+                                   from correction
+                                where cluster = :cluster and budget = :budget
+                                  and (:after::uuid is null or (posted_at, id) < (
+                                      select posted_at, id from correction where id = :after))
+                                order by posted_at desc, id desc limit :size
+                                """)
+                .param("cluster", cluster)
+                .param("budget", budget)
+                .param("after", after)
+                .param("size", size)
+                .query((row, number) -> written(row))
+                .list();
+    }
+
+    /**
+     * Carries an order out and updates the hourly sums. Whoever has drawn up an end of the pod
+     * meanwhile finds that there is more to take back than was read, and draws it up anew.
+     *
+     * @return what was written; empty if nothing differs, or nothing was charged there
+     */
+    @Transactional
+    public List<Written> write(CorrectionOrder order, String reason, String author) {
+        // A leader that fell asleep before this reads what the next one has taken back since.
+        hold(order.pod());
+        List<Entry> entries =
+                order.entries(
+                        entries("charge", order.pod(), order),
+                        entries("correction", order.pod(), order));
+        return entries.stream().map(entry -> write(entry, reason, author)).toList();
+    }
+
+    private Written write(Entry entry, String reason, String author) {
+        long amount = entry.amount().microGpuSeconds();
+        jdbc.sql(
+                        """
+                        insert into usage_hour (cluster, budget, namespace, hour, amount)
+                        values (:cluster, :budget, :namespace, :hour::timestamptz, :amount)
+                        on conflict (cluster, budget, hour, namespace)
+                        do update set amount = usage_hour.amount + excluded.amount
+                        """)
+                .param("cluster", cluster)
+                .param("budget", entry.budget())
+                .param("namespace", entry.namespace())
+                .param("hour", entry.hour().toString())
+                .param("amount", amount)
+                .update();
+        return jdbc.sql(
+                        """
+                        insert into correction (id, cluster, pod_uid, charged_from, charged_to, namespace, budget,
+                            rate, amount, reason, author, by_hand)
+                        values (:id, :cluster, :pod, :from::timestamptz, :to::timestamptz, :namespace, :budget,
+                            :rate, :amount, :reason, :author, true)
+                        returning
+                        """
+                                + COLUMNS)
+                .param("id", UUID.randomUUID())
+                .param("cluster", cluster)
+                .param("pod", entry.pod())
+                .param("from", entry.from().toString())
+                .param("to", entry.to().toString())
+                .param("namespace", entry.namespace())
+                .param("budget", entry.budget())
+                .param("rate", entry.rate())
+                .param("amount", amount)
+                .param("reason", reason)
+                .param("author", author)
+                .query((row, number) -> written(row))
+                .single();
+    }
+
+    private List<Entry> entries(String table, UUID pod, CorrectionOrder order) {
+        return jdbc.sql(
+                        """
+                        select pod_uid, namespace, budget, charged_from, charged_to, rate from %s
+                        where cluster = :cluster and pod_uid = :pod
+                          and charged_to > :from::timestamptz and charged_from < :to::timestamptz
+                          and charged_from >= :from::timestamptz - interval '1 hour'
+                        order by charged_from
+                        """
+                                .formatted(table))
+                .param("cluster", cluster)
+                .param("pod", pod)
+                .param("from", order.from().toString())
+                .param("to", order.to().toString())
+                .query(Rows::entry)
+                .list();
+    }
+
+    private static Written written(ResultSet row) throws SQLException {
+        GpuTime amount = new GpuTime(row.getLong("amount"));
+        return new Written(
+                row.getObject("id", UUID.class),
+                row.getObject("pod_uid", UUID.class),
+                row.getString("namespace"),
+                row.getString("budget"),
+                Timestamps.instant(row, "charged_from"),
+                Timestamps.instant(row, "charged_to"),
+                row.getLong("rate"),
+                amount.microGpuSeconds(),
+                amount.minutes(),
+                row.getString("reason"),
+                row.getString("author"),
+                Timestamps.instant(row, "posted_at"));
+    }
+}

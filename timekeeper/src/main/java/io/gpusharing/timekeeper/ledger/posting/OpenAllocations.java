@@ -1,0 +1,230 @@
+package io.gpusharing.timekeeper.ledger.posting;
+
+import io.gpusharing.timekeeper.ledger.Holders;
+import io.gpusharing.timekeeper.ledger.LedgerListener;
+import io.gpusharing.timekeeper.ledger.OutOfStepException;
+import io.gpusharing.timekeeper.ledger.PodAllocation;
+import io.gpusharing.timekeeper.ledger.Posting;
+import io.gpusharing.timekeeper.ledger.Posting.FeedPosition;
+import io.gpusharing.timekeeper.ledger.RateSource;
+import io.gpusharing.timekeeper.ledger.store.Ledger;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The open allocations in memory, exactly as the ledger's rows hold them. They change in one way
+ * only: a {@link PostingBuilder} is committed. Belongs to the ledger writer's thread.
+ */
+final class OpenAllocations {
+
+    private final Ledger ledger;
+    private final RateSource rates;
+    private final LedgerListener listener;
+    private final Map<UUID, PodAllocation> committed = new HashMap<>();
+    private final Map<String, Set<UUID>> openByBudget = new HashMap<>();
+    private final Map<String, Set<UUID>> openByNamespace = new HashMap<>();
+    private final Holders holders = new Holders();
+    private Ledger.@Nullable State state;
+    private Instant seen = Instant.MIN;
+    private @Nullable Instant swept;
+
+    OpenAllocations(Ledger ledger, RateSource rates, LedgerListener listener) {
+        this.ledger = ledger;
+        this.rates = rates;
+        this.listener = listener;
+    }
+
+    /** Reads the rows if memory is void. */
+    void restore(Instant now) {
+        if (state == null) {
+            load(ledger.open(now));
+        }
+    }
+
+    /** Reads the rows anew. */
+    void load(Ledger.State read) {
+        committed.clear();
+        openByBudget.clear();
+        openByNamespace.clear();
+        hold(ledger.openAllocations());
+        holders.clear();
+        holders.add(ledger.holders());
+        seen = read.seenUntil() == null ? read.meteringStart() : read.seenUntil();
+        swept = read.sweptUntil();
+        listener.restored(open());
+        state = read;
+    }
+
+    /** Memory may be wrong: it is read anew before it is used again. */
+    void forget() {
+        state = null;
+    }
+
+    /** Whether the rows were read when the cluster's state was this. */
+    boolean isOf(Ledger.State read) {
+        return read.equals(state);
+    }
+
+    /** When the API server last told anything. */
+    Instant seen() {
+        return seen;
+    }
+
+    /** When all pods were last looked through; null if they never were. */
+    @Nullable Instant swept() {
+        return swept;
+    }
+
+    @Nullable PodAllocation get(UUID uid) {
+        return committed.get(uid);
+    }
+
+    /** Those that have not ended. */
+    List<PodAllocation> open() {
+        return all().filter(PodAllocation::open).toList();
+    }
+
+    /** Those of these namespaces that have not ended. */
+    List<PodAllocation> openIn(Collection<String> namespaces) {
+        return open(openByNamespace, namespaces);
+    }
+
+    /** Those of these budgets that have not ended. */
+    List<PodAllocation> openOf(Collection<String> budgets) {
+        return open(openByBudget, budgets);
+    }
+
+    private List<PodAllocation> open(Map<String, Set<UUID>> index, Collection<String> keys) {
+        return keys.stream()
+                .flatMap(key -> index.getOrDefault(key, Set.of()).stream())
+                .map(uid -> Objects.requireNonNull(committed.get(uid)))
+                .toList();
+    }
+
+    private void put(PodAllocation allocation) {
+        unindex(committed.put(allocation.uid(), allocation));
+        if (allocation.open()) {
+            add(openByBudget, allocation.budget(), allocation.uid());
+            add(openByNamespace, allocation.namespace(), allocation.uid());
+        }
+    }
+
+    private void remove(UUID uid) {
+        unindex(committed.remove(uid));
+    }
+
+    private void unindex(@Nullable PodAllocation before) {
+        if (before != null && before.open()) {
+            remove(openByBudget, before.budget(), before.uid());
+            remove(openByNamespace, before.namespace(), before.uid());
+        }
+    }
+
+    private static void add(Map<String, Set<UUID>> index, String key, UUID uid) {
+        index.computeIfAbsent(key, it -> new HashSet<>()).add(uid);
+    }
+
+    private static void remove(Map<String, Set<UUID>> index, String key, UUID uid) {
+        index.computeIfPresent(
+                key,
+                (it, uids) -> {
+                    uids.remove(uid);
+                    return uids.isEmpty() ? null : uids;
+                });
+    }
+
+    /** Those that are in memory, also if they have ended. */
+    Stream<PodAllocation> all() {
+        return committed.values().stream();
+    }
+
+    /** Takes allocations into memory as their rows were read: ended ones whose end may change. */
+    void hold(Collection<PodAllocation> read) {
+        read.forEach(this::put);
+    }
+
+    /** Takes the allocations of these pods into memory, and who held allocations beside them. */
+    void remember(Collection<UUID> pods) {
+        List<PodAllocation> read = ledger.allocations(pods);
+        hold(read);
+        if (!read.isEmpty()) {
+            holders.add(ledger.holders(read.stream().map(PodAllocation::uid).toList()));
+        }
+    }
+
+    /** Takes what pods hold together into memory, with those who hold it or did. */
+    void rememberClaim(UUID claim) {
+        hold(ledger.allocations(List.of(claim)));
+        holders.add(ledger.holdersOf(claim));
+    }
+
+    /** Takes allocations out of memory; their rows stay. */
+    void release(Collection<UUID> uids) {
+        for (UUID pod : uids) {
+            holders.claims(pod)
+                    .filter(it -> !isOpen(it))
+                    .toList()
+                    .forEach(claim -> {
+                        holders.remove(claim);
+                        remove(claim);
+                    });
+        }
+        uids.forEach(this::remove);
+    }
+
+    private boolean isOpen(UUID uid) {
+        PodAllocation allocation = committed.get(uid);
+        return allocation != null && allocation.open();
+    }
+
+    /** A new builder that begins with what is committed. */
+    PostingBuilder builder() {
+        return new PostingBuilder(
+                committed::get, holders, rates, Objects.requireNonNull(state).meteringStart());
+    }
+
+    void commit(PostingBuilder builder) {
+        commit(builder, FeedPosition.NOTHING);
+    }
+
+    /**
+     * Writes what was built, or nothing at all.
+     *
+     * @param heard how far what the API server tells came with it
+     * @throws OutOfStepException if the rows are not what memory holds
+     */
+    void commit(PostingBuilder builder, FeedPosition heard) {
+        Posting posting = builder.posting(heard);
+        if (posting.isEmpty()) {
+            return;
+        }
+        ledger.post(posting);
+        posting.changes().forEach(change -> put(change.after()));
+        holders.add(posting.holders());
+        seen = heard.seen() == null ? seen : heard.seen();
+        swept = heard.swept() == null ? swept : heard.swept();
+        listener.posted(posting);
+    }
+
+    /**
+     * A builder that has grown large is committed as far as it has come, and another one begins.
+     * The feed's position is not moved: after a crash the same events come again, and change
+     * nothing.
+     */
+    PostingBuilder relieved(PostingBuilder builder) {
+        if (!builder.isLarge()) {
+            return builder;
+        }
+        commit(builder);
+        return builder();
+    }
+}

@@ -1,0 +1,130 @@
+package io.gpusharing.timekeeper.ledger.posting;
+
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.Quantity;
+import io.gpusharing.timekeeper.cluster.ClusterView;
+import io.gpusharing.timekeeper.ledger.Measurements.Measured;
+import io.gpusharing.timekeeper.ledger.Payer;
+import io.gpusharing.timekeeper.ledger.PodAllocation;
+import io.gpusharing.timekeeper.ledger.PodAllocation.Price;
+import io.gpusharing.timekeeper.ledger.RateSource;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.stream.Stream;
+
+/**
+ * Brings the open allocations to the terms that hold now, after budgets have changed: another
+ * budget may pay, or at another rate, or by measured use. Belongs to the ledger writer's thread.
+ */
+final class Repricing {
+
+    private final OpenAllocations allocations;
+    private final RateSource rates;
+    private final Settlement settlement;
+    private final ClusterView view;
+
+    Repricing(
+            OpenAllocations allocations,
+            RateSource rates,
+            Settlement settlement,
+            ClusterView view) {
+        this.allocations = allocations;
+        this.rates = rates;
+        this.settlement = settlement;
+        this.view = view;
+    }
+
+    /** Other terms for an open allocation, from an instant on. */
+    private record Change(UUID uid, Payer payer, Price price, Instant since) {}
+
+    /**
+     * Posts what the changed allocations cost on their old terms, and puts them on the new ones.
+     *
+     * @param open those to look at
+     * @param now up to when measured use is settled on the old terms, and from when on terms hold
+     *     that were changed while nobody ran
+     */
+    void reprice(Collection<PodAllocation> open, Instant now) {
+        List<Change> changes =
+                open.stream().flatMap(allocation -> change(allocation, now)).toList();
+        if (changes.isEmpty()) {
+            return;
+        }
+        PostingBuilder old = allocations.builder();
+        changes.forEach(it -> old.postUntil(committed(it), it.since()));
+        allocations.commit(old);
+        Map<UUID, Measured> measured =
+                settlement.measured(
+                        changes.stream()
+                                .filter(it ->
+                                        committed(it).byUse() || isByUse(it.payer(), committed(it)))
+                                .map(this::committed)
+                                .toList());
+        settlement.settle(
+                allocations,
+                changes.stream().map(this::committed).filter(PodAllocation::byUse).toList(),
+                measured,
+                now);
+        PostingBuilder builder = allocations.builder();
+        for (Change it : changes) {
+            PodAllocation allocation = committed(it);
+            builder.reprice(
+                    allocation,
+                    it.payer().budget(),
+                    it.price(),
+                    isByUse(it.payer(), allocation)
+                            ? Settlement.stretch(allocation, measured.get(it.uid()))
+                            : null);
+        }
+        allocations.commit(builder);
+    }
+
+    private Stream<Change> change(PodAllocation allocation, Instant now) {
+        Payer payer = rates.of(allocation.namespace());
+        NodeFacts node = view.node(allocation.node()).orElse(NodeFacts.UNKNOWN);
+        Price price = allocation.priced(payer.rule(), node);
+        boolean same =
+                payer.budget().equals(allocation.budget())
+                        && (costsTheSame(price, allocation) || tellsNothing(node, payer))
+                        && isByUse(payer, allocation) == allocation.byUse();
+        return same
+                ? Stream.empty()
+                : Stream.of(
+                        new Change(allocation.uid(), payer, price, since(allocation, payer, now)));
+    }
+
+    private static boolean costsTheSame(Price price, PodAllocation allocation) {
+        return price.share() == allocation.price().share() && price.rate() == allocation.rate();
+    }
+
+    /**
+     * What was changed while nobody ran holds from when it is seen; it would else reach back to
+     * where the allocation happens to be posted, and take time from who has paid for it.
+     */
+    private static Instant since(PodAllocation allocation, Payer payer, Instant now) {
+        boolean paid = !allocation.budget().equals(Payer.NOBODY);
+        return paid && payer.since().isBefore(allocation.postedUntil()) ? now : payer.since();
+    }
+
+    /**
+     * A node that is gone, or whose device plugin is just restarting, changes nothing. Whoever has
+     * run for long remembers what it told; who has just started must not forget it.
+     */
+    private static boolean tellsNothing(NodeFacts node, Payer payer) {
+        return payer.rule().reference() != null
+                && node.capacity().values().stream().allMatch(Quantity::isZero);
+    }
+
+    /** Nobody measures what several pods hold together. */
+    private static boolean isByUse(Payer payer, PodAllocation allocation) {
+        return payer.byUse() && !allocation.isShared();
+    }
+
+    private PodAllocation committed(Change change) {
+        return Objects.requireNonNull(allocations.get(change.uid()));
+    }
+}

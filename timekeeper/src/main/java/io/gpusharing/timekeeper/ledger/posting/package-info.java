@@ -1,0 +1,13 @@
+/**
+ * From events of pods to postings. {@link LedgerWriter} is the only thread that writes; {@link
+ * PostingRound} is one transaction of it.
+ *
+ * <p>In a round, {@link PodTracker} turns events of pods into the begin and end of an allocation,
+ * {@link DuePostings} posts what is due by the clock, {@link Repricing} follows changed budgets,
+ * and {@link Settlement} corrects by measured use. Each of them fills a {@link PostingBuilder},
+ * which charges, and {@link OpenAllocations} commits the posting.
+ */
+@NullMarked
+package io.gpusharing.timekeeper.ledger.posting;
+
+import org.jspecify.annotations.NullMarked;

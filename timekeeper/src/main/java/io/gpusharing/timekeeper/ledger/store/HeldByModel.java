@@ -1,0 +1,75 @@
+package io.gpusharing.timekeeper.ledger.store;
+
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MultiGauge;
+import io.micrometer.core.instrument.MultiGauge.Row;
+import io.micrometer.core.instrument.Tags;
+import java.util.ArrayList;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.stereotype.Component;
+
+/**
+ * How many GPUs of each model are held: of a pod, the larger of its two parts, whatever its budget
+ * charges for it.
+ */
+@Component
+public class HeldByModel {
+
+    private static final Logger log = LoggerFactory.getLogger(HeldByModel.class);
+
+    /** Models are labels of nodes; no site has more, and no mistake shall make more series. */
+    private static final int MAX_MODELS = 50;
+
+    private static final double MICROS = 1e6;
+
+    private final JdbcClient jdbc;
+    private final String cluster;
+    private final MultiGauge gauge;
+
+    public HeldByModel(JdbcClient jdbc, ClusterProperties cluster, MeterRegistry registry) {
+        this.jdbc = jdbc;
+        this.cluster = cluster.id();
+        this.gauge =
+                MultiGauge.builder("gpusharing.model.held")
+                        .baseUnit("gpus")
+                        .description(
+                                "GPUs of a model that pods hold; empty where a node does not tell it")
+                        .register(registry);
+    }
+
+    @Scheduled(initialDelayString = "PT15S", fixedDelayString = "PT15S")
+    public void refresh() {
+        try {
+            show();
+        } catch (DataAccessException e) {
+            log.atDebug().setCause(e).log("cannot count held GPUs now");
+        }
+    }
+
+    private void show() {
+        var rows = new ArrayList<Row<?>>();
+        jdbc.sql(
+                        """
+                        select case when place <= :most then model else 'others' end as model, sum(held) as held
+                        from (select coalesce(model, '') as model, sum(greatest(compute_part, memory_part)) as held,
+                                     row_number() over (order by sum(greatest(compute_part, memory_part)) desc,
+                                                                 model) as place
+                              from pod_allocation where cluster = :cluster and held_until is null group by model) models
+                        group by 1
+                        """)
+                .param("cluster", cluster)
+                .param("most", MAX_MODELS)
+                .query(row -> {
+                    rows.add(
+                            Row.of(
+                                    Tags.of("model", row.getString("model")),
+                                    row.getBigDecimal("held").doubleValue() / MICROS));
+                });
+        gauge.register(rows, true);
+    }
+}

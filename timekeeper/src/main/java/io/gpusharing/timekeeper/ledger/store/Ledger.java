@@ -1,0 +1,198 @@
+package io.gpusharing.timekeeper.ledger.store;
+
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.ArrayParameters;
+import io.gpusharing.timekeeper.database.Timestamps;
+import io.gpusharing.timekeeper.ledger.Entry;
+import io.gpusharing.timekeeper.ledger.Holders.Holder;
+import io.gpusharing.timekeeper.ledger.OutOfStepException;
+import io.gpusharing.timekeeper.ledger.PodAllocation;
+import io.gpusharing.timekeeper.ledger.Posting;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Repository;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** The ledger's tables. Every posting is one transaction; nothing that was charged is updated. */
+@Repository
+public class Ledger {
+
+    private final JdbcClient jdbc;
+    private final TransactionTemplate transaction;
+    private final PostingRows rows;
+    private final String cluster;
+
+    public Ledger(JdbcClient jdbc, TransactionTemplate transaction, ClusterProperties properties) {
+        this.jdbc = jdbc;
+        this.transaction = transaction;
+        this.cluster = properties.id();
+        this.rows = new PostingRows(jdbc, cluster);
+    }
+
+    /**
+     * What is known of the cluster itself.
+     *
+     * @param meteringStart nothing before is charged
+     * @param position how far the pods' feed came; null at the very first start
+     * @param seenUntil when the API server last told anything
+     * @param sweptUntil when all pods were last looked through; null if they never were
+     */
+    public record State(
+            Instant meteringStart,
+            @Nullable String position,
+            @Nullable Instant seenUntil,
+            @Nullable Instant sweptUntil) {}
+
+    /** Reads the state; at the very first start metering begins {@code now}. */
+    public State open(Instant now) {
+        jdbc.sql(
+                        """
+                        insert into cluster (id, metering_start) values (:id, :now::timestamptz)
+                        on conflict (id) do nothing
+                        """)
+                .param("id", cluster)
+                .param("now", now.toString())
+                .update();
+        return jdbc.sql(
+                        "select metering_start, pod_position, seen_until, swept_until from cluster where id = :id")
+                .param("id", cluster)
+                .query((row, number) ->
+                        new State(
+                                Timestamps.instant(row, "metering_start"),
+                                row.getString("pod_position"),
+                                Timestamps.instantOrNull(row, "seen_until"),
+                                Timestamps.instantOrNull(row, "swept_until")))
+                .single();
+    }
+
+    /** All allocations that have not ended. */
+    public List<PodAllocation> openAllocations() {
+        return jdbc.sql(
+                        "select * from pod_allocation where cluster = :cluster and held_until is null")
+                .param("cluster", cluster)
+                .query(Rows::allocation)
+                .list();
+    }
+
+    /** The allocations of these pods, as far as there are any. */
+    public List<PodAllocation> allocations(Collection<UUID> pods) {
+        return jdbc.sql("select * from pod_allocation where cluster = ? and pod_uid = any(?)")
+                .param(1, cluster)
+                .param(2, ArrayParameters.uuids(pods))
+                .query(Rows::allocation)
+                .list();
+    }
+
+    /** Of all allocations that have not ended, the pods that hold them or did. */
+    public List<Holder> holders() {
+        return jdbc.sql(
+                        """
+                        select h.allocation, h.pod_uid
+                        from pod_allocation s join claim_holder h on h.cluster = s.cluster and h.allocation = s.pod_uid
+                        where s.cluster = :cluster and s.held_until is null and s.allocation
+                        """)
+                .param("cluster", cluster)
+                .query(Rows::holder)
+                .list();
+    }
+
+    /** The same of all allocations that any of these pods held. */
+    public List<Holder> holders(Collection<UUID> pods) {
+        return jdbc.sql(
+                        """
+                        select allocation, pod_uid from claim_holder where cluster = ? and allocation in
+                            (select allocation from claim_holder where cluster = ? and pod_uid = any(?))
+                        """)
+                .param(1, cluster)
+                .param(2, cluster)
+                .param(3, ArrayParameters.uuids(pods))
+                .query(Rows::holder)
+                .list();
+    }
+
+    /** The pods that hold what was allocated to a claim, or did. */
+    public List<Holder> holdersOf(UUID claim) {
+        return jdbc.sql(
+                        """
+                        select allocation, pod_uid from claim_holder
+                        where cluster = :cluster and allocation = :claim
+                        """)
+                .param("cluster", cluster)
+                .param("claim", claim)
+                .query(Rows::holder)
+                .list();
+    }
+
+    /** Entries and corrections of a pod that reach beyond an instant, oldest first. */
+    public List<Entry> entriesBeyond(UUID pod, Instant instant) {
+        return jdbc.sql(
+                        """
+                        select pod_uid, namespace, budget, charged_from, charged_to, rate from charge
+                        where cluster = :cluster and pod_uid = :pod and charged_to > :at::timestamptz
+                        union all
+                        select pod_uid, namespace, budget, charged_from, charged_to, rate from correction
+                        where cluster = :cluster and pod_uid = :pod and charged_to > :at::timestamptz
+                        order by charged_from
+                        """)
+                .param("cluster", cluster)
+                .param("pod", pod)
+                .param("at", instant.toString())
+                .query(Rows::entry)
+                .list();
+    }
+
+    /** Allocations charged by measured use that ended after an instant. */
+    public List<PodAllocation> endedByUse(Instant after) {
+        return jdbc.sql(
+                        """
+                        select * from pod_allocation where cluster = :cluster and use_since is not null
+                          and held_until > :after::timestamptz
+                        """)
+                .param("cluster", cluster)
+                .param("after", after.toString())
+                .query(Rows::allocation)
+                .list();
+    }
+
+    /**
+     * What we ourselves have charged each of these pods since it is charged by measured use;
+     * corrections that people made stand beside that.
+     */
+    public Map<UUID, GpuTime> chargedByUse(Collection<UUID> pods) {
+        var charged = new HashMap<UUID, GpuTime>();
+        jdbc.sql(
+                        """
+                        select s.pod_uid, sum(e.amount)::bigint as amount from pod_allocation s join
+                          (select cluster, pod_uid, charged_from, amount from charge
+                           union all
+                           select cluster, pod_uid, charged_from, amount from correction where not by_hand) e
+                          using (cluster, pod_uid)
+                        where s.cluster = ? and s.pod_uid = any(?) and e.charged_from >= s.use_since
+                        group by s.pod_uid
+                        """)
+                .param(1, cluster)
+                .param(2, ArrayParameters.uuids(pods))
+                .query(row -> {
+                    charged.put(
+                            row.getObject("pod_uid", UUID.class),
+                            new GpuTime(row.getLong("amount")));
+                });
+        return charged;
+    }
+
+    /**
+     * Writes a posting, all of it or nothing.
+     *
+     * @throws OutOfStepException if the rows are not what the posting was drawn up from
+     */
+    public void post(Posting posting) {
+        transaction.executeWithoutResult(status -> rows.write(posting));
+    }
+}

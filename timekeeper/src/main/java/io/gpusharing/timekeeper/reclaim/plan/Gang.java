@@ -1,0 +1,29 @@
+package io.gpusharing.timekeeper.reclaim.plan;
+
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * Pods that go together or stay together.
+ *
+ * @param budget the budget of all of them
+ */
+record Gang(String key, BudgetAccount budget, List<GpuPod> pods) {
+
+    /** The most overdrawn budget first, in it the newest pods. */
+    static final Comparator<Gang> WHO_GOES_FIRST =
+            Comparator.comparing((Gang gang) -> gang.budget().overrun())
+                    .reversed()
+                    .thenComparing(gang -> gang.budget().name())
+                    .thenComparing(Gang::newest, Comparator.reverseOrder())
+                    .thenComparing(Gang::key);
+
+    private Instant newest() {
+        return pods.stream().map(GpuPod::since).max(Comparator.naturalOrder()).orElseThrow();
+    }
+
+    boolean standsOn(NodeView node) {
+        return pods.stream().anyMatch(pod -> pod.node().equals(node.name()));
+    }
+}

@@ -1,0 +1,78 @@
+package io.gpusharing.timekeeper.reclaim.plan;
+
+import static io.gpusharing.request.VcudaGrammar.CORE;
+import static io.gpusharing.request.VcudaGrammar.MEMORY;
+
+import io.fabric8.kubernetes.api.model.Container;
+import io.gpusharing.placement.Gpu;
+import io.gpusharing.placement.GpuAsk;
+import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.GpuLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which physical GPUs a pod holds, as tkestack's gpu-admission writes it at filtering and
+ * gpu-manager at start: annotation {@code tencent.com/predicate-gpu-idx-N} names the GPU indexes of
+ * the Nth container, joined by commas. Init containers have none.
+ */
+final class VcudaPlacement {
+
+    private static final String INDEX = "tencent.com/predicate-gpu-idx-";
+    private static final long CORES_PER_GPU = 100;
+
+    private VcudaPlacement() {}
+
+    /** All GPUs of a node, all alike as gpu-manager takes them to be; null if it has none. */
+    static @Nullable GpuLayout layout(Amounts allocatable) {
+        long gpus = allocatable.of(CORE).longValue() / CORES_PER_GPU;
+        if (gpus == 0) {
+            return null;
+        }
+        long memory = allocatable.of(MEMORY).longValue() / gpus;
+        return new GpuLayout(
+                LongStream.range(0, gpus)
+                        .mapToObj(index -> new Gpu(Long.toString(index), CORES_PER_GPU, memory))
+                        .toList());
+    }
+
+    /** What each container asks of physical GPUs. */
+    static List<GpuAsk> asks(List<Container> containers) {
+        return containers.stream().map(VcudaPlacement::ask).filter(ask -> ask.count() > 0).toList();
+    }
+
+    /** What the pod holds of which GPU; null if it does not tell of all its containers. */
+    static @Nullable List<GpuHold> holds(
+            List<Container> containers, Map<String, String> annotations) {
+        var holds = new ArrayList<GpuHold>();
+        for (int i = 0; i < containers.size(); i++) {
+            GpuAsk ask = ask(containers.get(i));
+            if (ask.count() == 0) {
+                continue;
+            }
+            String told = annotations.get(INDEX + i);
+            String[] gpus = told == null ? new String[0] : told.strip().split("\\s*,\\s*", -1);
+            if (gpus.length != ask.count()) {
+                return null;
+            }
+            for (String gpu : gpus) {
+                holds.add(new GpuHold(gpu, ask.cores(), ask.memory(), ask.whole()));
+            }
+        }
+        return holds;
+    }
+
+    private static GpuAsk ask(Container container) {
+        Amounts limits =
+                container.getResources() == null
+                        ? Amounts.NONE
+                        : PodAmounts.amounts(container.getResources().getLimits());
+        long cores = limits.of(CORE).longValue();
+        return cores >= CORES_PER_GPU
+                ? new GpuAsk((int) (cores / CORES_PER_GPU), CORES_PER_GPU, 0, true)
+                : new GpuAsk(cores > 0 ? 1 : 0, cores, limits.of(MEMORY).longValue(), false);
+    }
+}

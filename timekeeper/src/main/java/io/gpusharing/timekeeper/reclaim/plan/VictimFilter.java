@@ -1,0 +1,132 @@
+package io.gpusharing.timekeeper.reclaim.plan;
+
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.toList;
+
+import io.gpusharing.timekeeper.reclaim.plan.Decision.Candidate;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Who may be evicted for one waiter, and why the others may not. */
+final class VictimFilter {
+
+    private final ClusterSnapshot snapshot;
+    private final Rules rules;
+    private final String forBudget;
+
+    VictimFilter(ClusterSnapshot snapshot, Rules rules, Waiter waiter) {
+        this.snapshot = snapshot;
+        this.rules = rules;
+        this.forBudget = snapshot.budgetName(waiter.pod());
+    }
+
+    /** Every pod with a GPU that is not leaving yet, in the order of nodes and pods. */
+    List<Candidate> candidates() {
+        Map<String, List<GpuPod>> gangs = gangs();
+        return gpuPods().stream()
+                .map(gpuPod ->
+                        new Candidate(
+                                gpuPod.pod(),
+                                gpuPod.node(),
+                                name(snapshot.budgetOf(gpuPod.pod())),
+                                why(gpuPod, gangs)))
+                .toList();
+    }
+
+    private @Nullable String why(GpuPod gpuPod, Map<String, List<GpuPod>> gangs) {
+        String spared = spared(gpuPod, gangs);
+        return spared == null ? DisruptionGuard.keeping(gpuPod, snapshot).orElse(null) : spared;
+    }
+
+    /**
+     * Gangs that may be evicted as far as the rules go, in the order in which they would go. A
+     * PodDisruptionBudget may still keep them.
+     */
+    List<Gang> eligible() {
+        var eligible = new ArrayList<Gang>();
+        gangs().forEach((key, pods) -> {
+            BudgetAccount budget = snapshot.budgetOf(pods.getFirst().pod());
+            Instant since = since(pods);
+            if (budget != null && pods.stream().allMatch(it -> spared(it, since) == null)) {
+                eligible.add(new Gang(key, budget, pods));
+            }
+        });
+        eligible.sort(Gang.WHO_GOES_FIRST);
+        return eligible;
+    }
+
+    private List<GpuPod> gpuPods() {
+        return snapshot.gpuPods().stream().filter(it -> it.hasGpu() && !it.leaving()).toList();
+    }
+
+    private Map<String, List<GpuPod>> gangs() {
+        return gpuPods().stream().collect(groupingBy(GpuPod::gang, LinkedHashMap::new, toList()));
+    }
+
+    private @Nullable String spared(GpuPod gpuPod, Map<String, List<GpuPod>> gangs) {
+        List<GpuPod> members = gangs.getOrDefault(gpuPod.gang(), List.of(gpuPod));
+        Instant since = since(members);
+        String own = spared(gpuPod, since);
+        if (own != null) {
+            return own;
+        }
+        return members.stream()
+                .filter(member -> spared(member, since) != null)
+                .findFirst()
+                .map(member ->
+                        "goes only together with %s, which stays: %s"
+                                .formatted(member.pod(), spared(member, since)))
+                .orElse(null);
+    }
+
+    /** Since when a gang runs: a job that starts a new pod now and then is not young for ever. */
+    private static Instant since(List<GpuPod> gang) {
+        return gang.stream().map(GpuPod::since).min(Comparator.naturalOrder()).orElseThrow();
+    }
+
+    /**
+     * @param since since when its gang runs
+     */
+    private @Nullable String spared(GpuPod gpuPod, Instant since) {
+        if (gpuPod.exemption() != null) {
+            return gpuPod.exemption();
+        }
+        BudgetAccount budget = snapshot.budgetOf(gpuPod.pod());
+        if (budget == null) {
+            return "no budget limits it";
+        }
+        if (!budget.isOver()) {
+            return "its budget is " + budget.standing().word();
+        }
+        if (!budget.allowsEviction()) {
+            return "its budget says onExhausted: " + budget.onExhausted();
+        }
+        if (budget.paused()) {
+            return "reclaim is paused for its budget";
+        }
+        Instant mayGo = since.plus(budget.minimumRun());
+        if (snapshot.now().isBefore(mayGo)) {
+            return "its minimum run time ends at " + mayGo;
+        }
+        if (snapshot.past().stream().anyMatch(it -> wouldReturn(it, budget.name()))) {
+            return "room was made for its budget by evicting the waiter's, less than %s ago"
+                    .formatted(rules.noReturn());
+        }
+        return null;
+    }
+
+    private boolean wouldReturn(PastEviction earlier, String victimBudget) {
+        return earlier.waiterBudget().equals(victimBudget)
+                && earlier.victimBudget().equals(forBudget)
+                && earlier.at().plus(rules.noReturn()).isAfter(snapshot.now());
+    }
+
+    private static @Nullable String name(@Nullable BudgetAccount budget) {
+        return budget == null ? null : budget.name();
+    }
+}

@@ -1,0 +1,186 @@
+package io.gpusharing.timekeeper.statement;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.timekeeper.budget.Balances;
+import io.gpusharing.timekeeper.budget.Balances.Stretch;
+import io.gpusharing.timekeeper.budget.Budgets;
+import io.gpusharing.timekeeper.budget.account.AccountStatement;
+import io.gpusharing.timekeeper.budget.account.AccountStatement.BalanceChange;
+import io.gpusharing.timekeeper.budget.account.BudgetState;
+import io.gpusharing.timekeeper.reclaim.EvictionRepository;
+import io.gpusharing.timekeeper.reclaim.EvictionRepository.Receipt;
+import io.gpusharing.timekeeper.statement.StatementRepository.PodUse;
+import io.gpusharing.timekeeper.web.Callers;
+import io.gpusharing.timekeeper.web.Callers.Caller;
+import io.gpusharing.timekeeper.web.Page;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
+import org.springframework.security.core.Authentication;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
+
+/** Why: the arithmetic behind a standing, and the receipts of evictions. */
+@RestController
+class ExplanationController {
+
+    private static final int LARGEST = 10;
+
+    private final Budgets budgets;
+    private final Balances balances;
+    private final StatementRepository book;
+    private final EvictionRepository evictions;
+    private final Callers callers;
+    private final Clock clock;
+
+    ExplanationController(
+            Budgets budgets,
+            Balances balances,
+            StatementRepository book,
+            EvictionRepository evictions,
+            Callers callers,
+            Clock clock) {
+        this.budgets = budgets;
+        this.balances = balances;
+        this.book = book;
+        this.evictions = evictions;
+        this.callers = callers;
+        this.clock = clock;
+    }
+
+    /**
+     * How a budget came to stand as it does: before + changes - used = remaining. Amounts are
+     * micro-GPU-seconds.
+     *
+     * @param because the same as a sentence
+     * @param before what the last period left or owed; absent if the budget is unlimited
+     * @param namespaces used by namespace
+     * @param largest the pods that used most; without uids and names where who asks may not get
+     *     pods
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    record Explanation(
+            String budget,
+            Instant asOf,
+            Instant periodStart,
+            String standing,
+            String because,
+            @Nullable Instant exhaustedAt,
+            @Nullable Long before,
+            @Nullable List<BalanceChange> changes,
+            long used,
+            @Nullable Long remaining,
+            TreeMap<String, Long> namespaces,
+            List<PodUse> largest) {}
+
+    /** Why a budget is over its time, or is not: which charges, grants and debts made it so. */
+    @GetMapping("/api/v1/budgets/{budget}/explain")
+    Explanation budget(@PathVariable String budget, Authentication who) {
+        BudgetState state = budgets.existing(budget);
+        Instant now = clock.instant().truncatedTo(ChronoUnit.SECONDS);
+        Instant start = state.period().start();
+        Stretch stretch =
+                balances.stretch(budget, start, now)
+                        .orElseThrow(() ->
+                                new ResponseStatusException(
+                                        HttpStatus.NOT_FOUND,
+                                        "Budget " + budget + " has not been counted yet"));
+        AccountStatement statement = stretch.statement();
+        List<PodUse> largest = book.largest(budget, start, now, LARGEST);
+        Set<String> shown =
+                callers.podsShown(Caller.of(who), largest.stream().map(PodUse::namespace).toList());
+        Instant asOf = now.isBefore(state.asOf()) ? state.asOf() : now;
+        return new Explanation(
+                budget,
+                now,
+                start,
+                state.standing(asOf).word(),
+                because(statement, stretch.total(), start),
+                state.exhaustedAt(),
+                statement == null ? null : statement.opening().microGpuSeconds(),
+                statement == null ? null : statement.changes(),
+                stretch.total().microGpuSeconds(),
+                statement == null ? null : statement.closing().microGpuSeconds(),
+                stretch.byNamespace(),
+                largest.stream()
+                        .map(pod -> shown.contains(pod.namespace()) ? pod : pod.withoutPod())
+                        .toList());
+    }
+
+    /**
+     * Evictions that made room for a pod in budget, latest first. A receipt names victim and
+     * waiter; who else was considered has a name where who asks may get pods.
+     *
+     * @param namespace only of pods of this namespace
+     * @param pod only of the pod with this uid, as victim or as waiter
+     * @param after where the page before ended, from its header {@code Link}
+     */
+    @GetMapping("/api/v1/evictions")
+    ResponseEntity<List<Receipt>> evictions(
+            @RequestParam(required = false) @Nullable String namespace,
+            @RequestParam(required = false) @Nullable UUID pod,
+            @RequestParam(defaultValue = "100") int limit,
+            @RequestParam(required = false) @Nullable String after,
+            Authentication who) {
+        if (after != null && !EvictionRepository.isCursor(after)) {
+            throw Cursor.unreadable(after);
+        }
+        Caller caller = Caller.of(who);
+        return Page.of(
+                evictions.receipts(namespace, pod, after, Page.size(limit)).stream()
+                        .map(receipt ->
+                                receipt.shownIn(there -> callers.mayReadPods(caller, there)))
+                        .toList(),
+                limit,
+                Receipt::cursor);
+    }
+
+    private static String because(
+            @Nullable AccountStatement statement, GpuTime used, Instant start) {
+        if (statement == null) {
+            return "It is unlimited; %s GPU-minutes were used since %s"
+                    .formatted(used.minutes(), start);
+        }
+        Map<AccountStatement.Kind, GpuTime> sums =
+                statement.changes().stream()
+                        .collect(
+                                Collectors.toMap(
+                                        BalanceChange::kind,
+                                        credit -> new GpuTime(credit.amount()),
+                                        GpuTime::plus,
+                                        TreeMap::new));
+        var terms = new StringBuilder(statement.opening().minutes() + " before " + start);
+        sums.forEach((kind, sum) ->
+                terms.append(sum.microGpuSeconds() < 0 ? " - " : " + ")
+                        .append(new GpuTime(Math.abs(sum.microGpuSeconds())).minutes())
+                        .append(' ')
+                        .append(word(kind)));
+        return "%s - %s used = %s GPU-minutes left"
+                .formatted(terms, used.minutes(), statement.closing().minutes());
+    }
+
+    private static String word(AccountStatement.Kind kind) {
+        return switch (kind) {
+            case Allowance -> "allowance";
+            case Rollover -> "rolled over";
+            case Grant -> "granted";
+            case Expired -> "expired";
+            case Revoked -> "revoked";
+            case WrittenOff -> "written off";
+            case LateUsage -> "told late";
+        };
+    }
+}

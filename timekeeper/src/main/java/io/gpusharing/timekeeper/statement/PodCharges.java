@@ -1,0 +1,116 @@
+package io.gpusharing.timekeeper.statement;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.ledger.PodAllocation;
+import io.gpusharing.timekeeper.ledger.store.Rows;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Repository;
+
+/** What each pod was charged, for readers. */
+@Repository
+public class PodCharges {
+
+    private static final String SELECT =
+            """
+            select s.*, coalesce((select sum(c.amount) from pod_charge c
+                where c.cluster = s.cluster and c.pod_uid = s.pod_uid), 0)::bigint as posted
+            from pod_allocation s where s.cluster = :cluster
+            """;
+
+    private final JdbcClient jdbc;
+    private final String cluster;
+
+    public PodCharges(JdbcClient jdbc, ClusterProperties properties) {
+        this.jdbc = jdbc;
+        this.cluster = properties.id();
+    }
+
+    /**
+     * A pod's charge. Amounts are micro-GPU-seconds, rates and parts micro-GPUs.
+     *
+     * @param beginEstimated whether {@code from} is told by no clock that can be right
+     * @param until end of its allocation; absent while it holds its share
+     * @param endBound an estimated end lies between {@code until} and this
+     * @param charged until now, or its end
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record PodCharge(
+            UUID uid,
+            String namespace,
+            String name,
+            String node,
+            String budget,
+            long rate,
+            long computePart,
+            long memoryPart,
+            boolean shareKnown,
+            Instant from,
+            boolean beginEstimated,
+            @Nullable Instant until,
+            boolean estimated,
+            @Nullable Instant endBound,
+            long charged,
+            String chargedMinutes) {}
+
+    /** One pod as of an instant. */
+    public Optional<PodCharge> of(UUID uid, Instant now) {
+        return jdbc.sql(SELECT + " and s.pod_uid = :uid")
+                .param("cluster", cluster)
+                .param("uid", uid)
+                .query((row, number) -> charge(row, now))
+                .optional();
+    }
+
+    /** Pods in the order of their uids, after a uid. */
+    public List<PodCharge> page(
+            @Nullable String namespace, @Nullable UUID after, int size, Instant now) {
+        return jdbc.sql(
+                        SELECT
+                                + """
+                                   and (:namespace::text is null or s.namespace = :namespace)
+                                   and (:after::uuid is null or s.pod_uid > :after)
+                                order by s.pod_uid limit :size
+                                """)
+                .param("cluster", cluster)
+                .param("namespace", namespace)
+                .param("after", after)
+                .param("size", size)
+                .query((row, number) -> charge(row, now))
+                .list();
+    }
+
+    private static PodCharge charge(ResultSet row, Instant now) throws SQLException {
+        PodAllocation allocation = Rows.allocation(row, 0);
+        GpuTime charged = new GpuTime(row.getLong("posted"));
+        if (allocation.open() && allocation.postedUntil().isBefore(now)) {
+            charged =
+                    charged.plus(GpuTime.accrued(allocation.rate(), allocation.postedUntil(), now));
+        }
+        return new PodCharge(
+                allocation.uid(),
+                allocation.namespace(),
+                allocation.name(),
+                allocation.node(),
+                allocation.budget(),
+                allocation.rate(),
+                allocation.share().compute(),
+                allocation.share().memory(),
+                allocation.shareKnown(),
+                allocation.from(),
+                allocation.beginEstimated(),
+                allocation.until(),
+                allocation.estimated(),
+                allocation.endBound(),
+                charged.microGpuSeconds(),
+                charged.minutes());
+    }
+}

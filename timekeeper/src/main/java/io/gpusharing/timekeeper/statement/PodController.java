@@ -1,0 +1,80 @@
+package io.gpusharing.timekeeper.statement;
+
+import io.gpusharing.timekeeper.ledger.correction.CorrectionController;
+import io.gpusharing.timekeeper.ledger.correction.Corrections;
+import io.gpusharing.timekeeper.statement.PodCharges.PodCharge;
+import io.gpusharing.timekeeper.web.Callers;
+import io.gpusharing.timekeeper.web.Callers.Caller;
+import io.gpusharing.timekeeper.web.Page;
+import java.time.Clock;
+import java.util.List;
+import java.util.UUID;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
+import org.springframework.security.core.Authentication;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
+
+/** What pods were charged. */
+@RestController
+@RequestMapping("/api/v1/pods")
+public class PodController {
+
+    private static final Pattern DNS_LABEL = Pattern.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?");
+
+    private final PodCharges charges;
+    private final Corrections corrections;
+    private final Callers callers;
+    private final Clock clock;
+
+    PodController(PodCharges charges, Corrections corrections, Callers callers, Clock clock) {
+        this.charges = charges;
+        this.corrections = corrections;
+        this.callers = callers;
+        this.clock = clock;
+    }
+
+    /**
+     * Pods with what they were charged until now, by uid.
+     *
+     * @param namespace only of this namespace
+     * @param after uid of the last pod of the page before
+     */
+    @GetMapping
+    ResponseEntity<List<PodCharge>> all(
+            @RequestParam(required = false) @Nullable String namespace,
+            @RequestParam(defaultValue = "1000") int limit,
+            @RequestParam(required = false) @Nullable UUID after) {
+        if (namespace != null && !DNS_LABEL.matcher(namespace).matches()) {
+            throw new ResponseStatusException(
+                    HttpStatus.BAD_REQUEST, "namespace is no name of a namespace");
+        }
+        return Page.of(
+                charges.page(namespace, after, Page.size(limit), clock.instant()),
+                limit,
+                pod -> pod.uid().toString());
+    }
+
+    /** One pod. Its {@code ETag} changes with each correction; a correction may ask for it. */
+    @GetMapping("/{uid}")
+    ResponseEntity<PodCharge> one(@PathVariable UUID uid, Authentication caller) {
+        Caller who = Caller.of(caller);
+        String tag = CorrectionController.tag(corrections.version(uid));
+        PodCharge charge =
+                charges.of(uid, clock.instant())
+                        .orElseThrow(() ->
+                                new ResponseStatusException(
+                                        HttpStatus.NOT_FOUND, "No pod " + uid + " held a GPU"));
+        if (!callers.mayReadPods(who, charge.namespace())) {
+            throw new ResponseStatusException(
+                    HttpStatus.FORBIDDEN, "This needs the right to get pods in its namespace");
+        }
+        return ResponseEntity.ok().eTag(tag).body(charge);
+    }
+}

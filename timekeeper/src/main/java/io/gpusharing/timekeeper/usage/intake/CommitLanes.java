@@ -1,0 +1,39 @@
+package io.gpusharing.timekeeper.usage.intake;
+
+import io.gpusharing.timekeeper.usage.reporter.Reporter;
+import java.util.List;
+
+/**
+ * Several transactions under way at a time, so that one is drawn up while another waits for its
+ * disk. What is told of one node is never in two of them: whether a pod can have used what is told
+ * is judged by all that was told before.
+ */
+final class CommitLanes implements Commits, AutoCloseable {
+
+    private final List<GroupCommit> lanes;
+
+    CommitLanes(List<GroupCommit> lanes) {
+        this.lanes = List.copyOf(lanes);
+    }
+
+    @Override
+    public Outcome submit(Delivery delivery) {
+        return lanes.get(Math.floorMod(place(delivery.reporter()).hashCode(), lanes.size()))
+                .submit(delivery);
+    }
+
+    /** Older clusters do not name a sidecar's node in its token; then its pod stands for itself. */
+    private static Object place(Reporter reporter) {
+        String node = reporter.node();
+        return node == null ? reporter.pod() : node;
+    }
+
+    int waiting() {
+        return lanes.stream().mapToInt(GroupCommit::waiting).sum();
+    }
+
+    @Override
+    public void close() {
+        lanes.forEach(GroupCommit::close);
+    }
+}

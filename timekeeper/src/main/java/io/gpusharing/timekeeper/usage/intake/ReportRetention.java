@@ -1,0 +1,29 @@
+package io.gpusharing.timekeeper.usage.intake;
+
+import io.gpusharing.timekeeper.leader.LeaderTask;
+import io.gpusharing.timekeeper.leader.Leadership;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+
+/** Forgets reports that are too old to come again, once a minute. Their counters stay. */
+final class ReportRetention extends LeaderTask {
+
+    private static final Duration EVERY = Duration.ofMinutes(1);
+
+    private final UsageReportRepository reports;
+    private final Duration remember;
+
+    ReportRetention(
+            UsageReportRepository reports, Duration remember, Leadership leadership, Clock clock) {
+        super("report-retention", leadership, clock);
+        this.reports = reports;
+        this.remember = remember;
+    }
+
+    @Override
+    protected Instant work(Instant now) {
+        reports.forgetReportsBefore(now.minus(remember));
+        return now.plus(EVERY);
+    }
+}

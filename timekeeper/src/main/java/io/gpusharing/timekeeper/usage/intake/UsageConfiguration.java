@@ -1,0 +1,89 @@
+package io.gpusharing.timekeeper.usage.intake;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.cluster.Events;
+import io.gpusharing.timekeeper.leader.Leadership;
+import io.gpusharing.timekeeper.usage.UsageProperties;
+import io.gpusharing.timekeeper.usage.reporter.ClusterKeys;
+import io.gpusharing.timekeeper.usage.reporter.ReporterTokens;
+import io.gpusharing.timekeeper.usage.reporter.TokenReviews;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Clock;
+import java.util.stream.Stream;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+@Configuration(proxyBeanMethods = false)
+class UsageConfiguration {
+
+    /** As many as PostgreSQL and we have processors together in the smallest installation. */
+    private static final int LANES = 2;
+
+    @Bean
+    ReportAuthorizer doorkeeper(ClusterProperties cluster) {
+        return new ReportAuthorizer(cluster.namespace() + "/gpusharing-node-agent");
+    }
+
+    @Bean
+    ReporterTokens reporterTokens(KubernetesClient client, Clock clock) {
+        return new ReporterTokens(new ClusterKeys(client::raw), new TokenReviews(client), clock);
+    }
+
+    @Bean
+    UsageReportRepository reportRepository(
+            ClusterProperties cluster,
+            JdbcTemplate jdbc,
+            PlatformTransactionManager transactions,
+            UsageProperties properties) {
+        return new UsageReportRepository(
+                cluster.id(), jdbc, new TransactionTemplate(transactions), properties);
+    }
+
+    @Bean
+    CommitLanes usageCommits(
+            UsageReportRepository reports, UsageProperties properties, MeterRegistry registry) {
+        CommitLanes commits =
+                new CommitLanes(
+                        Stream.generate(() ->
+                                        new GroupCommit(
+                                                reports::post,
+                                                properties.maxBatch(),
+                                                properties.maxWaiting(),
+                                                properties.patience()))
+                                .limit(LANES)
+                                .toList());
+        Gauge.builder("gpusharing.usage.waiting", commits, CommitLanes::waiting)
+                .description("Usage reports that wait for their transaction")
+                .register(registry);
+        return commits;
+    }
+
+    @Bean
+    UnrequestedGpuUse unrequestedUse(KubernetesClient client) {
+        return new UnrequestedGpuUse(client, Thread::startVirtualThread);
+    }
+
+    @Bean
+    RefusalNotices refusalNotices(KubernetesClient client) {
+        return new RefusalNotices(new Events(client), Thread::startVirtualThread);
+    }
+
+    @Bean
+    ReportRetention reportRetention(
+            UsageReportRepository reports,
+            UsageProperties properties,
+            Leadership leadership,
+            Clock clock) {
+        return new ReportRetention(reports, properties.remember(), leadership, clock);
+    }
+
+    @Bean
+    UsageMetrics usageMetrics(MeterRegistry registry) {
+        return new UsageMetrics(registry);
+    }
+}

@@ -1,0 +1,193 @@
+package io.gpusharing.timekeeper.usage.reporter;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.nimbusds.jose.JWSAlgorithm;
+import com.nimbusds.jose.KeySourceException;
+import com.nimbusds.jose.jwk.source.JWKSource;
+import com.nimbusds.jose.jwk.source.JWKSourceBuilder;
+import com.nimbusds.jose.proc.JWSVerificationKeySelector;
+import com.nimbusds.jose.proc.SecurityContext;
+import com.nimbusds.jwt.proc.DefaultJWTProcessor;
+import io.gpusharing.Names;
+import io.gpusharing.timekeeper.usage.reporter.ClusterKeys.KeysUnavailableException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.springframework.security.oauth2.core.DelegatingOAuth2TokenValidator;
+import org.springframework.security.oauth2.core.OAuth2Error;
+import org.springframework.security.oauth2.core.OAuth2TokenValidator;
+import org.springframework.security.oauth2.core.OAuth2TokenValidatorResult;
+import org.springframework.security.oauth2.jwt.BadJwtException;
+import org.springframework.security.oauth2.jwt.Jwt;
+import org.springframework.security.oauth2.jwt.JwtException;
+import org.springframework.security.oauth2.jwt.JwtTimestampValidator;
+import org.springframework.security.oauth2.jwt.JwtValidationException;
+import org.springframework.security.oauth2.jwt.NimbusJwtDecoder;
+import org.springframework.security.oauth2.server.resource.InvalidBearerTokenException;
+
+/**
+ * Who stands behind a token: a pod, by the word of the cluster that signed it. Tokens are bound to
+ * one pod and to our audience; a token without either is none of ours.
+ *
+ * <p>Signatures are checked here against the cluster's keys. Where those cannot be read, the API
+ * server is asked about each token (TokenReview). What was found holds until the token expires, ten
+ * minutes at most; whether the pod still lives is asked of our own watch each time.
+ */
+public final class ReporterTokens {
+
+    private static final Duration REMEMBERED = Duration.ofMinutes(10);
+    private static final Duration SKEW = Duration.ofSeconds(30);
+    private static final Duration OUTAGE = Duration.ofHours(12);
+    private static final int MAX_TOKENS = 100_000;
+
+    private final NimbusJwtDecoder decoder;
+    private final Reviews reviews;
+    private final Clock clock;
+    private final Cache<String, Known> known =
+            Caffeine.newBuilder().maximumSize(MAX_TOKENS).expireAfterWrite(REMEMBERED).build();
+
+    private record Known(Reporter reporter, Instant expires) {}
+
+    /** Asks the API server about a token. */
+    public interface Reviews {
+
+        /**
+         * @return who it is, if the token is genuine, of our audience and bound to a pod
+         * @throws RuntimeException if the API server cannot be asked
+         */
+        Optional<Reporter> review(String token);
+    }
+
+    /** Neither keys nor reviews can be had: nobody can be told from anybody. */
+    static final class TokensUnavailableException extends RuntimeException {
+        TokensUnavailableException(String message, Throwable cause) {
+            super(message, cause);
+        }
+    }
+
+    public ReporterTokens(ClusterKeys keys, Reviews reviews, Clock clock) {
+        this.reviews = reviews;
+        this.clock = clock;
+        JWKSource<SecurityContext> source =
+                JWKSourceBuilder.create(keys)
+                        // A key that is not known is looked for, but not for every forged token.
+                        .rateLimited(Duration.ofSeconds(10).toMillis())
+                        .outageTolerant(OUTAGE.toMillis())
+                        .build();
+        var processor = new DefaultJWTProcessor<SecurityContext>();
+        processor.setJWSKeySelector(
+                new JWSVerificationKeySelector<>(
+                        Set.of(JWSAlgorithm.RS256, JWSAlgorithm.ES256), source));
+        // Expiry is judged below, by our clock.
+        processor.setJWTClaimsSetVerifier((claims, context) -> {});
+        var timestamps = new JwtTimestampValidator(SKEW);
+        timestamps.setClock(clock);
+        decoder = new NimbusJwtDecoder(processor);
+        decoder.setJwtValidator(
+                new DelegatingOAuth2TokenValidator<>(
+                        List.of(timestamps, keys, ReporterTokens.audience())));
+    }
+
+    /**
+     * @throws InvalidBearerTokenException if it is no token of ours
+     * @throws TokensUnavailableException if nobody can tell now
+     */
+    public Reporter reporter(String token) {
+        Known before = known.getIfPresent(token);
+        if (before != null && clock.instant().isBefore(before.expires())) {
+            return before.reporter();
+        }
+        Known found = find(token);
+        known.put(token, found);
+        return found.reporter();
+    }
+
+    private Known find(String token) {
+        try {
+            Jwt jwt = decoder.decode(token);
+            Instant expires = jwt.getExpiresAt();
+            if (expires == null) {
+                throw new InvalidBearerTokenException("the token never expires");
+            }
+            return new Known(reporter(jwt), expires);
+        } catch (JwtValidationException e) {
+            throw new InvalidBearerTokenException(String.valueOf(e.getMessage()), e);
+        } catch (BadJwtException e) {
+            throw new InvalidBearerTokenException("the token is not signed by this cluster", e);
+        } catch (KeysUnavailableException e) {
+            return reviewed(token, e);
+        } catch (JwtException e) {
+            if (e.getCause() instanceof KeySourceException) {
+                return reviewed(token, e);
+            }
+            throw new InvalidBearerTokenException("the token cannot be read", e);
+        }
+    }
+
+    private Known reviewed(String token, RuntimeException why) {
+        try {
+            Reporter reporter =
+                    reviews.review(token)
+                            .orElseThrow(() ->
+                                    new InvalidBearerTokenException(
+                                            "the API server does not know the token"));
+            // The review says that it is valid now, not for how long; the shortest that there is.
+            return new Known(reporter, clock.instant().plus(Duration.ofMinutes(1)));
+        } catch (InvalidBearerTokenException e) {
+            throw e;
+        } catch (RuntimeException e) {
+            e.addSuppressed(why);
+            throw new TokensUnavailableException(
+                    "Neither the cluster's keys nor a TokenReview can be had from the API server",
+                    e);
+        }
+    }
+
+    /** The claims that kube-apiserver puts into bound tokens, under {@code kubernetes.io}. */
+    private static Reporter reporter(Jwt jwt) {
+        Map<String, Object> claims = jwt.getClaimAsMap("kubernetes.io");
+        String namespace = text(claims, "namespace");
+        String account = text(part(claims, "serviceaccount"), "name");
+        String pod = text(part(claims, "pod"), "name");
+        UUID uid = uuid(text(part(claims, "pod"), "uid"));
+        String node = text(part(claims, "node"), "name");
+        if (namespace == null || account == null || pod == null || uid == null) {
+            throw new InvalidBearerTokenException("the token is not bound to a pod");
+        }
+        return new Reporter(namespace + "/" + account, namespace, pod, uid, node);
+    }
+
+    private static OAuth2TokenValidator<Jwt> audience() {
+        return token ->
+                token.getAudience() != null && token.getAudience().contains(Names.REPORT_AUDIENCE)
+                        ? OAuth2TokenValidatorResult.success()
+                        : OAuth2TokenValidatorResult.failure(
+                                new OAuth2Error(
+                                        "invalid_token",
+                                        "the token's audience is not " + Names.REPORT_AUDIENCE,
+                                        null));
+    }
+
+    private static @Nullable Map<?, ?> part(@Nullable Map<?, ?> map, String key) {
+        return map != null && map.get(key) instanceof Map<?, ?> part ? part : null;
+    }
+
+    private static @Nullable String text(@Nullable Map<?, ?> map, String key) {
+        return map != null && map.get(key) instanceof String text ? text : null;
+    }
+
+    private static @Nullable UUID uuid(@Nullable String text) {
+        try {
+            return text == null ? null : UUID.fromString(text);
+        } catch (IllegalArgumentException e) {
+            return null;
+        }
+    }
+}

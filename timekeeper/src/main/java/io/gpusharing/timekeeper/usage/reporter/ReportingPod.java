@@ -1,0 +1,16 @@
+package io.gpusharing.timekeeper.usage.reporter;
+
+import java.time.Instant;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the intake knows of a pod from the API server.
+ *
+ * @param node where it runs; null while it waits
+ * @param since it cannot have used a GPU before
+ * @param gpus how many GPUs it holds at most, a fraction counted as one
+ * @param ended whether its phase is terminal
+ */
+public record ReportingPod(
+        UUID uid, @Nullable String node, Instant since, int gpus, boolean ended) {}

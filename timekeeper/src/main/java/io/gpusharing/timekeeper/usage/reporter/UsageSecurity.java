@@ -1,0 +1,138 @@
+package io.gpusharing.timekeeper.usage.reporter;
+
+import com.nimbusds.jose.util.JSONObjectUtils;
+import io.gpusharing.timekeeper.usage.UsageProperties;
+import io.gpusharing.timekeeper.usage.reporter.ReporterTokens.TokensUnavailableException;
+import io.micrometer.observation.ObservationPredicate;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.MediaType;
+import org.springframework.http.server.observation.ServerRequestObservationContext;
+import org.springframework.security.authentication.AuthenticationManager;
+import org.springframework.security.authentication.AuthenticationServiceException;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
+import org.springframework.security.config.observation.SecurityObservationSettings;
+import org.springframework.security.core.AuthenticationException;
+import org.springframework.security.oauth2.server.resource.authentication.BearerTokenAuthenticationToken;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.security.web.context.RequestAttributeSecurityContextRepository;
+import org.springframework.security.web.firewall.HttpFirewall;
+import org.springframework.security.web.firewall.StrictHttpFirewall;
+
+/** Reports come with the token of the pod that they are of, and with nothing else. */
+@Configuration(proxyBeanMethods = false)
+public class UsageSecurity {
+
+    public static final String PATH = "/api/v1/usage";
+
+    private static final String SCHEME = "Bearer ";
+
+    @Bean
+    @Order(10)
+    SecurityFilterChain usageReports(
+            HttpSecurity http, ReporterTokens tokens, UsageProperties properties) throws Exception {
+        AuthenticationManager manager =
+                request -> {
+                    try {
+                        String token = ((BearerTokenAuthenticationToken) request).getToken();
+                        return new ReporterAuthentication(tokens.reporter(token));
+                    } catch (TokensUnavailableException e) {
+                        throw new AuthenticationServiceException(
+                                "tokens cannot be verified now", e);
+                    }
+                };
+        return http.securityMatcher(PATH)
+                .authorizeHttpRequests(requests -> requests.anyRequest().authenticated())
+                .csrf(AbstractHttpConfigurer::disable)
+                .requestCache(AbstractHttpConfigurer::disable)
+                .logout(AbstractHttpConfigurer::disable)
+                // Thousands of reports a second come from meters: what is there for browsers would
+                // cost more than the report.
+                .anonymous(AbstractHttpConfigurer::disable)
+                .headers(AbstractHttpConfigurer::disable)
+                .sessionManagement(AbstractHttpConfigurer::disable)
+                .securityContext(it ->
+                        it.securityContextRepository(
+                                new RequestAttributeSecurityContextRepository()))
+                .oauth2ResourceServer(server ->
+                        server.bearerTokenResolver(UsageSecurity::token)
+                                .authenticationManagerResolver(request -> manager)
+                                .authenticationEntryPoint((request, response, problem) ->
+                                        refuse(response, problem, properties)))
+                .build();
+    }
+
+    /**
+     * Whether it looks like a token is seen when it is verified, once, and not each time it comes.
+     */
+    private static @Nullable String token(HttpServletRequest request) {
+        String header = request.getHeader(HttpHeaders.AUTHORIZATION);
+        if (header == null || !header.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
+            return null;
+        }
+        String token = header.substring(SCHEME.length()).strip();
+        return token.isEmpty() ? null : token;
+    }
+
+    /**
+     * The usual rule, that no header has control characters, without the regular expression that
+     * goes over a token of a thousand letters more slowly than everything else that is done to it.
+     */
+    @Bean
+    static HttpFirewall firewall() {
+        var firewall = new StrictHttpFirewall();
+        firewall.setAllowedHeaderValues(value -> value.chars().noneMatch(Character::isISOControl));
+        return firewall;
+    }
+
+    /** Each of a dozen filters would be timed, for each report. */
+    @Bean
+    static SecurityObservationSettings unobservedFilters() {
+        return SecurityObservationSettings.noObservations();
+    }
+
+    /** Reports have metrics of their own. */
+    @Bean
+    static ObservationPredicate unobservedReports() {
+        return (name, context) ->
+                !(context instanceof ServerRequestObservationContext request
+                        && isReport(request.getCarrier()));
+    }
+
+    private static boolean isReport(@Nullable HttpServletRequest request) {
+        return request != null && PATH.equals(request.getRequestURI());
+    }
+
+    private static void refuse(
+            HttpServletResponse response,
+            AuthenticationException problem,
+            UsageProperties properties)
+            throws IOException {
+        boolean unavailable = problem instanceof AuthenticationServiceException;
+        int status = unavailable ? 503 : 401;
+        if (unavailable) {
+            response.setHeader(
+                    HttpHeaders.RETRY_AFTER, Long.toString(properties.retryAfter().toSeconds()));
+        } else {
+            response.setHeader(HttpHeaders.WWW_AUTHENTICATE, "Bearer");
+        }
+        Map<String, Object> body = new LinkedHashMap<>();
+        body.put("title", unavailable ? "Service Unavailable" : "Unauthorized");
+        body.put("status", status);
+        body.put("detail", String.valueOf(problem.getMessage()));
+        response.setStatus(status);
+        response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
+        response.getOutputStream()
+                .write(JSONObjectUtils.toJSONString(body).getBytes(StandardCharsets.UTF_8));
+    }
+}

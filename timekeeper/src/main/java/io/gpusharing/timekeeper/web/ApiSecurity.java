@@ -1,0 +1,206 @@
+package io.gpusharing.timekeeper.web;
+
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.timekeeper.web.Callers.Caller;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.http.ProblemDetail;
+import org.springframework.security.authentication.AuthenticationManager;
+import org.springframework.security.authentication.AuthenticationServiceException;
+import org.springframework.security.authentication.BadCredentialsException;
+import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
+import org.springframework.security.authorization.AuthorizationDecision;
+import org.springframework.security.authorization.AuthorizationManager;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
+import org.springframework.security.config.http.SessionCreationPolicy;
+import org.springframework.security.oauth2.server.resource.authentication.BearerTokenAuthenticationToken;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.security.web.access.intercept.RequestAuthorizationContext;
+import org.springframework.security.web.firewall.RequestRejectedHandler;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Requests carry a Kubernetes bearer token, and the cluster's RBAC alone decides. Reading about a
+ * budget takes the right to read that {@code GpuBudget}; granting time and correcting charges takes
+ * the right to update it. Reading about pods takes the right to get the pods of their namespace or,
+ * for all namespaces, to update budgets. The description of the interface is open to all.
+ */
+@Configuration(proxyBeanMethods = false)
+class ApiSecurity {
+
+    private static final String BUDGETS = "/api/v1/budgets/";
+    private static final String PODS = "/api/v1/pods";
+    private static final Set<String> ABOUT_PODS =
+            Set.of(PODS, "/api/v1/waste", "/api/v1/usage/pods", "/api/v1/evictions");
+
+    /** Answers about all namespaces at once, or about the ledger itself. */
+    private static final Set<String> OF_ADMINISTRATORS =
+            Set.of("/api/v1/verify", "/api/v1/reconcile");
+
+    private static final Set<String> READING = Set.of("GET", "HEAD", "OPTIONS");
+
+    /** No right would help. */
+    private static final Set<String> TAKEN_NOWHERE = Set.of("DELETE", "PATCH");
+
+    @Bean
+    @Order(20)
+    SecurityFilterChain questions(HttpSecurity http, Callers callers, JsonMapper json)
+            throws Exception {
+        AuthenticationManager manager =
+                request -> {
+                    String token = ((BearerTokenAuthenticationToken) request).getToken();
+                    Caller caller =
+                            caller(callers, token)
+                                    .orElseThrow(() ->
+                                            new BadCredentialsException(
+                                                    "The API server does not know this token; kubectl create token makes one"));
+                    return UsernamePasswordAuthenticationToken.authenticated(
+                            caller, token, List.of());
+                };
+        AuthorizationManager<RequestAuthorizationContext> rights =
+                (authentication, context) ->
+                        new AuthorizationDecision(
+                                authentication.get() != null
+                                        && authentication.get().getPrincipal()
+                                                instanceof Caller caller
+                                        && may(callers, caller, context.getRequest()));
+        return http.securityMatcher("/api/**")
+                .authorizeHttpRequests(requests ->
+                        requests.requestMatchers("/api/v1/openapi", "/api/v1/openapi.yaml")
+                                .permitAll()
+                                .anyRequest()
+                                .access(rights))
+                .csrf(AbstractHttpConfigurer::disable)
+                .requestCache(AbstractHttpConfigurer::disable)
+                .logout(AbstractHttpConfigurer::disable)
+                .sessionManagement(it -> it.sessionCreationPolicy(SessionCreationPolicy.STATELESS))
+                .exceptionHandling(it ->
+                        it.accessDeniedHandler((request, response, denied) -> {
+                            if (TAKEN_NOWHERE.contains(request.getMethod())) {
+                                response.setHeader(HttpHeaders.ALLOW, "GET");
+                                refuse(
+                                        json,
+                                        response,
+                                        HttpStatus.METHOD_NOT_ALLOWED,
+                                        request.getMethod() + " is taken nowhere here");
+                            } else {
+                                refuse(json, response, HttpStatus.FORBIDDEN, needed(request));
+                            }
+                        }))
+                .oauth2ResourceServer(server ->
+                        server.authenticationManagerResolver(request -> manager)
+                                .authenticationEntryPoint((request, response, problem) -> {
+                                    if (problem instanceof AuthenticationServiceException) {
+                                        response.setHeader(HttpHeaders.RETRY_AFTER, "2");
+                                        refuse(
+                                                json,
+                                                response,
+                                                HttpStatus.SERVICE_UNAVAILABLE,
+                                                String.valueOf(problem.getMessage()));
+                                    } else {
+                                        response.setHeader(HttpHeaders.WWW_AUTHENTICATE, "Bearer");
+                                        refuse(
+                                                json,
+                                                response,
+                                                HttpStatus.UNAUTHORIZED,
+                                                String.valueOf(problem.getMessage()));
+                                    }
+                                }))
+                .build();
+    }
+
+    /** An address that could be read in two ways, for instance with {@code //}, is not read. */
+    @Bean
+    RequestRejectedHandler unclearAddresses(JsonMapper json) {
+        return (request, response, rejected) ->
+                refuse(
+                        json,
+                        response,
+                        HttpStatus.BAD_REQUEST,
+                        String.valueOf(rejected.getMessage()));
+    }
+
+    private static boolean may(Callers callers, Caller caller, HttpServletRequest request) {
+        String path = request.getServletPath();
+        if (path.startsWith(LogLevelController.PATH) || OF_ADMINISTRATORS.contains(path)) {
+            return callers.mayChange(caller, null);
+        }
+        if (isAboutPods(path)) {
+            String namespace = request.getParameter("namespace");
+            return namespace == null
+                    ? callers.mayChange(caller, null)
+                    : callers.mayReadPods(caller, namespace);
+        }
+        if (path.startsWith(PODS + "/")) {
+            // Its namespace is known once it was looked up; PodController asks then.
+            return true;
+        }
+        String budget = budget(path);
+        return READING.contains(request.getMethod())
+                ? callers.mayRead(caller, budget)
+                : callers.mayChange(caller, budget);
+    }
+
+    private static boolean isAboutPods(String path) {
+        return ABOUT_PODS.contains(path);
+    }
+
+    private static String needed(HttpServletRequest request) {
+        String path = request.getServletPath();
+        if (isAboutPods(path)) {
+            return "This needs the right to get pods in the namespace that ?namespace= names; without it, to update gpubudgets.gpusharing.io";
+        }
+        if (path.startsWith(LogLevelController.PATH) || OF_ADMINISTRATORS.contains(path)) {
+            return "This needs the right to update gpubudgets.gpusharing.io; cluster role gpusharing-budget-admin gives it";
+        }
+        String budget = budget(request.getServletPath());
+        boolean reading = READING.contains(request.getMethod());
+        return "This needs the right to %s gpubudgets.gpusharing.io%s; cluster role %s"
+                .formatted(
+                        reading ? budget == null ? "list" : "get" : "update",
+                        budget == null ? "" : "/" + budget,
+                        reading
+                                ? "gpusharing-budget-reader gives it"
+                                : "gpusharing-budget-admin gives it");
+    }
+
+    private static void refuse(
+            JsonMapper json, HttpServletResponse response, HttpStatus status, String detail)
+            throws IOException {
+        response.setStatus(status.value());
+        response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
+        response.getOutputStream()
+                .write(json.writeValueAsBytes(ProblemDetail.forStatusAndDetail(status, detail)));
+    }
+
+    private static Optional<Caller> caller(Callers callers, String token) {
+        try {
+            return callers.caller(token);
+        } catch (KubernetesClientException e) {
+            throw new AuthenticationServiceException("The API server cannot be asked now", e);
+        }
+    }
+
+    /** The budget that a path is about; null if it is about all of them. */
+    private static @Nullable String budget(String path) {
+        if (!path.startsWith(BUDGETS)) {
+            return null;
+        }
+        String rest = path.substring(BUDGETS.length());
+        int end = rest.indexOf('/');
+        String name = end < 0 ? rest : rest.substring(0, end);
+        return name.isEmpty() ? null : name;
+    }
+}

@@ -1,0 +1,178 @@
+package io.gpusharing.timekeeper.web;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import io.fabric8.kubernetes.api.model.authentication.TokenReview;
+import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
+import io.fabric8.kubernetes.api.model.authentication.UserInfo;
+import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReview;
+import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.security.core.Authentication;
+import org.springframework.stereotype.Component;
+
+/**
+ * Who sends a request, and what the cluster's RBAC allows them. The API server's answers are kept
+ * for a few seconds.
+ */
+@Component
+public class Callers {
+
+    private static final Duration KEPT = Duration.ofSeconds(10);
+    private static final int MAX_CACHED = 10_000;
+
+    private final KubernetesClient client;
+    private final Cache<String, Optional<Caller>> callers;
+    private final Cache<Question, Boolean> rights;
+
+    Callers(KubernetesClient client, Clock clock) {
+        this.client = client;
+        this.callers = kept(clock);
+        this.rights = kept(clock);
+    }
+
+    private static <Q, A> Cache<Q, A> kept(Clock clock) {
+        return Caffeine.newBuilder()
+                .maximumSize(MAX_CACHED)
+                .expireAfterWrite(KEPT)
+                .ticker(() -> TimeUnit.MILLISECONDS.toNanos(clock.millis()))
+                .build();
+    }
+
+    /**
+     * A user as the API server knows them.
+     *
+     * @param extra what else their token says, and authorizers go by: that it is for certain things
+     *     alone, for instance (OpenShift's {@code scopes.authorization.openshift.io})
+     */
+    public record Caller(
+            String name, String uid, List<String> groups, Map<String, List<String>> extra) {
+
+        public static Caller of(UserInfo user) {
+            return new Caller(
+                    user.getUsername(),
+                    Objects.requireNonNullElse(user.getUid(), ""),
+                    List.copyOf(user.getGroups()),
+                    Map.copyOf(user.getExtra()));
+        }
+
+        /** Whoever sent a request that {@link ApiSecurity} has let in. */
+        public static Caller of(Authentication who) {
+            return (Caller) Objects.requireNonNull(who.getPrincipal());
+        }
+    }
+
+    /** A right: a verb on a kind of object, in a namespace, on a certain one. */
+    private record Right(
+            String verb,
+            String group,
+            String resource,
+            @Nullable String namespace,
+            @Nullable String name) {
+
+        static Right onBudgets(String verb, @Nullable String budget) {
+            return new Right(verb, "gpusharing.io", "gpubudgets", null, budget);
+        }
+    }
+
+    private record Question(Caller caller, Right right) {}
+
+    /** Whose token it is; empty if it is nobody's. */
+    Optional<Caller> caller(String token) {
+        return asked(callers, token, () -> review(token));
+    }
+
+    /**
+     * Whether they may see budgets.
+     *
+     * @param budget a certain one; null for all of them
+     */
+    boolean mayRead(Caller caller, @Nullable String budget) {
+        return may(caller, Right.onBudgets(budget == null ? "list" : "get", budget));
+    }
+
+    /** Whether they may see the pods of a namespace: there, or everywhere as an administrator. */
+    public boolean mayReadPods(Caller caller, String namespace) {
+        return mayChange(caller, null)
+                || may(caller, new Right("get", "", "pods", namespace, null));
+    }
+
+    /** Those of the namespaces whose pods he may see. */
+    public Set<String> podsShown(Caller caller, Collection<String> namespaces) {
+        return namespaces.stream()
+                .distinct()
+                .filter(namespace -> mayReadPods(caller, namespace))
+                .collect(Collectors.toUnmodifiableSet());
+    }
+
+    /**
+     * Whether they may grant time to a budget and correct what it was charged.
+     *
+     * @param budget a certain one; null for all of them
+     */
+    boolean mayChange(Caller caller, @Nullable String budget) {
+        return may(caller, Right.onBudgets("update", budget));
+    }
+
+    private boolean may(Caller caller, Right right) {
+        return asked(rights, new Question(caller, right), () -> allowed(caller, right));
+    }
+
+    private static <Q, A> A asked(Cache<Q, A> answers, Q question, Supplier<A> ask) {
+        A answer = answers.getIfPresent(question);
+        if (answer == null) {
+            answer = ask.get();
+            answers.put(question, answer);
+        }
+        return answer;
+    }
+
+    private Optional<Caller> review(String token) {
+        TokenReview review =
+                client.resource(
+                                new TokenReviewBuilder()
+                                        .withNewSpec()
+                                        .withToken(token)
+                                        .endSpec()
+                                        .build())
+                        .create();
+        return review.getStatus() != null
+                        && Boolean.TRUE.equals(review.getStatus().getAuthenticated())
+                ? Optional.of(Caller.of(review.getStatus().getUser()))
+                : Optional.empty();
+    }
+
+    private boolean allowed(Caller caller, Right right) {
+        SubjectAccessReview review =
+                client.resource(
+                                new SubjectAccessReviewBuilder()
+                                        .withNewSpec()
+                                        .withUser(caller.name())
+                                        .withUid(caller.uid())
+                                        .withGroups(caller.groups())
+                                        .withExtra(caller.extra())
+                                        .withNewResourceAttributes()
+                                        .withGroup(right.group())
+                                        .withResource(right.resource())
+                                        .withVerb(right.verb())
+                                        .withNamespace(right.namespace())
+                                        .withName(right.name())
+                                        .endResourceAttributes()
+                                        .endSpec()
+                                        .build())
+                        .create();
+        return review.getStatus() != null && Boolean.TRUE.equals(review.getStatus().getAllowed());
+    }
+}

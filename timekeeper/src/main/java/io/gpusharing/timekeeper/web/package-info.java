@@ -1,0 +1,9 @@
+/**
+ * What every question over HTTPS has in common. {@link ApiSecurity} and {@link Callers} decide who
+ * may ask; {@link Problems} tells what went wrong; {@link Page} cuts long answers; {@link
+ * ApiDescription} is the OpenAPI document.
+ */
+@NullMarked
+package io.gpusharing.timekeeper.web;
+
+import org.jspecify.annotations.NullMarked;

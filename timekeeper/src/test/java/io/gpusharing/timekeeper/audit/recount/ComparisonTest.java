@@ -1,0 +1,240 @@
+package io.gpusharing.timekeeper.audit.recount;
+
+import static io.gpusharing.timekeeper.audit.recount.Audited.HALF;
+import static io.gpusharing.timekeeper.audit.recount.Audited.NODE;
+import static io.gpusharing.timekeeper.audit.recount.Audited.UID;
+import static io.gpusharing.timekeeper.audit.recount.Audited.alive;
+import static io.gpusharing.timekeeper.audit.recount.Audited.budget;
+import static io.gpusharing.timekeeper.audit.recount.Audited.ended;
+import static io.gpusharing.timekeeper.audit.recount.Audited.log;
+import static io.gpusharing.timekeeper.audit.recount.Audited.naming;
+import static io.gpusharing.timekeeper.audit.recount.Audited.running;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.timekeeper.audit.recount.Comparison.Charged;
+import io.gpusharing.timekeeper.audit.recount.Comparison.Finding;
+import io.gpusharing.timekeeper.audit.recount.Comparison.Verdict;
+import io.gpusharing.timekeeper.audit.recount.Payers.Paid;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Half a GPU for twenty minutes, and ledgers that say so or something else. */
+class ComparisonTest {
+
+    private static final Instant TEN = Instant.parse("2026-03-01T10:00:00Z");
+    private static final Instant ELEVEN = TEN.plusSeconds(3600);
+    private static final long DUE = 600_000_000;
+    private static final String END = ended(HALF, "10:20:00");
+    private static final AuditLog WHOLE =
+            log(NODE, running(HALF), END, alive("10:40:00"), alive("11:00:00"));
+
+    private static Charged charged(long amount) {
+        return charged(amount, 1_000_000, false, false, "a");
+    }
+
+    private static Charged charged(
+            long amount, long weight, boolean byUse, boolean estimated, String... budgets) {
+        return new Charged(
+                "team-a",
+                "p",
+                amount,
+                Stream.of(budgets).map(it -> new Paid(it, TEN, TEN.plusSeconds(1200))).toList(),
+                weight,
+                byUse,
+                TEN.plusSeconds(1200),
+                estimated);
+    }
+
+    private static Comparison compare(Charged charged, AuditLog log) {
+        return Comparison.of(Map.of(UID, charged), log, TEN, ELEVEN);
+    }
+
+    private static Finding finding(Comparison comparison) {
+        assertThat(comparison.equal()).isZero();
+        assertThat(comparison.findings()).hasSize(1);
+        return comparison.findings().getFirst();
+    }
+
+    @Test
+    void whatIsEqualIsCounted() {
+        Comparison comparison = compare(charged(DUE), WHOLE);
+
+        assertThat(comparison.equal()).isOne();
+        assertThat(comparison.findings()).isEmpty();
+        assertThat(comparison.agrees()).isTrue();
+        assertThat(comparison.complete()).isTrue();
+    }
+
+    @Test
+    void aMicroGpuSecondMoreOrLessOrAllOfItTwiceIsADifference() {
+        for (long wrong : new long[] {DUE + 1, DUE - 1, 2 * DUE, 0}) {
+            Comparison comparison = compare(charged(wrong), WHOLE);
+
+            assertThat(comparison.agrees()).isFalse();
+            assertThat(finding(comparison))
+                    .isEqualTo(
+                            new Finding(
+                                    Verdict.DIFFERENT, UID, "team-a/p", wrong, DUE, "both differ"));
+        }
+    }
+
+    @Test
+    void aPodThatOnlyOneOfBothKnowsIsADifference() {
+        Comparison lost = Comparison.of(Map.of(), WHOLE, TEN, ELEVEN);
+        Comparison invented = Comparison.of(Map.of("x", charged(1)), log(NODE), TEN, TEN);
+
+        assertThat(finding(lost).verdict()).isEqualTo(Verdict.DIFFERENT);
+        assertThat(finding(lost).recount()).isEqualTo(DUE);
+        assertThat(finding(invented).verdict()).isEqualTo(Verdict.DIFFERENT);
+        assertThat(finding(invented).why()).isEqualTo("the log does not know this pod");
+    }
+
+    @Test
+    void aPodThatALogWithoutItsBeginDoesNotKnowIsNotJudged() {
+        Comparison comparison =
+                Comparison.of(Map.of("x", charged(1)), WHOLE, TEN.minusSeconds(1), ELEVEN);
+
+        assertThat(comparison.findings())
+                .filteredOn(it -> it.uid().equals("x"))
+                .extracting(Finding::verdict)
+                .containsExactly(Verdict.NOT_RECOUNTED);
+    }
+
+    @Test
+    void theWeightOfItsGpuIsTheSites() {
+        assertThat(compare(charged(DUE / 2, 500_000, false, false, "a"), WHOLE).findings())
+                .isEmpty();
+        assertThat(compare(charged(DUE, 500_000, false, false, "a"), WHOLE).agrees()).isFalse();
+    }
+
+    @Test
+    void anEndThatTheLedgerCallsEstimatedIsNoDifference() {
+        AuditLog later = log(NODE, running(HALF), ended(HALF, "10:20:01"), alive("10:45:00"));
+
+        Comparison comparison = compare(charged(DUE, 1_000_000, false, true, "a"), later);
+
+        assertThat(finding(comparison).verdict()).isEqualTo(Verdict.ESTIMATED);
+        assertThat(finding(comparison).recount()).isEqualTo(DUE + 500_000);
+        assertThat(comparison.agrees()).isTrue();
+    }
+
+    @Test
+    void anEstimatedEndExcusesNothingElse() {
+        AuditLog later = log(NODE, running(HALF), ended(HALF, "10:20:01"), alive("10:45:00"));
+
+        Comparison comparison = compare(charged(2 * DUE, 1_000_000, false, true, "a"), later);
+
+        assertThat(finding(comparison).verdict()).isEqualTo(Verdict.DIFFERENT);
+    }
+
+    @Test
+    void whatWasMeasuredIsInNoLog() {
+        Comparison comparison = compare(charged(1, 1_000_000, true, false, "a"), WHOLE);
+
+        assertThat(finding(comparison).verdict()).isEqualTo(Verdict.NOT_RECOUNTED);
+        assertThat(comparison.complete()).isFalse();
+    }
+
+    @Test
+    void eachBudgetsOwnFormulaIsRecounted() {
+        AuditLog memory = with(budget("a", "{\"formula\": \"Memory\"}"));
+
+        assertThat(compare(charged(DUE / 2), memory).findings()).isEmpty();
+        assertThat(compare(charged(DUE), memory).agrees()).isFalse();
+    }
+
+    @Test
+    void aRuleThatIsNotRecountedOrChangedInTheSpanIsNamed() {
+        Charged ofTwo = charged(DUE, 1_000_000, false, false, "a", "b");
+
+        assertThat(
+                        finding(
+                                        compare(
+                                                charged(DUE),
+                                                with(budget("a", "{\"reference\": \"Fixed\"}"))))
+                                .verdict())
+                .isEqualTo(Verdict.NOT_RECOUNTED);
+        assertThat(
+                        finding(
+                                        compare(
+                                                charged(DUE),
+                                                with(
+                                                        budget("a", "{\"formula\": \"Memory\"}"),
+                                                        budget("a", "{\"formula\": \"Max\"}"))))
+                                .verdict())
+                .isEqualTo(Verdict.NOT_RECOUNTED);
+        assertThat(finding(compare(ofTwo, with(budget("b", "{\"formula\": \"Mean\"}")))).why())
+                .contains("share rule");
+    }
+
+    @Test
+    void aLogThatDoesNotShowAllOfTheSpanIsNoProof() {
+        Comparison early = compare(charged(DUE), log(NODE, running(HALF), END));
+        Comparison torn = compare(charged(DUE), log(NODE, "{", running(HALF), END));
+        Comparison silent = compare(charged(DUE), log(NODE, running(HALF), END, alive("11:00:00")));
+
+        assertThat(early.defects()).singleElement().asString().contains("ends at", "before");
+        assertThat(torn.defects()).anyMatch(it -> it.contains("line 2"));
+        assertThat(silent.defects()).singleElement().asString().contains("tells nothing between");
+        for (Comparison comparison : List.of(early, torn, silent)) {
+            assertThat(comparison.equal()).isOne();
+            assertThat(comparison.agrees()).isTrue();
+            assertThat(comparison.complete()).isFalse();
+        }
+    }
+
+    private static AuditLog with(String... budgets) {
+        var lines = new java.util.ArrayList<>(List.of(budgets));
+        lines.addAll(List.of(NODE, running(HALF), END, alive("10:40:00"), alive("11:00:00")));
+        return log(lines.toArray(String[]::new));
+    }
+
+    @Test
+    void whoPaidIsComparedToo() {
+        String named = naming("09:00:00", "a", "09:00:00", 1, "team-a");
+        String other = naming("09:00:00", "b", "09:00:00", 1, "team-b");
+        AuditLog log = log(NODE, named, other, running(HALF), END, alive("11:00:00"));
+
+        assertThat(compare(charged(DUE), log).paid()).isOne();
+        Comparison wrong = compare(charged(DUE, 1_000_000, false, false, "b"), log);
+        assertThat(wrong.agrees()).isFalse();
+        assertThat(wrong.paid()).isZero();
+        assertThat(wrong.findings())
+                .singleElement()
+                .extracting(Finding::why)
+                .isEqualTo(
+                        "from 2026-03-01T10:00:00Z to 2026-03-01T10:20:00Z budget b paid, and by the log that never had its namespace");
+    }
+
+    @Test
+    void whoPaidAtAnotherTimeThanTheLogSaysMayHaveBeenUnseen() {
+        AuditLog log =
+                log(
+                        NODE,
+                        naming("09:00:00", "a", "09:00:00", 1, "team-a"),
+                        running(HALF),
+                        naming("10:10:00", "a", "09:00:00", 2),
+                        END,
+                        alive("11:00:00"));
+
+        Comparison comparison = compare(charged(DUE), log);
+
+        assertThat(comparison.agrees()).isTrue();
+        assertThat(comparison.complete()).isFalse();
+        assertThat(comparison.findings())
+                .singleElement()
+                .extracting(Finding::verdict)
+                .isEqualTo(Verdict.NOT_RECOUNTED);
+    }
+
+    @Test
+    void aLogThatTellsNothingOfBudgetsSaysNothingOfWhoPaid() {
+        Comparison comparison = compare(charged(DUE), WHOLE);
+
+        assertThat(comparison.findings()).isEmpty();
+        assertThat(comparison.paid()).isZero();
+    }
+}

@@ -1,0 +1,278 @@
+package io.gpusharing.timekeeper.audit.recount;
+
+import static io.gpusharing.timekeeper.audit.recount.Audited.HALF;
+import static io.gpusharing.timekeeper.audit.recount.Audited.NODE;
+import static io.gpusharing.timekeeper.audit.recount.Audited.UID;
+import static io.gpusharing.timekeeper.audit.recount.Audited.containers;
+import static io.gpusharing.timekeeper.audit.recount.Audited.ended;
+import static io.gpusharing.timekeeper.audit.recount.Audited.inits;
+import static io.gpusharing.timekeeper.audit.recount.Audited.limits;
+import static io.gpusharing.timekeeper.audit.recount.Audited.log;
+import static io.gpusharing.timekeeper.audit.recount.Audited.object;
+import static io.gpusharing.timekeeper.audit.recount.Audited.pod;
+import static io.gpusharing.timekeeper.audit.recount.Audited.running;
+import static io.gpusharing.timekeeper.audit.recount.Audited.sidecar;
+import static io.gpusharing.timekeeper.audit.recount.Audited.step;
+import static io.gpusharing.timekeeper.audit.recount.Audited.terminated;
+import static io.gpusharing.timekeeper.audit.recount.Audited.written;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.timekeeper.audit.recount.Bill.Held;
+import java.math.BigDecimal;
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Bills from what the API server wrote down alone. */
+class RecountTest {
+
+    private static final Instant TEN = Instant.parse("2026-03-01T10:00:00Z");
+    private static final String GONE =
+            ", \"deletionTimestamp\": \"2026-03-01T10:00:05Z\", \"deletionGracePeriodSeconds\": 0";
+
+    private static long compute(Bill bill) {
+        return bill.amount("Compute", 1_000_000, bill.from(), bill.from().plusSeconds(1));
+    }
+
+    private static long memory(Bill bill) {
+        return bill.amount("Memory", 1_000_000, bill.from(), bill.from().plusSeconds(1));
+    }
+
+    private static Bill bill(String... lines) {
+        return bill(log(lines));
+    }
+
+    private static Bill bill(AuditLog log) {
+        assertThat(Recount.of(log)).containsOnlyKeys(UID);
+        return Recount.of(log).values().iterator().next();
+    }
+
+    @Test
+    void aPodIsBilledFromItsPlacingToTheEndOfTheLastOfAllItsContainers() {
+        Bill bill =
+                bill(
+                        NODE,
+                        running(HALF),
+                        pod(
+                                "10:01:00",
+                                2,
+                                "",
+                                HALF,
+                                ", \"phase\": \"Failed\""
+                                        + terminated("containerStatuses", "10:00:09", "10:00:07")
+                                        + terminated("initContainerStatuses", "10:00:11")
+                                        + terminated("ephemeralContainerStatuses", "10:00:13")));
+
+        assertThat(bill.from()).isEqualTo(TEN);
+        assertThat(bill.to()).isEqualTo(TEN.plusSeconds(13));
+    }
+
+    @Test
+    void aPodThatWasRemovedIsBilledUntilThatOrUntilItsLastContainerIfThatWasLater() {
+        assertThat(bill(NODE, pod("10:00:05", 2, GONE, HALF, "")).to())
+                .isEqualTo(TEN.plusSeconds(5));
+        assertThat(
+                        bill(
+                                        NODE,
+                                        pod(
+                                                "10:00:06",
+                                                2,
+                                                GONE,
+                                                HALF,
+                                                terminated("containerStatuses", "10:00:06")))
+                                .to())
+                .isEqualTo(TEN.plusSeconds(6));
+    }
+
+    /** The answer to an eviction shows no pod, and nothing is told of it afterwards. */
+    @Test
+    void aPodThatIsEvictedWithoutGraceIsBilledUntilThat() {
+        String evicted = evicted("10:00:05.100000", "10:00:05.200000", 0, "");
+
+        assertThat(bill(NODE, running(HALF), evicted).to()).isEqualTo(TEN.plusSeconds(5));
+        assertThat(bill(NODE, running(HALF), evicted).unknown()).isNull();
+    }
+
+    @Test
+    void anEvictionThatIsNoRemovalIsNoEnd() {
+        assertThat(bill(NODE, running(HALF), evicted("10:00:05", "10:00:05", 30, "")).to())
+                .as("it has grace")
+                .isNull();
+        assertThat(
+                        bill(
+                                        NODE,
+                                        running(HALF),
+                                        evicted(
+                                                "10:00:05",
+                                                "10:00:05",
+                                                0,
+                                                ", \"dryRun\": [\"All\"]"))
+                                .to())
+                .as("it was a trial")
+                .isNull();
+    }
+
+    @Test
+    void anEvictionOfWhichTheSecondIsNotToldIsNotGuessed() {
+        String evicted = evicted("10:00:05.900000", "10:00:06.100000", 0, "");
+
+        assertThat(bill(NODE, running(HALF), evicted).unknown()).contains("evicted between");
+    }
+
+    private static String evicted(String asked, String answered, int grace, String options) {
+        return """
+        {"stage": "ResponseComplete", "requestReceivedTimestamp": "2026-03-01T%sZ",
+         "stageTimestamp": "2026-03-01T%sZ", "requestURI": "/", "verb": "create",
+         "objectRef": {"resource": "pods", "subresource": "eviction", "namespace": "team-a", "name": "p"},
+         "requestObject": {"kind": "Eviction", "deleteOptions": {"gracePeriodSeconds": %d%s}},
+         "responseStatus": {"code": 201}, "responseObject": {"kind": "Status", "status": "Success"}}\
+        """
+                .formatted(asked, answered, grace, options);
+    }
+
+    @Test
+    void aDeletionThatIsPendingIsNoEnd() {
+        String pending = GONE.replace(": 0", ": 30");
+
+        assertThat(bill(NODE, pod("10:00:00", 2, pending, HALF, "")).to()).isNull();
+    }
+
+    @Test
+    void containersAndSidecarsRunTogetherAndEachStepAloneBesideTheSidecarsBeforeIt() {
+        String two = containers(limits(30, 6), limits(20, 6));
+        String beside = sidecar(limits(10, 3));
+        String large = step(limits(200, 0));
+
+        assertThat(bill(NODE, running(two)))
+                .extracting(RecountTest::compute, RecountTest::memory)
+                .containsExactly(500_000L, 200_000L);
+        assertThat(bill(NODE, running(two + inits(beside))))
+                .extracting(RecountTest::compute, RecountTest::memory)
+                .containsExactly(600_000L, 250_000L);
+        assertThat(bill(NODE, running(two + inits(step(limits(40, 30)), step(limits(45, 3))))))
+                .extracting(RecountTest::compute, RecountTest::memory)
+                .containsExactly(500_000L, 500_000L);
+        assertThat(compute(bill(NODE, running(two + inits(beside, large))))).isEqualTo(2_100_000);
+        assertThat(compute(bill(NODE, running(two + inits(large, beside))))).isEqualTo(2_000_000);
+    }
+
+    @Test
+    void wholeGpusOfAnotherPluginAreBilledWhereNothingSharesThem() {
+        String metered = ", \"labels\": {\"gpusharing.io/metered\": \"true\"}";
+        String one = containers("\"nvidia.com/gpu\": \"1\"");
+        String shared =
+                NODE.replace(
+                        "\"name\": \"gpu-1\"",
+                        "\"name\": \"gpu-1\", \"labels\": {\"nvidia.com/gpu.replicas\": \"4\"}");
+
+        assertThat(bill(NODE, pod("10:00:00", 1, metered, one, "")))
+                .extracting(RecountTest::compute, RecountTest::memory, Bill::unknown)
+                .containsExactly(1_000_000L, 1_000_000L, null);
+        assertThat(bill(shared, pod("10:00:00", 1, metered, one, "")).unknown())
+                .contains("replicas");
+        assertThat(Recount.of(log(NODE, running(one)))).as("it is not ours").isEmpty();
+    }
+
+    @Test
+    void whatCannotBeRecountedIsNamedAndNotGuessed() {
+        String metered = ", \"labels\": {\"gpusharing.io/metered\": \"true\"}";
+        String otherwise = containers("\"aliyun.com/gpu-mem\": \"8\"");
+
+        assertThat(bill(running(HALF)).unknown()).contains("node is not in the log");
+        assertThat(bill(NODE.replace("vcuda-core\": \"200", "x\": \"1"), running(HALF)).unknown())
+                .contains("shows no GPUs");
+        assertThat(bill(NODE, pod("10:00:00", 1, metered, otherwise, "")).unknown())
+                .contains("in a way that is not recounted");
+        assertThat(bill(NODE, pod("10:05:00", 2, "", HALF, ", \"phase\": \"Failed\"")).unknown())
+                .as("its node was lost")
+                .contains("nobody saw");
+    }
+
+    @Test
+    void aPodThatWasNeverPlacedIsNotBilled() {
+        String waiting = running(HALF).replace("\"status\": \"True\"", "\"status\": \"False\"");
+
+        assertThat(Recount.of(log(NODE, waiting))).isEmpty();
+    }
+
+    @Test
+    void theLatestVersionIsBelievedInWhateverOrderAnswersWereLogged() {
+        assertThat(bill(NODE, ended(HALF, "10:00:07"), running(HALF)).to())
+                .isEqualTo(TEN.plusSeconds(7));
+    }
+
+    @Test
+    void onlyWhatWasReallyWrittenCounts() {
+        String end = ended(HALF, "10:00:07");
+
+        assertThat(bill(NODE, running(HALF), end).to()).isNotNull();
+        assertThat(bill(NODE, running(HALF), end.replace("URI\": \"/", "URI\": \"/p?dryRun=All")))
+                .extracting(Bill::to)
+                .isNull();
+        assertThat(bill(NODE, running(HALF), end.replace("\"code\": 200", "\"code\": 409")).to())
+                .isNull();
+        assertThat(bill(NODE, running(HALF), end.replace("ResponseComplete", "Panic")).to())
+                .isNull();
+        assertThat(
+                        bill(
+                                        NODE,
+                                        running(HALF),
+                                        end.replace("\"kind\": \"Pod\"", "\"kind\": \"Eviction\""))
+                                .to())
+                .as("what an eviction is answered is no pod")
+                .isNull();
+    }
+
+    @Test
+    void theMembersOfAListAreReadToo() {
+        String members =
+                "{\"items\": [%s]}"
+                        .formatted(object(1, "", HALF, "").replace("\"kind\": \"Pod\", ", ""));
+
+        assertThat(compute(bill(NODE, written("pods", "10:00:00", members)))).isEqualTo(500_000);
+    }
+
+    @Test
+    void aTornLineIsTold() {
+        AuditLog log = log(NODE, "{\"stage\": \"Resp", running(HALF));
+
+        assertThat(log.defects()).containsExactly("line 2 is no audit event");
+        assertThat(compute(bill(log))).isEqualTo(500_000);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "Max, 600000, 700000, 1000000, 7000000",
+        "Max, 700000, 600000, 1000000, 7000000",
+        "Compute, 600000, 700000, 1000000, 6000000",
+        "Memory, 700000, 600000, 1000000, 6000000",
+        "Mean, 600001, 700000, 1000000, 6500000",
+        "Max, 600000, 300001, 500000, 3000000",
+        "Max, 333333, 0, 500000, 1666660",
+    })
+    void aBillIsTheRateOfItsFormulaByTheWeightOfTheGpuForItsSeconds(
+            String formula, long compute, long memory, long weight, long due) {
+        var held =
+                new Held(
+                        BigDecimal.valueOf(compute),
+                        BigDecimal.valueOf(memory),
+                        BigDecimal.valueOf(1_000_000));
+        var bill = new Bill(UID, "team-a", "p", held, TEN, TEN.plusSeconds(30), null);
+
+        assertThat(bill.amount(formula, weight, TEN.plusSeconds(20), TEN.plusSeconds(60)))
+                .isEqualTo(due);
+        assertThat(bill.amount(formula, weight, TEN.minusSeconds(9), TEN.plusSeconds(10)))
+                .isEqualTo(due);
+        assertThat(bill.amount(formula, weight, TEN.plusSeconds(30), TEN.plusSeconds(60))).isZero();
+    }
+
+    /** Of 97 blocks 3, 3, 4 and 4 are 144 329.9 millionths. */
+    @Test
+    void aPodOfSeveralContainersIsRoundedOnce() {
+        String node = NODE.replace("\"120\"", "\"194\"");
+        String four = containers(limits(1, 3), limits(1, 3), limits(1, 4), limits(1, 4));
+
+        assertThat(memory(bill(node, running(four)))).isEqualTo(144_329);
+    }
+}

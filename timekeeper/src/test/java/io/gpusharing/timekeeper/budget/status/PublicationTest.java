@@ -1,0 +1,186 @@
+package io.gpusharing.timekeeper.budget.status;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.budget.BudgetLine;
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.PeriodRule.Unit;
+import io.gpusharing.timekeeper.budget.BudgetProperties;
+import io.gpusharing.timekeeper.budget.TestBudgets;
+import io.gpusharing.timekeeper.budget.account.Budget;
+import io.gpusharing.timekeeper.budget.account.BudgetState;
+import io.gpusharing.timekeeper.budget.account.NamespaceUse;
+import io.gpusharing.timekeeper.budget.notify.Alerts;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+class PublicationTest {
+
+    private static final Instant START = Instant.parse("2026-03-02T00:00:00Z");
+    private static final Instant END = START.plusSeconds(60);
+    private static final BudgetProperties PROPERTIES =
+            new BudgetProperties(
+                    BudgetProperties.UnnamedNamespaces.Unlimited,
+                    null,
+                    Duration.ofHours(1),
+                    Duration.ofSeconds(1),
+                    Duration.ofSeconds(10),
+                    Duration.ofSeconds(30),
+                    false,
+                    List.of());
+    private static final Budget BUDGET =
+            TestBudgets.budget("a", START, "1", Unit.Day, "UTC", "0", 25, "team-a").budget();
+
+    /** One GPU-minute, used at a rate. */
+    private static BudgetState holding(long rate) {
+        return state(BUDGET, rate);
+    }
+
+    private static BudgetState state(Budget budget, long rate) {
+        BudgetLine line =
+                BudgetLine.unused(START, budget.spec().terms().orElseThrow()).withRate(rate);
+        return new BudgetState(
+                "a",
+                budget.uid(),
+                1,
+                budget.spec(),
+                START,
+                budget.periods().at(START),
+                Optional.of(line),
+                null,
+                List.of(new NamespaceUse("team-a", GpuTime.ZERO, rate)),
+                List.of(),
+                0,
+                null,
+                List.of());
+    }
+
+    @Test
+    void nothingIsWrittenWhileNothingIsUsed() {
+        assertThat(Publication.of(holding(0), START).successorDue(holding(0), START, PROPERTIES))
+                .isNull();
+    }
+
+    @Test
+    void anotherRateIsWrittenASecondAfterTheLast() {
+        assertThat(
+                        Publication.of(holding(0), START)
+                                .successorDue(holding(1_000_000), START, PROPERTIES))
+                .isEqualTo(START.plusSeconds(1));
+    }
+
+    /** Ten thousand GPU-minutes, used at a rate. */
+    private static BudgetState rich(long rate) {
+        Budget budget =
+                TestBudgets.budget("a", START, "10000", Unit.Month, "UTC", "0", 25, "team-a")
+                        .budget();
+        return state(budget, rate);
+    }
+
+    @Test
+    void anotherRateOfABudgetWhoseEndIsFarCanWait() {
+        Publication before = Publication.of(rich(1_000_000), START);
+
+        assertThat(before.successorDue(rich(2_000_000), START, PROPERTIES))
+                .isEqualTo(START.plusSeconds(10));
+        assertThat(before.decidesAlike(rich(2_000_000), START, PROPERTIES)).isTrue();
+        assertThat(before.decidesAlike(rich(1_000_000), START, PROPERTIES)).isTrue();
+    }
+
+    @Test
+    void anotherRateByWhichTheBudgetEndsSoonCannotWait() {
+        Publication before = Publication.of(rich(1_000_000), START);
+        // Ten thousand minutes in half a minute.
+        BudgetState soon = rich(20_000_000_000L);
+
+        assertThat(before.decidesAlike(soon, START, PROPERTIES)).isFalse();
+        assertThat(before.successorDue(soon, START, PROPERTIES)).isEqualTo(START.plusSeconds(1));
+        assertThat(Publication.of(soon, START).decidesAlike(rich(0), START, PROPERTIES))
+                .as("it had been about to end")
+                .isFalse();
+    }
+
+    @Test
+    void useIsShownGrowingAndTheEndIsToldToTheSecond() {
+        BudgetState state = holding(1_000_000);
+
+        assertThat(Publication.of(state, START).successorDue(state, START, PROPERTIES))
+                .isEqualTo(START.plusSeconds(30));
+        assertThat(
+                        Publication.of(state, START.plusSeconds(58))
+                                .successorDue(state, START.plusSeconds(58), PROPERTIES))
+                .isEqualTo(END);
+    }
+
+    @Test
+    void eachThresholdAndTheLastQuarterOfAnHourAreToldWhenTheyBegin() {
+        BudgetState slow = holding(50_000);
+
+        assertThat(dues(slow))
+                // Twenty minutes in all, of which 80 and 95 % are thresholds.
+                .containsExactly(
+                        START.plusSeconds(5 * 60),
+                        START.plusSeconds(16 * 60),
+                        START.plusSeconds(19 * 60),
+                        START.plusSeconds(20 * 60));
+        assertThat(Alerts.at(slow, START.plusSeconds(5 * 60)))
+                .isEqualTo(new Alerts("InBudget", 0, true));
+        assertThat(Alerts.at(slow, START.plusSeconds(19 * 60)))
+                .isEqualTo(new Alerts("InBudget", 95, true));
+        assertThat(Alerts.at(slow, START.plusSeconds(20 * 60)))
+                .isEqualTo(new Alerts("OverBudget", 95, false));
+
+        // A moment after the last status as soon as after a minute, but not at once.
+        Instant near = START.plusSeconds(300);
+        Publication before = Publication.of(slow, near.minusMillis(300));
+        assertThat(before.successorDue(slow, near.minusMillis(300), PROPERTIES)).isEqualTo(near);
+        assertThat(before.successorDue(slow, near, PROPERTIES)).isEqualTo(near.plusMillis(700));
+    }
+
+    private static List<Instant> dues(BudgetState state) {
+        return Stream.iterate(
+                        Alerts.nextAfter(state, START),
+                        Objects::nonNull,
+                        at -> Alerts.nextAfter(state, Objects.requireNonNull(at)))
+                .<Instant>map(Objects::requireNonNull)
+                .toList();
+    }
+
+    @Test
+    void anExhaustionThatIsToldIsNotToldAgainAndAgain() {
+        BudgetState state = holding(1_000_000);
+        Publication told = Publication.of(state, END);
+
+        assertThat(told.alerts().standing()).isEqualTo("OverBudget");
+        assertThat(told.successorDue(state, END.plusMillis(5), PROPERTIES))
+                .isEqualTo(END.plusSeconds(30));
+    }
+
+    @Test
+    void aStandingThatIsNotToldYetIsWrittenAtOnce() {
+        BudgetState state = holding(1_000_000);
+
+        assertThat(Publication.of(state, START).successorDue(state, END, PROPERTIES))
+                .isEqualTo(END);
+    }
+
+    @Test
+    void uncountedGpusAreToldNoOftenerThanUseAlsoWhereNothingIsUsed() {
+        Publication silent = Publication.of(holding(0), START);
+        Publication told = silent.saying("nvidia.com/gpu on 1 node");
+
+        assertThat(silent.successorDue(holding(0), "", START, PROPERTIES)).isNull();
+        assertThat(silent.successorDue(holding(0), "nvidia.com/gpu on 1 node", START, PROPERTIES))
+                .isEqualTo(START.plusSeconds(30));
+        assertThat(told.successorDue(holding(0), "nvidia.com/gpu on 1 node", START, PROPERTIES))
+                .isNull();
+        assertThat(told.successorDue(holding(0), "", START, PROPERTIES))
+                .as("over")
+                .isEqualTo(START.plusSeconds(30));
+    }
+}

@@ -1,0 +1,65 @@
+package io.gpusharing.timekeeper.leader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.timekeeper.testing.SteppingClock;
+import java.time.Instant;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class LeaderTaskTest {
+
+    private final Terms terms = new Terms();
+    private final BlockingQueue<String> did = new LinkedBlockingQueue<>();
+    private final LeaderTask task =
+            new LeaderTask(
+                    "test",
+                    terms.leadership(),
+                    new SteppingClock(Instant.parse("2026-03-02T10:00:00Z"))) {
+
+                @Override
+                protected void takeOver() {
+                    did.add("takes over");
+                }
+
+                @Override
+                protected void handOver() {
+                    did.add("hands over");
+                }
+
+                @Override
+                protected @Nullable Instant work(Instant now) {
+                    did.add("works");
+                    return null;
+                }
+            };
+
+    @AfterEach
+    void stop() {
+        task.stop();
+    }
+
+    /** What it does otherwise than before; that it works twice is no matter. */
+    private @Nullable String next(@Nullable String before) throws InterruptedException {
+        String next = did.poll(10, TimeUnit.SECONDS);
+        return next != null && next.equals(before) ? next(before) : next;
+    }
+
+    @Test
+    void itWorksInEachTermAndAtItsBeginAndEndLearnsThatOthersWork() throws InterruptedException {
+        task.start();
+
+        terms.begin();
+        assertThat(next(null)).isEqualTo("takes over");
+        assertThat(next(null)).isEqualTo("works");
+        terms.end();
+        assertThat(next("works")).isEqualTo("hands over");
+        terms.begin();
+        assertThat(next(null)).isEqualTo("takes over");
+        assertThat(next(null)).isEqualTo("works");
+    }
+}

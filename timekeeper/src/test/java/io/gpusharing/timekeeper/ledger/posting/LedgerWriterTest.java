@@ -1,0 +1,275 @@
+package io.gpusharing.timekeeper.ledger.posting;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.gpusharing.budget.PeriodRule.Unit;
+import io.gpusharing.timekeeper.budget.Budgets;
+import io.gpusharing.timekeeper.budget.TestBudgets;
+import io.gpusharing.timekeeper.budget.account.BudgetState;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.leader.Leadership;
+import io.gpusharing.timekeeper.leader.Terms;
+import io.gpusharing.timekeeper.ledger.PodAllocation;
+import io.gpusharing.timekeeper.ledger.store.Ledger;
+import io.gpusharing.timekeeper.testing.Pods;
+import io.gpusharing.timekeeper.testing.SteppingClock;
+import io.gpusharing.timekeeper.testing.TestDatabase;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.health.contributor.Status;
+
+/** What a timekeeper does that starts on a cluster where pods came and went while it was away. */
+class LedgerWriterTest {
+
+    private static final Instant START = Instant.parse("2026-03-02T10:00:00Z");
+    private static final ClusterProperties CLUSTER =
+            new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1));
+    private final SteppingClock clock = new SteppingClock(START.plusSeconds(60));
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final TestDatabase database = TestDatabase.create();
+    private final Budgets budgets = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+    private final Ledger ledger = LedgerWriters.ledger(database);
+    private final LedgerWriter writer = writer(Leadership.alone());
+
+    private final Pods cameAndWent = Pods.waiting("team", 100, 60).boundAt(START.plusSeconds(10));
+
+    private LedgerWriter writer(Leadership leadership) {
+        return LedgerWriters.on(database, budgets, registry, leadership, clock);
+    }
+
+    @AfterEach
+    void stop() {
+        if (writer.isRunning()) {
+            writer.stop();
+        }
+    }
+
+    @Test
+    void podsThatAreToldBeforeTheBudgetsAreKnownAreChargedToThem() {
+        ledger.open(START);
+        writer.start();
+        writer.onList(List.of(), "2", true);
+        writer.onUpdate(cameAndWent.facts(), "1");
+        writer.onDelete(cameAndWent.finishedAt(START.plusSeconds(20)).facts(), "2");
+        budgetsAreKnown();
+
+        await().atMost(Duration.ofSeconds(10)).until(() -> charged("team") > 0);
+
+        assertThat(charged("team")).isEqualTo(10_000_000);
+        assertThat(charged("")).isZero();
+    }
+
+    @Test
+    void nobodyIsToldThatABudgetEndedWhilePodsOfThePastStillLookAsIfTheyRan() {
+        ledger.open(START);
+        writer.start();
+        writer.onList(List.of(), "2", true);
+        budgetsAreKnown();
+        writer.onUpdate(cameAndWent.facts(), "1");
+
+        await().atMost(Duration.ofSeconds(10)).until(() -> ledger.openAllocations().size() == 1);
+        assertThat(budgets.states()).as("not yet: its end may come next").isEmpty();
+
+        writer.onDelete(cameAndWent.finishedAt(START.plusSeconds(20)).facts(), "2");
+        await().atMost(Duration.ofSeconds(10)).until(() -> !budgets.states().isEmpty());
+        BudgetState state = budgets.state("team").orElseThrow();
+        assertThat(state.used(clock.instant()).microGpuSeconds()).isEqualTo(10_000_000);
+        assertThat(state.exhaustedAt()).isNull();
+    }
+
+    @Test
+    void aLeaderThatStartsPostsAndConcludesNothingBeforeThePodsAreListed() {
+        ledger.open(START);
+        writer.start();
+        writer.onList(List.of(cameAndWent.facts()), "2", false);
+        budgetsAreKnown();
+        await().atMost(Duration.ofSeconds(10)).until(() -> ledger.openAllocations().size() == 1);
+        writer.stop();
+        List<PodAllocation> before = ledger.openAllocations();
+        clock.pass(Duration.ofHours(2));
+
+        var others = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+        var next = LedgerWriters.on(database, others, registry, Leadership.alone(), clock);
+        var asked = new AtomicBoolean();
+        try {
+            next.start();
+            budgetsAreKnown(next, others);
+            next.between(() -> asked.set(true));
+            await().atMost(Duration.ofSeconds(10)).untilTrue(asked);
+            assertThat(others.settled()).isFalse();
+            assertThat(ledger.openAllocations()).isEqualTo(before);
+
+            next.onList(List.of(), "2", true);
+            next.onDelete(cameAndWent.finishedAt(START.plusSeconds(20)).facts(), "3");
+            await().atMost(Duration.ofSeconds(10)).until(others::settled);
+        } finally {
+            next.stop();
+        }
+
+        assertThat(charged("team")).isEqualTo(10_000_000);
+    }
+
+    @Test
+    void aQuietClusterIsCaughtUpByTime() {
+        ledger.open(START);
+        writer.start();
+        writer.onList(List.of(), "2", true);
+        budgetsAreKnown();
+
+        writer.onBookmark("1");
+        clock.pass(Duration.ofSeconds(3));
+        writer.between(() -> {});
+
+        await().atMost(Duration.ofSeconds(10)).until(() -> !budgets.states().isEmpty());
+    }
+
+    @Test
+    void aPodThatWasThereInOneListAndGoneInTheNextOfTheSameBatchHasEnded() {
+        ledger.open(START);
+        writer.start();
+        writer.onList(List.of(cameAndWent.facts()), "2", true);
+        writer.onList(List.of(), "3", false);
+        budgetsAreKnown();
+
+        await().atMost(Duration.ofSeconds(10)).until(() -> !budgets.states().isEmpty());
+
+        assertThat(ledger.allocations(List.of(cameAndWent.uid())))
+                .singleElement()
+                .matches(allocation -> !allocation.open() && allocation.estimated());
+    }
+
+    @Test
+    void aLedgerThatIsStuckAlthoughTheDatabaseAnswersIsNotReadyUntilItGoesOn() {
+        ledger.open(START);
+        writer.start();
+        var broken = new AtomicBoolean(true);
+        writer.between(() -> {
+            if (broken.get()) {
+                throw new IllegalStateException("something that nobody has thought of");
+            }
+        });
+        writer.begin();
+        var health = new PostingHealthIndicator(writer);
+
+        await().atMost(Duration.ofSeconds(10))
+                .until(() -> {
+                    clock.pass(Duration.ofSeconds(10));
+                    return health.health().getStatus().equals(Status.DOWN);
+                });
+        assertThat(registry.get("gpusharing.ledger.unposted").gauge().value()).isGreaterThan(60);
+
+        broken.set(false);
+        await().atMost(Duration.ofSeconds(10))
+                .until(() -> health.health().getStatus().equals(Status.UP));
+        assertThat(registry.get("gpusharing.ledger.unposted").gauge().value()).isZero();
+    }
+
+    @Test
+    void whoDoesNotLeadPostsNothingOfWhatItIsToldAndAllOfItOnceItDoes() {
+        ledger.open(START);
+        var terms = new Terms();
+        var follower = writer(terms.leadership());
+        try {
+            follower.start();
+            follower.onUpdate(cameAndWent.facts(), "1");
+            budgetsAreKnown(follower);
+            await().atMost(Duration.ofSeconds(10)).until(() -> !budgets.states().isEmpty());
+            assertThat(ledger.openAllocations()).isEmpty();
+
+            terms.begin();
+            assertThat(follower.position()).as("where its own feed begins").isEmpty();
+            follower.onList(List.of(cameAndWent.facts()), "2", false);
+
+            await().atMost(Duration.ofSeconds(10))
+                    .until(() -> ledger.openAllocations().size() == 1);
+        } finally {
+            follower.stop();
+        }
+    }
+
+    @Test
+    void whoLosesTheLeaseWhileTheDatabaseIsAwayLeavesThePostingToTheNext() {
+        ledger.open(START);
+        var terms = new Terms();
+        var keeper = writer(terms.leadership());
+        var broken = new AtomicBoolean(true);
+        var done = new AtomicBoolean();
+        try {
+            terms.begin();
+            keeper.start();
+            keeper.between(() -> {
+                if (broken.get()) {
+                    throw new IllegalStateException("as if the database were away");
+                }
+                done.set(true);
+            });
+            budgetsAreKnown(keeper);
+            keeper.onList(List.of(cameAndWent.facts()), "2", false);
+
+            terms.end();
+            broken.set(false);
+
+            await().atMost(Duration.ofSeconds(10)).until(() -> !budgets.states().isEmpty());
+            assertThat(done).as("what has to be done between two postings is done here").isTrue();
+            assertThat(ledger.openAllocations()).isEmpty();
+        } finally {
+            keeper.stop();
+        }
+    }
+
+    @Test
+    void aRestartChangesNoStayWhicheverWatchTellsFirst() {
+        ledger.open(START);
+        writer.start();
+        writer.onList(List.of(cameAndWent.facts()), "2", false);
+        budgetsAreKnown();
+        await().atMost(Duration.ofSeconds(10)).until(() -> ledger.openAllocations().size() == 1);
+        writer.stop();
+        List<PodAllocation> before = ledger.openAllocations();
+        clock.pass(Duration.ofMinutes(20));
+
+        var others = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+        var next = LedgerWriters.on(database, others, registry, Leadership.alone(), clock);
+        try {
+            next.start();
+            next.between(() -> TestBudgets.grant(others, List.of()));
+            budgetsAreKnown(next, others);
+            next.onList(List.of(cameAndWent.facts()), "3", false);
+            await().atMost(Duration.ofSeconds(10)).until(() -> !others.states().isEmpty());
+        } finally {
+            next.stop();
+        }
+
+        assertThat(ledger.openAllocations()).isEqualTo(before);
+    }
+
+    private void budgetsAreKnown() {
+        budgetsAreKnown(writer);
+    }
+
+    private void budgetsAreKnown(LedgerWriter told) {
+        budgetsAreKnown(told, budgets);
+    }
+
+    /** Forty seconds of a GPU. */
+    private static void budgetsAreKnown(LedgerWriter told, Budgets accounts) {
+        var budget =
+                TestBudgets.budget("team", START, "0.6666", Unit.Month, "UTC", "0", 25, "team");
+        told.between(() -> TestBudgets.exist(accounts, List.of(budget)));
+        told.begin();
+    }
+
+    private long charged(String budget) {
+        return database.jdbc()
+                .sql("select coalesce(sum(amount), 0)::bigint from pod_charge where budget = ?")
+                .param(budget)
+                .query(Long.class)
+                .single();
+    }
+}

@@ -1,0 +1,372 @@
+package io.gpusharing.timekeeper.ledger.posting;
+
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.timekeeper.allocation.Weights;
+import io.gpusharing.timekeeper.audit.Verification;
+import io.gpusharing.timekeeper.budget.Balances;
+import io.gpusharing.timekeeper.budget.Budgets;
+import io.gpusharing.timekeeper.budget.TestBudgets;
+import io.gpusharing.timekeeper.budget.TestBudgets.Written;
+import io.gpusharing.timekeeper.budget.account.BudgetState;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.cluster.ClusterViews;
+import io.gpusharing.timekeeper.ledger.LedgerInput;
+import io.gpusharing.timekeeper.ledger.LedgerProperties;
+import io.gpusharing.timekeeper.ledger.Measurements;
+import io.gpusharing.timekeeper.ledger.Measurements.Measured;
+import io.gpusharing.timekeeper.ledger.OutOfStepException;
+import io.gpusharing.timekeeper.ledger.PodAllocation;
+import io.gpusharing.timekeeper.ledger.PodEvent;
+import io.gpusharing.timekeeper.ledger.store.Ledger;
+import io.gpusharing.timekeeper.statement.PodCharges;
+import io.gpusharing.timekeeper.testing.Pods;
+import io.gpusharing.timekeeper.testing.SteppingClock;
+import io.gpusharing.timekeeper.testing.TestDatabase;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** A timekeeper's book and budgets on a real database; the test is its API server. */
+public final class TestLedger {
+
+    public static final ClusterProperties CLUSTER =
+            new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1));
+    static final LedgerProperties PROPERTIES =
+            new LedgerProperties(
+                    Duration.ofSeconds(30),
+                    Duration.ofSeconds(1),
+                    Duration.ofSeconds(10),
+                    java.time.Period.ZERO,
+                    Duration.ofMinutes(10),
+                    10);
+
+    public final TestDatabase database;
+    public final SteppingClock clock;
+    private final Map<UUID, Pods> present;
+    private final String unnamed;
+    private List<Written> written;
+    private final Map<UUID, Measured> measured = new ConcurrentHashMap<>();
+    public final MeterRegistry registry = new SimpleMeterRegistry();
+    private Measurements measurements = this::measured;
+    private Weights weights = Weights.EQUAL;
+    private NodeFacts node = Pods.NODE_FACTS;
+    private int version;
+    private Budgets budgets;
+    private PostingRound round;
+
+    /** What was not taken in, because the database failed. */
+    private final ArrayDeque<LedgerInput> waiting = new ArrayDeque<>();
+
+    /** Metering starts now, in a cluster without pods. */
+    public TestLedger(Instant start, Written... budgets) {
+        this(
+                TestDatabase.create(),
+                new SteppingClock(start),
+                new ConcurrentHashMap<>(),
+                List.of(budgets),
+                "Unlimited");
+        restart();
+    }
+
+    /** The same, where namespaces that no budget names get one by default. */
+    public static TestLedger withDefault(String unnamed, Instant start) {
+        var ledger =
+                new TestLedger(
+                        TestDatabase.create(),
+                        new SteppingClock(start),
+                        new ConcurrentHashMap<>(),
+                        List.of(),
+                        unnamed);
+        ledger.restart();
+        return ledger;
+    }
+
+    private TestLedger(
+            TestDatabase database,
+            SteppingClock clock,
+            Map<UUID, Pods> present,
+            List<Written> written,
+            String unnamed) {
+        this.unnamed = unnamed;
+        this.database = database;
+        this.clock = clock;
+        this.present = present;
+        this.written = written;
+        this.budgets = accounts();
+        this.round = round();
+    }
+
+    /** A second timekeeper on the same database, by mistake. */
+    public TestLedger twin() {
+        var twin = new TestLedger(database, clock, present, written, unnamed);
+        twin.restart();
+        return twin;
+    }
+
+    /** A second replica, which does not lead. */
+    public TestLedger follower() {
+        var follower = new TestLedger(database, clock, present, written, unnamed);
+        follower.round.follow(
+                new ArrayDeque<>(
+                        List.of(
+                                new LedgerInput.Task(
+                                        () -> TestBudgets.exist(follower.budgets, written)))));
+        return follower;
+    }
+
+    /** A replica that does not lead is told of these budgets. */
+    void sees(Written... now) {
+        written = List.of(now);
+        round.follow(
+                new ArrayDeque<>(
+                        List.of(new LedgerInput.Task(() -> TestBudgets.exist(budgets, written)))));
+    }
+
+    /** A replica that does not lead looks at what the leader has written. */
+    public void follow() {
+        round.follow(new ArrayDeque<>());
+    }
+
+    /** Its term begins: pods are told from where the last leader came to. */
+    public void takeOver() {
+        round.takeOver();
+        pass(Duration.ZERO);
+    }
+
+    /** The pods there are now; what happened since the last leader's position is told next. */
+    public void listed() {
+        String position = Integer.toString(version);
+        listedBeforeTheWatchIsOpen();
+        post(new PodEvent.Bookmark(position, clock.instant()));
+    }
+
+    /** The same, but the API server is slow to tell it. */
+    public void listedBeforeTheWatchIsOpen() {
+        version += 1_000;
+        post(
+                new PodEvent.Listed(
+                        present.values().stream().map(Pods::facts).toList(),
+                        Integer.toString(version),
+                        true,
+                        clock.instant()));
+    }
+
+    /** Whether conclusions may be drawn from what is shown. */
+    public boolean settled() {
+        return budgets.settled();
+    }
+
+    /** The same cluster, on a backup of the database that was made earlier. */
+    public TestLedger on(TestDatabase backup) {
+        var restored = new TestLedger(backup, clock, present, written, unnamed);
+        restored.restart();
+        return restored;
+    }
+
+    /** The process is killed and starts again; its budgets are known, its pods are not yet. */
+    public void wake() {
+        waiting.clear();
+        budgets = accounts();
+        round = round();
+        post(new LedgerInput.Task(() -> TestBudgets.exist(budgets, written)));
+    }
+
+    /** The process is killed and starts again; pods that are gone now are never told of again. */
+    public void restart() {
+        wake();
+        listedAnew();
+    }
+
+    /** The pods there are now; what happened before is never told. */
+    public void listedAnew() {
+        post(
+                new PodEvent.Listed(
+                        present.values().stream().map(Pods::facts).toList(),
+                        Integer.toString(++version),
+                        false,
+                        clock.instant()));
+    }
+
+    /** Administrators change the budgets while the process is down: the next start sees these. */
+    public void writtenMeanwhile(Written... now) {
+        written = List.of(now);
+    }
+
+    /** All accounts, as other parts of the timekeeper see them; others after each restart. */
+    public Budgets budgets() {
+        return budgets;
+    }
+
+    /** What a budget had left at an instant of the past, as the ledger knows it now. */
+    public Balances balances() {
+        return TestBudgets.balances(database, CLUSTER, clock);
+    }
+
+    /** Administrators have changed the budgets: these there are now. */
+    public void exist(Written... now) {
+        written = List.of(now);
+        post(new LedgerInput.Task(() -> TestBudgets.exist(budgets, written)));
+    }
+
+    /** Grants there are now. */
+    public void grants(TestBudgets.Given... now) {
+        post(new LedgerInput.Task(() -> TestBudgets.grant(budgets, List.of(now))));
+    }
+
+    /** A pod is new or has changed. */
+    public void onUpdate(Pods pod) {
+        present.put(pod.uid(), pod);
+        post(new PodEvent.Updated(pod.facts(), Integer.toString(++version), clock.instant()));
+    }
+
+    /** A pod is gone. */
+    public void removed(Pods pod) {
+        present.remove(pod.uid());
+        post(new PodEvent.Deleted(pod.facts(), Integer.toString(++version), clock.instant()));
+    }
+
+    /** A pod has lost our label and is still there. */
+    public void unlabelled(Pods pod) {
+        present.remove(pod.uid());
+        post(new PodEvent.Unlabelled(pod.facts(), Integer.toString(++version), clock.instant()));
+    }
+
+    /** A pod is gone and nobody was there to be told. */
+    public void vanished(Pods pod) {
+        present.remove(pod.uid());
+    }
+
+    /** What a sweep over all pods finds: these, which do not carry our label. */
+    public void swept(Pods... pods) {
+        post(new PodEvent.Resync(Stream.of(pods).map(Pods::facts).toList(), clock.instant()));
+    }
+
+    /**
+     * A node agent has reported, of the one GPU of a pod: busy and measured seconds since it began.
+     */
+    public void measured(Pods pod, double busy, long covered) {
+        measured.put(
+                pod.uid(),
+                new Measured((long) (busy * 1_000_000), covered * 1_000_000, 1, clock.instant()));
+    }
+
+    /** From the next start on, what is measured is asked there. */
+    public void measuredBy(Measurements source) {
+        measurements = source;
+    }
+
+    /** From the next start on, GPU models have these weights. */
+    public void weights(Weights now) {
+        weights = now;
+    }
+
+    /** From the next start on, the node tells this. */
+    public void node(NodeFacts now) {
+        node = now;
+    }
+
+    /** Time passes, and what it brings is posted. */
+    public void pass(Duration time) {
+        clock.pass(time);
+        post(new ArrayDeque<>());
+    }
+
+    /** How a budget stands. */
+    public BudgetState budget(String name) {
+        return budgets.state(name).orElseThrow();
+    }
+
+    /** Used of the present period until now. */
+    public GpuTime used(String budget) {
+        return budget(budget).used(clock.instant());
+    }
+
+    /** What a pod was charged until now. */
+    public GpuTime charged(Pods pod) {
+        return new PodCharges(database.jdbc(), CLUSTER)
+                .of(pod.uid(), clock.instant())
+                .map(it -> new GpuTime(it.charged()))
+                .orElse(GpuTime.ZERO);
+    }
+
+    /** What the ledger knows of a pod's allocation. */
+    public PodAllocation allocation(Pods pod) {
+        return ledger().allocations(List.of(pod.uid())).getFirst();
+    }
+
+    /** Everything recomputed from the entries. */
+    public List<Verification.Difference> differences() {
+        return verified().differences();
+    }
+
+    Verification.Report verified() {
+        return Verifications.on(
+                        database,
+                        CLUSTER,
+                        clock,
+                        List.of(TestBudgets.closings(database, CLUSTER, clock)))
+                .run();
+    }
+
+    private void post(LedgerInput input) {
+        post(new ArrayDeque<>(List.of(input)));
+    }
+
+    /** As the ledger writer does it, but a test sees the database fail, and tries again later. */
+    private void post(ArrayDeque<LedgerInput> pending) {
+        waiting.addAll(pending);
+        while (true) {
+            try {
+                round.post(waiting);
+                return;
+            } catch (OutOfStepException e) {
+                round.forget();
+            } catch (RuntimeException e) {
+                round.forget();
+                throw e;
+            }
+        }
+    }
+
+    private Budgets accounts() {
+        return TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock, unnamed);
+    }
+
+    private PostingRound round() {
+        Ledger ledger = ledger();
+        return new PostingRound(
+                ledger,
+                budgets,
+                budgets,
+                ClusterViews.withNode(node),
+                new RequestGrammars(List.of(new VcudaGrammar())),
+                new ModelWeights(weights, registry),
+                new Settlement(ledger, measurements, budgets, PROPERTIES),
+                PROPERTIES,
+                clock);
+    }
+
+    private Map<UUID, Measured> measured(Collection<UUID> pods) {
+        var told = new HashMap<>(measured);
+        told.keySet().retainAll(pods);
+        return told;
+    }
+
+    private Ledger ledger() {
+        return new Ledger(
+                database.jdbc(), new TransactionTemplate(database.transactions()), CLUSTER);
+    }
+}

@@ -1,0 +1,1022 @@
+package io.gpusharing.timekeeper.statement;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.budget.PeriodRule.Unit;
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.timekeeper.audit.Verification;
+import io.gpusharing.timekeeper.budget.Budgets;
+import io.gpusharing.timekeeper.budget.TestBudgets;
+import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.cluster.ClusterView;
+import io.gpusharing.timekeeper.cluster.ClusterViews;
+import io.gpusharing.timekeeper.database.Snapshot;
+import io.gpusharing.timekeeper.leader.Leadership;
+import io.gpusharing.timekeeper.leader.Terms;
+import io.gpusharing.timekeeper.ledger.Measurements;
+import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
+import io.gpusharing.timekeeper.reclaim.EvictionRepository;
+import io.gpusharing.timekeeper.testing.Pods;
+import io.gpusharing.timekeeper.testing.SteppingClock;
+import io.gpusharing.timekeeper.testing.TestDatabase;
+import io.gpusharing.timekeeper.web.Callers.Caller;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.io.UnsupportedEncodingException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
+import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ComponentScan;
+import org.springframework.context.annotation.FilterType;
+import org.springframework.context.annotation.Import;
+import org.springframework.mock.web.MockHttpServletResponse;
+import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Questions and orders over HTTP, on a real database, with an API server that knows the people. */
+class ApiHttpTest {
+
+    private static final Instant TEN = Instant.parse("2026-03-01T10:00:00Z");
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+    private static final SteppingClock CLOCK = new SteppingClock(TEN);
+    private static final TestDatabase DATABASE = TestDatabase.create();
+    private static final HttpClient CLIENT = HttpClient.newHttpClient();
+    private static FakeApiServer api;
+    private static ServletWebServerApplicationContext context;
+    private static int port;
+
+    /** Held half a GPU from 10:00:00 to 12:30:00. */
+    private static final Pods ENDED = Pods.waiting("team-a", 50, 15).boundAt(TEN);
+
+    /** The cluster shows it, the ledger was never told. */
+    private static final Pods UNMETERED = Pods.waiting("team-a", 50, 15).boundAt(TEN);
+
+    /** As {@link #ENDED}, of another budget: it is corrected. */
+    private static final Pods CORRECTED = Pods.waiting("team-c", 50, 15).boundAt(TEN);
+
+    private static final Terms TERMS = new Terms();
+
+    /** Holds a whole GPU since 12:00:00. */
+    private static final Pods RUNNING =
+            Pods.waiting("team-a", 100, 0).boundAt(TEN.plus(Duration.ofHours(2)));
+
+    @SpringBootConfiguration
+    @EnableAutoConfiguration
+    @ConfigurationPropertiesScan({
+        "io.gpusharing.timekeeper.cluster",
+        "io.gpusharing.timekeeper.ledger"
+    })
+    @ComponentScan(
+            basePackages = {
+                "io.gpusharing.timekeeper.web",
+                "io.gpusharing.timekeeper.ledger",
+                "io.gpusharing.timekeeper.budget",
+                "io.gpusharing.timekeeper.statement",
+                "io.gpusharing.timekeeper.usage",
+                "io.gpusharing.timekeeper.audit"
+            },
+            excludeFilters =
+                    @ComponentScan.Filter(
+                            type = FilterType.REGEX,
+                            pattern =
+                                    ".*(Watch|StatusPublisher|BudgetNotifier|PodAnnotator|DefaultBudgets|BudgetMetrics|Test.*|budget\\.Budgets|usage\\.(intake|reporter)\\..*|AgentMeasurements|VerifyCommand|VerifyConfiguration)"))
+    @Import({Snapshot.class, EvictionRepository.class})
+    static class Application {
+
+        // Other tests go on with it.
+        @Bean(destroyMethod = "")
+        DataSource dataSource() {
+            return DATABASE.dataSource();
+        }
+
+        @Bean
+        Clock clock() {
+            return CLOCK;
+        }
+
+        @Bean
+        Leadership leadership() {
+            return TERMS.leadership();
+        }
+
+        @Bean
+        Measurements measurements() {
+            return pods -> Map.of();
+        }
+
+        @Bean
+        MeterRegistry meterRegistry() {
+            return new SimpleMeterRegistry();
+        }
+
+        @Bean
+        ClusterView clusterView() {
+            return ClusterViews.showing(ENDED.facts(), UNMETERED.facts());
+        }
+
+        @Bean
+        RequestGrammars requestGrammars() {
+            return new RequestGrammars(List.of(new VcudaGrammar()));
+        }
+
+        @Bean
+        Budgets budgets(ClusterProperties cluster) {
+            return TestBudgets.on(DATABASE, cluster, Duration.ofHours(1), CLOCK);
+        }
+
+        @Bean(destroyMethod = "close")
+        KubernetesClient kubernetesClient() {
+            return new KubernetesClientBuilder()
+                    .withConfig(
+                            new ConfigBuilder()
+                                    .withMasterUrl(api.url())
+                                    .withOauthToken("timekeeper")
+                                    .build())
+                    .build();
+        }
+    }
+
+    @BeforeAll
+    static void start() throws Exception {
+        api = new FakeApiServer();
+        TERMS.begin();
+        context =
+                (ServletWebServerApplicationContext)
+                        new SpringApplicationBuilder(Application.class)
+                                .properties(
+                                        "spring.config.location=optional:classpath:/none/",
+                                        "server.port=0",
+                                        "spring.flyway.enabled=false",
+                                        "spring.threads.virtual.enabled=true",
+                                        "springdoc.api-docs.path=/api/v1/openapi",
+                                        "springdoc.packages-to-scan=io.gpusharing.timekeeper")
+                                .run();
+        port = Objects.requireNonNull(context.getWebServer()).getPort();
+        LedgerWriter writer = context.getBean(LedgerWriter.class);
+        Budgets budgets = context.getBean(Budgets.class);
+        writer.between(() ->
+                TestBudgets.exist(
+                        budgets,
+                        List.of(
+                                TestBudgets.budget(
+                                        "a", TEN, "200", Unit.Day, "UTC", "0", 25, "team-a"),
+                                TestBudgets.budget(
+                                        "c", TEN, "200", Unit.Day, "UTC", "0", 25, "team-c"),
+                                TestBudgets.budget(
+                                        "b", TEN, null, Unit.Day, "UTC", "0", 25, "team-b"))));
+        // Metering begins here, and not when the ledger's thread looks at the clock.
+        assertThat(writer.position()).isEmpty();
+        writer.begin();
+        writer.onList(List.of(), "0", false);
+        writer.onUpdate(ENDED.facts(), "1");
+        writer.onUpdate(CORRECTED.facts(), "1");
+        CLOCK.pass(Duration.ofHours(2));
+        writer.onUpdate(RUNNING.facts(), "2");
+        writer.onUpdate(ENDED.finishedAt(TEN.plus(Duration.ofMinutes(150))).facts(), "3");
+        writer.onUpdate(CORRECTED.finishedAt(TEN.plus(Duration.ofMinutes(150))).facts(), "3");
+        await().until(() -> charged(CORRECTED.uid()) == 9000L * 500_000);
+        await().until(() -> charged(ENDED.uid()) == 9000L * 500_000);
+        CLOCK.pass(Duration.ofMinutes(70));
+        writer.onBookmark("4");
+        await().until(() -> charged(RUNNING.uid()) == 3600L * 1_000_000);
+    }
+
+    private static long charged(UUID pod) {
+        return DATABASE.jdbc()
+                .sql("select coalesce(sum(amount), 0)::bigint from charge where pod_uid = ?")
+                .param(pod)
+                .query(Long.class)
+                .single();
+    }
+
+    @AfterAll
+    static void stop() {
+        context.close();
+        api.close();
+    }
+
+    private static HttpResponse<String> get(@Nullable String who, String path, String... headers)
+            throws IOException, InterruptedException {
+        var request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path));
+        if (who != null) {
+            request.header("Authorization", "Bearer " + who);
+        }
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
+        return CLIENT.send(request.build(), BodyHandlers.ofString());
+    }
+
+    private static HttpResponse<String> post(
+            String who, String path, String key, String body, String... headers)
+            throws IOException, InterruptedException {
+        var request =
+                HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                        .header("Authorization", "Bearer " + who)
+                        .header("Content-Type", "application/json")
+                        .POST(BodyPublishers.ofString(body));
+        if (!key.isEmpty()) {
+            request.header("Idempotency-Key", key);
+        }
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
+        return CLIENT.send(request.build(), BodyHandlers.ofString());
+    }
+
+    private static JsonNode json(String path) throws IOException, InterruptedException {
+        return json("reader", path);
+    }
+
+    private static JsonNode json(String who, String path) throws IOException, InterruptedException {
+        HttpResponse<String> answer = get(who, path);
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        return JSON.readTree(answer.body());
+    }
+
+    private static void isProblem(HttpResponse<String> answer, int status, String... words) {
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
+        assertThat(answer.headers().firstValue("Content-Type").orElse(""))
+                .startsWith("application/problem+json");
+        String detail = JSON.readTree(answer.body()).path("detail").asString();
+        assertThat(detail).isNotBlank();
+        assertThat(List.of(words)).allSatisfy(word -> assertThat(detail).contains(word));
+    }
+
+    private static String next(HttpResponse<String> answer) {
+        String link = answer.headers().firstValue("Link").orElseThrow();
+        return link.replaceAll("^<(.*)>; rel=\"next\"$", "$1");
+    }
+
+    @Test
+    void whoHasNoTokenOrNoRightIsToldWhatIsMissing() throws Exception {
+        isProblem(get(null, "/api/v1/budgets"), 401);
+        isProblem(get("forged", "/api/v1/budgets"), 401, "kubectl create token");
+        isProblem(get("stranger", "/api/v1/budgets/a"), 403, "get gpubudgets.gpusharing.io/a");
+        isProblem(
+                post("reader", "/api/v1/budgets/a/corrections", "k", "{}"),
+                403,
+                "update gpubudgets.gpusharing.io/a; cluster role gpusharing-budget-admin");
+    }
+
+    @Test
+    void aTokenThatIsForCertainThingsAloneGivesNoOtherRight() throws Exception {
+        assertThat(get("admin", "/api/v1/verify").statusCode()).isEqualTo(200);
+        isProblem(get("scoped", "/api/v1/verify"), 403);
+        isProblem(get("scoped", "/api/v1/budgets/a"), 403);
+    }
+
+    @Test
+    void whatNobodyMayDoIsNoQuestionOfRights() throws Exception {
+        for (String who : List.of("reader", "admin")) {
+            isProblem(send(who, "DELETE", "/api/v1/budgets/a", ""), 405);
+        }
+    }
+
+    @Test
+    void everyErrorIsAProblem() throws Exception {
+        isProblem(get("reader", "/api/v1/budgets/none"), 404, "none");
+        isProblem(get("reader", "/api/v1/nothing-here"), 404, "/api/v1/nothing-here", "openapi");
+        isProblem(get("reader", "/api/v1/pods/not-a-uid"), 400, "uid is a uid such as");
+        isProblem(get("reader", "/api/v1/budgets/a/statement?limit=0"), 400, "limit");
+        isProblem(get("reader", "/api/v1/budgets/a/statement?after=x"), 400, "Link");
+        isProblem(get("admin", "/api/v1/evictions?after=abc"), 400, "Link");
+        isProblem(
+                get(
+                        "reader",
+                        "/api/v1/budgets/a/statement?after=99999999999999_%1$s_Charge_%1$s"
+                                .formatted(new UUID(0, 0))),
+                400,
+                "Link");
+        isProblem(
+                get("reader", "/api/v1/budgets/a/statement?from=-1000000000-01-01T00:00:00Z"),
+                400,
+                "before 1970");
+        isProblem(get("reader", "/api/v1/budgets/a/balance?at=1900-01-01T00:00:00Z"), 400);
+        isProblem(get("reader", "/api/v1/budgets/a/balance?at=2027-01-01T00:00:00Z"), 400);
+        isProblem(
+                get("reader", "/api/v1/budgets/a/balance?at=yesterday"),
+                400,
+                "at is an instant such as 2026-11-01T00:00:00Z, not yesterday");
+        isProblem(get("reader", "/api/v1/budgets?limit=ten"), 400, "limit is a whole number");
+        isProblem(get("reader", "/api/v1/budgets/a/balance?at=2026-03-01T10:00:00.5Z"), 400);
+        isProblem(get("reader", "/api/v1/budgets/a/statement", "Accept", "image/png"), 406);
+        isProblem(post("admin", "/api/v1/budgets/a/corrections", "k1", "{"), 400, "JSON");
+        isProblem(post("admin", "/api/v1/budgets/a/corrections", "k1", ""), 400, "missing");
+        isProblem(
+                post("admin", "/api/v1/budgets/a/corrections", "k1", "{}"),
+                400,
+                "pod must not be null",
+                "reason must not be blank");
+        isProblem(post("admin", "/api/v1/budgets/a/grants", "", "{}"), 400, "Idempotency-Key");
+        isProblem(get("reader", "/api/v1/budgets/none/explain"), 404);
+        isProblem(get("reader", "/api/v1/budgets/none/statement"), 404);
+    }
+
+    @Test
+    void alsoWhatTheServerItselfRefusesIsAProblem() throws Exception {
+        isProblem(get("reader", "/api/v1/" + "a".repeat(10_000)), 400);
+        isProblem(get("reader", "/api/v1/budgets/../../.."), 400);
+        isProblem(get("reader", "/api/v1/budgets/%2e%2e/a"), 400);
+        isProblem(get("reader", "/api/v1/budgets//a"), 400);
+        isProblem(get("reader", "/api/v1/budgets/a%00"), 400);
+        isProblem(get("reader", "/api/v1/budgets/a;b=c"), 400);
+        isProblem(get("reader", "/api/v1/budgets", "X-Long", "a".repeat(10_000)), 400);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "TRACE /api/v1/budgets HTTP/1.1",
+                "TRACE /nothing HTTP/1.1\nAccept: text/html",
+                "FOO /api/v1/budgets HTTP/1.1",
+                "FOO /nothing HTTP/1.1",
+                "CONNECT timekeeper:443 HTTP/1.1",
+                "GET /api/v1/budgets HTTP/3.7",
+                "GET /api/v1/budgets\tHTTP/1.1",
+                "G{T /api/v1/budgets HTTP/1.1",
+                "OPTIONS * HTTP/1.1",
+                "OPTIONS /api/v1/budgets HTTP/1.1",
+            })
+    void whateverIsSentTheAnswerIsAProblemOrEmpty(String line) throws Exception {
+        String answer = raw(line + "\nHost: timekeeper\nConnection: close\n\n");
+
+        String head = answer.substring(0, answer.indexOf("\r\n\r\n"));
+        String body = answer.substring(head.length() + 4);
+        assertThat(body.isEmpty() || head.contains("Content-Type: application/problem+json"))
+                .as(answer)
+                .isTrue();
+    }
+
+    private static String raw(String request) throws IOException {
+        try (var socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            socket.getOutputStream().write(request.replace("\n", "\r\n").getBytes(UTF_8));
+            return new String(socket.getInputStream().readAllBytes(), UTF_8);
+        }
+    }
+
+    @Test
+    void aBalanceIsKnownForAnyInstantOfThePast() throws Exception {
+        JsonNode at = json("/api/v1/budgets/a/balance?at=2026-03-01T11:00:00Z");
+
+        assertThat(at.path("granted").asLong()).isEqualTo(200 * 60_000_000L);
+        assertThat(at.path("used").asLong()).isEqualTo(3600 * 500_000L);
+        assertThat(at.path("remaining").asLong()).isEqualTo(200 * 60_000_000L - 3600 * 500_000L);
+        isProblem(get("reader", "/api/v1/budgets/a/balance?at=2026-03-01T09:00:00Z"), 404);
+    }
+
+    @Test
+    void anUnlimitedBudgetHasUseButNoBalance() throws Exception {
+        JsonNode at = json("/api/v1/budgets/b/balance");
+
+        assertThat(at.has("remaining")).isFalse();
+        assertThat(at.path("standing").asString()).isEqualTo("Unlimited");
+        assertThat(json("/api/v1/budgets/b/statement").has("opening")).isFalse();
+    }
+
+    @Test
+    void aStatementAddsUpAcrossItsPages() throws Exception {
+        String path =
+                "/api/v1/budgets/a/statement?from=2026-03-01T10:30:00Z&to=2026-03-01T12:15:10Z&limit=2";
+        long lines = 0;
+        int pages = 0;
+        JsonNode first = json(path);
+        String page = path;
+        while (page != null) {
+            HttpResponse<String> answer = get("reader", page);
+            for (JsonNode line : JSON.readTree(answer.body()).path("lines")) {
+                lines += line.path("used").asLong();
+            }
+            pages++;
+            page = answer.headers().firstValue("Link").isPresent() ? next(answer) : null;
+        }
+
+        // Half a GPU from 10:30:00 and a whole one from 12:00:00, both to 12:15:10.
+        assertThat(lines).isEqualTo((6310 * 500_000L) + 910 * 1_000_000L);
+        assertThat(first.path("used").asLong()).isEqualTo(lines);
+        assertThat(pages).isGreaterThan(1);
+        assertThat(first.path("opening").asLong() - lines)
+                .isEqualTo(first.path("closing").asLong());
+        assertThat(first.path("closing").asLong())
+                .isEqualTo(
+                        json("/api/v1/budgets/a/balance?at=2026-03-01T12:15:10Z")
+                                .path("remaining")
+                                .asLong());
+    }
+
+    /** What is used while somebody reads would else be in the lines and not in the sum. */
+    @Test
+    void theFirstPageOfAStatementWithoutAnEndFixesIt() throws Exception {
+        HttpResponse<String> first = get("reader", "/api/v1/budgets/a/statement?limit=1");
+        JsonNode whole = JSON.readTree(first.body());
+        long lines = 0;
+
+        CLOCK.pass(Duration.ofSeconds(7));
+        String page = "/api/v1/budgets/a/statement?limit=1";
+        HttpResponse<String> answer = first;
+        while (page != null) {
+            JsonNode told = JSON.readTree(answer.body());
+            assertThat(told.path("to")).isEqualTo(whole.path("to"));
+            assertThat(told.path("from")).isEqualTo(whole.path("from"));
+            for (JsonNode line : told.path("lines")) {
+                lines += line.path("used").asLong();
+            }
+            page = answer.headers().firstValue("Link").isPresent() ? next(answer) : null;
+            answer = page == null ? answer : get("reader", page);
+        }
+
+        assertThat(lines).isEqualTo(whole.path("used").asLong());
+    }
+
+    @Test
+    void aStatementForASpreadsheetAddsUpToItsLastRow() throws Exception {
+        HttpResponse<String> answer =
+                get("reader", "/api/v1/budgets/a/statement", "Accept", "text/csv");
+
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        assertThat(answer.headers().firstValue("Content-Type").orElse("")).startsWith("text/csv");
+        List<String[]> rows = answer.body().lines().map(row -> row.split(",", -1)).toList();
+        assertThat(rows).allSatisfy(row -> assertThat(row).hasSize(10));
+        List<String[]> amounts = rows.subList(1, rows.size());
+        long sum =
+                amounts.subList(0, amounts.size() - 1).stream()
+                        .mapToLong(row -> Long.parseLong(row[6]))
+                        .sum();
+        assertThat(amounts.getFirst()[0]).isEqualTo("Opening");
+        assertThat(amounts.getLast()[0]).isEqualTo("Closing");
+        assertThat(Long.parseLong(amounts.getLast()[6])).isEqualTo(sum);
+        assertThat(amounts.stream().map(row -> row[0])).contains("Allowance", "Charge", "Running");
+    }
+
+    @Test
+    void slowDownloadsOfStatementsLeaveConnectionsToTheLedger() throws Exception {
+        var controller = context.getBean(StatementController.class);
+        var begun = new CountDownLatch(2);
+        var read = new CountDownLatch(1);
+        List<Thread> slow =
+                Stream.generate(() -> new SlowClient(begun, read))
+                        .limit(2)
+                        .map(client ->
+                                Thread.startVirtualThread(() -> client.download(controller, "a")))
+                        .toList();
+        assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+
+        var third = get("reader", "/api/v1/budgets/a/statement", "Accept", "text/csv");
+        read.countDown();
+
+        assertThat(third.statusCode()).isEqualTo(503);
+        for (Thread thread : slow) {
+            thread.join();
+        }
+        assertThat(get("reader", "/api/v1/budgets/a/statement", "Accept", "text/csv").statusCode())
+                .isEqualTo(200);
+    }
+
+    /** Takes nothing of what it asked for until it is told to. */
+    private static final class SlowClient extends MockHttpServletResponse {
+
+        private final CountDownLatch begun;
+        private final CountDownLatch read;
+
+        SlowClient(CountDownLatch begun, CountDownLatch read) {
+            this.begun = begun;
+            this.read = read;
+        }
+
+        void download(StatementController controller, String budget) {
+            try {
+                controller.csv(
+                        budget,
+                        null,
+                        null,
+                        UsernamePasswordAuthenticationToken.authenticated(
+                                new Caller("reader@example.com", "", List.of(), Map.of()),
+                                "reader",
+                                List.of()),
+                        this);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        @Override
+        public PrintWriter getWriter() throws UnsupportedEncodingException {
+            begun.countDown();
+            try {
+                read.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            return super.getWriter();
+        }
+    }
+
+    @Test
+    void aCorrectionIsMadeOnceWhateverIsSentAgain() throws Exception {
+        String path = "/api/v1/budgets/c/corrections";
+        String order =
+                """
+                {"pod": "%s", "from": "2026-03-01T10:50:00Z", "to": "2026-03-01T11:10:00Z", "rate": 0,
+                 "reason": "=the node was broken"}
+                """
+                        .formatted(CORRECTED.uid());
+        long before = json("/api/v1/budgets/c/balance").path("remaining").asLong();
+
+        HttpResponse<String> made = post("admin", path, "node-7", order);
+        HttpResponse<String> again = post("admin", path, "node-7", order);
+
+        assertThat(made.statusCode()).as(made.body()).isEqualTo(200);
+        assertThat(again.body()).isEqualTo(made.body());
+        JsonNode entries = JSON.readTree(made.body());
+        assertThat(entries).hasSize(2);
+        assertThat(
+                        StreamSupport.stream(entries.spliterator(), false)
+                                .mapToLong(entry -> entry.path("amount").asLong()))
+                .containsExactly(-600 * 500_000L, -600 * 500_000L);
+        assertThat(entries.get(0).path("author").asString()).isEqualTo("admin@example.com");
+        assertThat(json("/api/v1/budgets/c/balance").path("remaining").asLong())
+                .isEqualTo(before + 1200 * 500_000L);
+        assertThat(json("/api/v1/budgets/c").path("remaining").asLong())
+                .isEqualTo(before + 1200 * 500_000L);
+        assertThat(context.getBean(Verification.class).run().differences()).isEmpty();
+        assertThat(json(path)).hasSize(2);
+        assertThat(get("reader", "/api/v1/budgets/c/statement", "Accept", "text/csv").body())
+                .contains("'=the node was broken");
+        isProblem(post("admin", path, "node-7", order.replace("11:10", "11:11")), 422, "node-7");
+        isProblem(post("admin", path, "again", order), 422, "Nothing to correct");
+        isProblem(
+                post(
+                        "admin",
+                        path,
+                        "stale",
+                        order.replace("\"rate\": 0", "\"rate\": 1"),
+                        "If-Match",
+                        "\"0\""),
+                412,
+                "ETag");
+        assertThat(get("admin", "/api/v1/pods/" + CORRECTED.uid()).headers().firstValue("ETag"))
+                .contains("\"2\"");
+    }
+
+    @Test
+    void whoDoesNotLeadAnswersQuestionsAndSaysWhereCorrectionsAreTaken() throws Exception {
+        String order =
+                "{\"pod\": \"%s\", \"from\": \"%s\", \"to\": \"%s\", \"rate\": 0, \"reason\": \"why\"}"
+                        .formatted(ENDED.uid(), TEN, TEN.plusSeconds(60));
+        TERMS.end();
+        try {
+            isProblem(
+                    post("admin", "/api/v1/budgets/a/corrections", "elsewhere", order),
+                    503,
+                    "lease gpusharing-timekeeper");
+            assertThat(json("/api/v1/budgets/a/balance").path("used").asLong()).isPositive();
+            assertThat(json("/api/v1/budgets/a").path("name").asString()).isEqualTo("a");
+        } finally {
+            TERMS.begin();
+            context.getBean(LedgerWriter.class).onList(List.of(RUNNING.facts()), "5", false);
+        }
+    }
+
+    @Test
+    void whatIsNotPostedOrWasNeverChargedCannotBeCorrected() throws Exception {
+        String path = "/api/v1/budgets/a/corrections";
+        String order =
+                "{\"pod\": \"%s\", \"from\": \"%s\", \"to\": \"%s\", \"rate\": %d, \"reason\": \"why\"}";
+
+        isProblem(
+                post(
+                        "admin",
+                        path,
+                        "c1",
+                        order.formatted(RUNNING.uid(), TEN, TEN.plusSeconds(4 * 3600), 0)),
+                422,
+                "posted until");
+        isProblem(
+                post(
+                        "admin",
+                        path,
+                        "c2",
+                        order.formatted(UUID.randomUUID(), TEN, TEN.plusSeconds(1), 0)),
+                404);
+        isProblem(
+                post(
+                        "admin",
+                        path,
+                        "c3",
+                        order.formatted(ENDED.uid(), TEN, TEN.plusSeconds(1), -1)),
+                422,
+                "rate");
+        isProblem(
+                post(
+                        "admin",
+                        "/api/v1/budgets/b/corrections",
+                        "c4",
+                        order.formatted(ENDED.uid(), TEN, TEN.plusSeconds(1), 0)),
+                422,
+                "Nothing to correct");
+    }
+
+    @Test
+    void aGrantIsMadeInTheNameOfWhoAsksOnceForEachKey() throws Exception {
+        String path = "/api/v1/budgets/a/grants";
+        String order = "{\"gpuMinutes\": \"30\", \"reason\": \"paper deadline\"}";
+
+        HttpResponse<String> made = post("admin", path, "paper", order);
+        HttpResponse<String> again = post("admin", path, "paper", order);
+
+        assertThat(made.statusCode()).as(made.body()).isEqualTo(201);
+        assertThat(again.statusCode()).as(again.body()).isEqualTo(200);
+        JsonNode grant = JSON.readTree(made.body());
+        assertThat(grant.path("author").asString()).isEqualTo("admin@example.com");
+        assertThat(JSON.readTree(again.body()).path("name")).isEqualTo(grant.path("name"));
+        assertThat(api.grants).hasSize(1);
+        assertThat(api.grantors).as("never with our own token").containsOnly("admin");
+        isProblem(post("admin", path, "paper", order.replace("30", "31")), 422, "paper");
+        isProblem(post("clerk", path, "mine", order), 403, "cannot create resource gpugrants");
+        isProblem(post("admin", path, "zero", order.replace("30", "0")), 422, "gpuMinutes");
+        isProblem(post("admin", path, "much", order.replace("30", "much")), 422, "GPU-minutes");
+        isProblem(post("admin", "/api/v1/budgets/none/grants", "x", order), 404);
+    }
+
+    @Test
+    void aGrantThatWouldNeverCountIsRefusedButOneThatCountedWhenItWasMadeIsAnsweredAsBefore()
+            throws Exception {
+        String path = "/api/v1/budgets/a/grants";
+        String order = "{\"gpuMinutes\": \"1\", \"reason\": \"night\", \"expiresAt\": \"%s\"}";
+        Instant now = CLOCK.instant();
+        String passed = order.formatted(now);
+
+        isProblem(post("admin", path, "late", passed), 422, "expiresAt", "an instant after " + now);
+        assertThat(api.grants.values().toString()).doesNotContain("night");
+
+        String soon = order.formatted(now.plusSeconds(1));
+        HttpResponse<String> made = post("admin", path, "night", soon);
+        assertThat(made.statusCode()).as(made.body()).isEqualTo(201);
+        // So it was sent before, and its answer was lost until it had passed.
+        String name = JSON.readTree(made.body()).path("name").asString();
+        ((ObjectNode) Objects.requireNonNull(api.grants.get(name)).get("spec"))
+                .put("expiresAt", now.toString());
+        HttpResponse<String> again = post("admin", path, "night", passed);
+        assertThat(again.statusCode()).as(again.body()).isEqualTo(200);
+        api.grants.remove(name);
+    }
+
+    @Test
+    void anOrderThatIsNotReadAsItIsWrittenIsRefusedAndNamesTheField() throws Exception {
+        String grants = "/api/v1/budgets/a/grants";
+        String corrections = "/api/v1/budgets/a/corrections";
+
+        isProblem(
+                post(
+                        "admin",
+                        grants,
+                        "s1",
+                        "{\"gpuMinutes\": \"3\", \"reason\": \"x\", \"expires\": 1}"),
+                422,
+                "no field expires",
+                "expiresAt, gpuMinutes, notBefore, reason");
+        isProblem(
+                post("admin", grants, "s2", "{\"gpuMinutes\": \"3\", \"gpuMinutes\": \"4\"}"),
+                422,
+                "gpuMinutes");
+        isProblem(
+                post("admin", grants, "s3", "{\"notBefore\": \"soon\"}"),
+                422,
+                "notBefore is an instant");
+        isProblem(post("admin", corrections, "s4", "{\"rate\": 5.5}"), 422, "rate is a whole");
+        assertThat(api.grants.values().toString()).doesNotContain("\"x\"");
+    }
+
+    @Test
+    void aKeyThatIsNoAsciiIsRefusedAndNoFailureOfOurs() throws Exception {
+        try (var socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            socket.getOutputStream()
+                    .write(
+                            """
+                            POST /api/v1/budgets/a/grants HTTP/1.1
+                            Host: timekeeper
+                            Connection: close
+                            Authorization: Bearer admin
+                            Idempotency-Key: 30 € more
+                            Content-Type: application/json
+                            Content-Length: 2
+
+                            {}\
+                            """
+                                    .replace("\n", "\r\n")
+                                    .getBytes(UTF_8));
+
+            assertThat(new String(socket.getInputStream().readAllBytes(), UTF_8))
+                    .startsWith("HTTP/1.1 400")
+                    .contains("application/problem+json", "Idempotency-Key");
+        }
+    }
+
+    @Test
+    void aGrantThatNoWebhookCheckedNamesTheWebhook() throws Exception {
+        api.withoutWebhook = true;
+        try {
+            isProblem(
+                    post(
+                            "admin",
+                            "/api/v1/budgets/a/grants",
+                            "unchecked",
+                            "{\"gpuMinutes\": \"3\", \"reason\": \"x\"}"),
+                    503,
+                    "nothing was changed",
+                    "failed calling webhook");
+        } finally {
+            api.withoutWebhook = false;
+        }
+    }
+
+    @Test
+    void aBudgetExplainsItsStandingInOneSentence() throws Exception {
+        JsonNode why = json("/api/v1/budgets/a/explain");
+
+        assertThat(
+                        why.path("before").asLong()
+                                + StreamSupport.stream(why.path("changes").spliterator(), false)
+                                        .mapToLong(change -> change.path("amount").asLong())
+                                        .sum()
+                                - why.path("used").asLong())
+                .isEqualTo(why.path("remaining").asLong());
+        assertThat(why.path("because").asString())
+                .contains("200.000 allowance", "used", "GPU-minutes left");
+        assertThat(why.path("largest").get(0).path("pod").asString())
+                .isIn(ENDED.uid().toString(), RUNNING.uid().toString());
+    }
+
+    @Test
+    void wasteIsToldInOneQuery() throws Exception {
+        DATABASE.jdbc()
+                .sql(
+                        """
+                        insert into usage_counter (cluster, pod_uid, run, meter, device, basis, basis_reason, gpu_us,
+                            memory_bs, covered_us, uncovered_us, sequence, first_at, last_at)
+                        values ('default', ?, ?, 'Agent', 'GPU-1', 'Process', '', 18000000, 0, 9000000000, 0, 1, ?, ?)
+                        """)
+                .params(
+                        ENDED.uid(),
+                        UUID.randomUUID(),
+                        java.sql.Timestamp.from(TEN),
+                        java.sql.Timestamp.from(TEN))
+                .update();
+
+        JsonNode pods = json("admin", "/api/v1/waste?from=2026-03-01T00:00:00Z&budget=a");
+        JsonNode owners = json("/api/v1/waste?by=owner&from=2026-03-01T00:00:00Z&namespace=team-a");
+
+        assertThat(pods.get(0).path("summary").asString())
+                .isEqualTo(
+                        "team-a/pod-%s held 0.5 GPU for 2.5 h and was busy 0.4 %% of what was watched"
+                                .formatted(ENDED.uid()));
+        assertThat(pods.get(0).path("idle").asLong()).isEqualTo(9000 * 500_000L - 18_000_000);
+        assertThat(pods.get(1).path("summary").asString()).contains("nobody measured it");
+        assertThat(owners).hasSize(2);
+        isProblem(
+                get("admin", "/api/v1/waste?by=colour"),
+                400,
+                "by is one of owner, pod, not colour");
+    }
+
+    @Test
+    void theReconcileReportFindsWhatTheClusterDoesNotShow() throws Exception {
+        JsonNode report = json("admin", "/api/v1/reconcile");
+
+        assertThat(report.path("sound").asBoolean()).isFalse();
+        assertThat(report.path("orphaned")).hasSize(1);
+        assertThat(report.path("orphaned").get(0).path("pod").asString())
+                .isEqualTo(RUNNING.uid().toString());
+        assertThat(report.path("unmetered")).hasSize(2);
+        assertThat(report.path("estimated")).isEmpty();
+    }
+
+    @Test
+    void podsAreToldToWhoMayGetThemInTheirNamespaceAndToAdministrators() throws Exception {
+        String elsewhere = "/api/v1/pods/" + CORRECTED.uid();
+
+        assertThat(get("reader", "/api/v1/pods?namespace=team-a").statusCode()).isEqualTo(200);
+        assertThat(get("reader", "/api/v1/pods/" + ENDED.uid()).statusCode()).isEqualTo(200);
+        isProblem(get("reader", "/api/v1/pods"), 403, "namespace");
+        isProblem(get("reader", "/api/v1/pods?namespace=team-c"), 403, "get pods");
+        isProblem(get("reader", elsewhere), 403, "get pods");
+        isProblem(get("reader", "/api/v1/waste"), 403, "namespace");
+        isProblem(get("stranger", "/api/v1/pods?namespace=team-a"), 403);
+        assertThat(get("admin", "/api/v1/pods").statusCode()).isEqualTo(200);
+        assertThat(get("admin", elsewhere).statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void whoMayNotGetPodsSeesWhatWasUsedAndNeitherUidNorNameOfAPod() throws Exception {
+        String statement = "/api/v1/budgets/c/statement";
+        String uid = CORRECTED.uid().toString();
+        String name = "pod-" + uid;
+
+        String used = "\"used\":" + json("admin", statement).path("used").asLong();
+        assertThat(get("reader", statement).body()).contains(used).doesNotContain(uid);
+        assertThat(get("reader", statement, "Accept", "text/csv").body())
+                .contains("Charge")
+                .doesNotContain(uid);
+        assertThat(get("reader", "/api/v1/budgets/c/explain").body())
+                .contains("team-c")
+                .doesNotContain(uid);
+        assertThat(get("reader", statement + "?limit=1").headers().firstValue("Link"))
+                .as("nor in the address of the next page")
+                .hasValueSatisfying(link -> assertThat(link).doesNotContain(uid));
+        for (String path : List.of(statement, "/api/v1/budgets/c/explain")) {
+            assertThat(get("admin", path).body()).contains(name);
+            assertThat(get("reader", path.replace("/c/", "/a/")).body())
+                    .as("he may get the pods of team-a")
+                    .contains("pod-" + ENDED.uid());
+        }
+    }
+
+    @Test
+    void evictionsAreToldToWhoMayGetPodsInTheNamespaceAndToAdministrators() throws Exception {
+        isProblem(get("reader", "/api/v1/evictions"), 403, "namespace");
+        isProblem(get("reader", "/api/v1/evictions?pod=" + ENDED.uid()), 403, "namespace");
+        isProblem(get("reader", "/api/v1/evictions?namespace=team-c"), 403, "get pods");
+        assertThat(get("reader", "/api/v1/evictions?namespace=team-a").statusCode()).isEqualTo(200);
+        assertThat(get("admin", "/api/v1/evictions").statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void aReceiptNamesWhoElseWasConsideredOnlyToWhoMayGetThatPod() throws Exception {
+        DATABASE.jdbc()
+                .sql(
+                        """
+                        insert into reclaim_receipt
+                               (cluster, waiter_uid, attempt, victim_uid, decided_at, settles_at,
+                                waiter_namespace, waiter_name, waiter_workload, waiter_budget, waiter_since,
+                                victim_namespace, victim_name, victim_budget, victim_gang, victim_node, node,
+                                reason, cost, considered)
+                        values ('default', gen_random_uuid(), 1, gen_random_uuid(), now(), now(),
+                                'team-c', 'waiter', 'w', 'c', now(),
+                                'team-a', 'victim', 'a', '', 'node', 'node', 'why', 0,
+                                '[{"pod": {"uid": "1", "namespace": "team-a", "name": "ours"}},
+                                  {"pod": {"uid": "2", "namespace": "team-c", "name": "theirs"}}]'::jsonb)
+                        """)
+                .update();
+
+        String path = "/api/v1/evictions?namespace=team-a";
+        assertThat(get("reader", path).body())
+                .contains("waiter", "victim", "ours", "\"uid\":\"1\"")
+                .doesNotContain("theirs", "\"uid\":\"2\"");
+        assertThat(get("admin", path).body()).contains("ours", "theirs");
+    }
+
+    @Test
+    void aPathThatIsWrittenInAnotherWayNeedsTheSameRight() throws Exception {
+        isProblem(get("reader", "/api/v1/w%61ste"), 403, "namespace");
+        isProblem(get("reader", "/%61pi/v1/waste"), 403, "namespace");
+        isProblem(get("reader", "/api/v1/v%65rify"), 403, "update");
+        isProblem(get("reader", "/api/v1/l%6fggers"), 403, "update");
+    }
+
+    @Test
+    void theLedgerIsVerifiedForAdministratorsOnly() throws Exception {
+        isProblem(get("reader", "/api/v1/verify"), 403, "update gpubudgets");
+        isProblem(get("reader", "/api/v1/reconcile"), 403, "update gpubudgets");
+        assertThat(get("admin", "/api/v1/verify").statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void aNamespaceThatCannotBeIsABadRequestAndNoFailureOfOurs() throws Exception {
+        isProblem(get("admin", "/api/v1/pods?namespace=%00"), 400, "namespace");
+        isProblem(get("admin", "/api/v1/waste?namespace=%00"), 400);
+    }
+
+    @Test
+    void onlyAdministratorsChangeHowMuchIsLoggedAndOnlyOfOurOwnCode() throws Exception {
+        isProblem(put("reader", "/api/v1/loggers/io.gpusharing", "{\"level\":\"debug\"}"), 403);
+        isProblem(
+                put("admin", "/api/v1/loggers/org.apache.coyote", "{\"level\":\"trace\"}"),
+                422,
+                "tokens");
+        HttpResponse<String> changed =
+                put("admin", "/api/v1/loggers/io.gpusharing.none", "{\"level\":\"warn\"}");
+
+        assertThat(changed.statusCode()).as(changed.body()).isEqualTo(200);
+        assertThat(json("admin", "/api/v1/loggers").path("io.gpusharing.none").asString())
+                .isEqualTo("WARN");
+    }
+
+    private static HttpResponse<String> put(String who, String path, String body)
+            throws IOException, InterruptedException {
+        return send(who, "PUT", path, body);
+    }
+
+    private static HttpResponse<String> send(String who, String method, String path, String body)
+            throws IOException, InterruptedException {
+        return CLIENT.send(
+                HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                        .header("Authorization", "Bearer " + who)
+                        .header("Content-Type", "application/json")
+                        .method(method, BodyPublishers.ofString(body))
+                        .build(),
+                BodyHandlers.ofString());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/api/v1/pods", "/api/v1/usage/pods"})
+    void listsGoOnWhereTheLinkSays(String list) throws Exception {
+        HttpResponse<String> first = get("reader", list + "?limit=1&namespace=team-a");
+        HttpResponse<String> second = get("reader", next(first));
+        HttpResponse<String> third = get("reader", next(second));
+
+        List<String> pods =
+                List.of(
+                        JSON.readTree(first.body()).get(0).path("uid").asString(),
+                        JSON.readTree(second.body()).get(0).path("uid").asString());
+        assertThat(pods)
+                .containsExactlyInAnyOrder(ENDED.uid().toString(), RUNNING.uid().toString());
+        assertThat(third.body()).isEqualTo("[]");
+        assertThat(third.headers().firstValue("Link")).isEmpty();
+        assertThat(JSON.readTree(get("reader", "/api/v1/budgets?limit=1").body())).hasSize(1);
+    }
+
+    @Test
+    void theInterfaceDescribesItself() throws Exception {
+        HttpResponse<String> answer = get(null, "/api/v1/openapi");
+
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        JsonNode description = JSON.readTree(answer.body());
+        assertThat(description.path("openapi").asString()).startsWith("3.1");
+        assertThat(description.path("paths").propertyNames())
+                .contains(
+                        "/api/v1/budgets/{budget}/statement",
+                        "/api/v1/budgets/{budget}/corrections",
+                        "/api/v1/waste");
+        assertThat(answer.body()).doesNotContain("Authentication");
+    }
+
+    @Test
+    void everyAnswerIsDescribed() throws Exception {
+        JsonNode paths = JSON.readTree(get(null, "/api/v1/openapi").body()).path("paths");
+
+        for (Map.Entry<String, JsonNode> path : paths.properties()) {
+            for (Map.Entry<String, JsonNode> call : path.getValue().properties()) {
+                assertThat(call.getValue().path("responses").propertyNames())
+                        .as(path.getKey())
+                        .contains("401", "403");
+            }
+        }
+        JsonNode orders = paths.path("/api/v1/budgets/{budget}/corrections").path("post");
+        assertThat(orders.path("responses").propertyNames()).contains("200", "412", "422");
+        assertThat(
+                        orders.at("/responses/200/content")
+                                .values()
+                                .iterator()
+                                .next()
+                                .at("/schema/type")
+                                .asString())
+                .isEqualTo("array");
+        assertThat(paths.at("/~1api~1v1~1budgets~1{budget}~1grants/post/responses").propertyNames())
+                .contains("200", "201", "409", "422");
+        assertThat(
+                        paths.at(
+                                        "/~1api~1v1~1budgets~1{budget}~1statement/get/responses/200/content")
+                                .propertyNames())
+                .contains("application/json", "text/csv");
+    }
+}

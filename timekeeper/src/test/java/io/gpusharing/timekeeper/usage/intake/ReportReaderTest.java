@@ -1,0 +1,139 @@
+package io.gpusharing.timekeeper.usage.intake;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.gpusharing.timekeeper.usage.UsageReport;
+import io.gpusharing.timekeeper.usage.UsageReport.Basis;
+import io.gpusharing.timekeeper.usage.UsageReport.DeviceUse;
+import io.gpusharing.timekeeper.usage.UsageReport.Meter;
+import io.gpusharing.timekeeper.usage.intake.ReportReader.MalformedReportException;
+import java.nio.charset.StandardCharsets;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ReportReaderTest {
+
+    /** The example of the reference, word for word but for the elided UUID. */
+    static final String REFERENCE =
+            """
+            {
+              "run": "6f0d1c9e-7a55-4b0e-9a5e-1f0a2d7a9c11",
+              "sequence": 42,
+              "meter": "Sidecar",
+              "pods": [{
+                "uid": "0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10",
+                "devices": [{
+                  "uuid": "GPU-1f2e3d4c-0000-0000-0000-000000000000",
+                  "basis": "Process",
+                  "basisReason": "",
+                  "gpuMicroseconds": 123456789,
+                  "memoryByteSeconds": 98765432100,
+                  "coveredMicroseconds": 419000000,
+                  "uncoveredMicroseconds": 1000000
+                }]
+              }],
+              "unattributed": []
+            }
+            """;
+
+    private final ReportReader reader = new ReportReader();
+
+    private UsageReport read(String body) throws MalformedReportException {
+        return reader.read(body.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @Test
+    void onlyAnAgentNamesPodsThatUseAGpuWithoutHavingAsked() throws Exception {
+        String named =
+                REFERENCE
+                        .replace("Sidecar", "Agent")
+                        .replace(
+                                "\"unattributed\": []",
+                                """
+                                "unasked": [{"uid": "0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10",
+                                             "namespace": "team-a", "pod": "miner-0.a"}]
+                                """);
+
+        assertThat(read(named).unasked())
+                .containsExactly(
+                        new UsageReport.Unasked(
+                                UUID.fromString("0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10"),
+                                "team-a",
+                                "miner-0.a"));
+        assertThatThrownBy(() -> read(named.replace("Agent", "Sidecar")))
+                .isInstanceOf(MalformedReportException.class);
+        assertThatThrownBy(() -> read(named.replace("miner-0.a", "../secrets/x")))
+                .hasMessageContaining("pod is no name");
+    }
+
+    @Test
+    void readsTheExampleOfTheReference() throws Exception {
+        UsageReport report = read(REFERENCE);
+
+        assertThat(report.run()).isEqualTo(UUID.fromString("6f0d1c9e-7a55-4b0e-9a5e-1f0a2d7a9c11"));
+        assertThat(report.sequence()).isEqualTo(42);
+        assertThat(report.meter()).isEqualTo(Meter.Sidecar);
+        assertThat(report.pods().getFirst().devices())
+                .containsExactly(
+                        new DeviceUse(
+                                "GPU-1f2e3d4c-0000-0000-0000-000000000000",
+                                Basis.Process,
+                                "",
+                                123456789,
+                                98765432100L,
+                                419000000,
+                                1000000));
+    }
+
+    @Test
+    void passesOverWhatANewerMeterAdds() throws Exception {
+        assertThat(read(REFERENCE.replace("\"sequence\"", "\"new\": {\"a\": 1}, \"sequence\"")))
+                .isEqualTo(read(REFERENCE));
+    }
+
+    @Test
+    void theDigestKnowsContentOnly() throws Exception {
+        UsageReport spaced = read(REFERENCE.replace("\n", " \n "));
+        UsageReport other = read(REFERENCE.replace("123456789", "123456788"));
+
+        assertThat(spaced.digest()).isEqualTo(read(REFERENCE).digest());
+        assertThat(other.digest()).isNotEqualTo(read(REFERENCE).digest());
+    }
+
+    @ParameterizedTest(name = "{2}")
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "\"sequence\": 42 | \"sequence\": -1 | sequence is missing",
+                "\"sequence\": 42 | \"sequence\": 4.5 | sequence is missing",
+                "\"sequence\": 42 | \"sequence\": \"42\" | sequence is missing",
+                "\"sequence\": 42 | \"sequence\": 99999999999999999999 | sequence is missing",
+                "\"meter\": \"Sidecar\" | \"meter\": \"sidecar\" | meter is one of",
+                "\"meter\": \"Sidecar\" | \"meter\": null | meter is missing",
+                "6f0d1c9e-7a55-4b0e-9a5e-1f0a2d7a9c11 | 1-1-1-1-1 | run is no UUID",
+                "\"Process\" | \"Guess\" | basis is one of",
+                "GPU-1f2e3d4c | GPU 1f2e3d4c | uuid is no name of a device",
+                "\"basisReason\": \"\" | \"basisReason\": \"a\\u0000b\" | basisReason is longer",
+                "\"gpuMicroseconds\": 123456789 | \"gpuMicroseconds\": -1 | gpuMicroseconds is missing",
+                "\"gpuMicroseconds\": 123456789 | \"gpuMicroseconds\": NaN | not JSON",
+                "\"unattributed\": [] | \"unattributed\": [{\"uuid\": \"GPU-1\", \"gpuMicroseconds\": 1}] | a sidecar reports",
+                "\"pods\": [{ | \"pods\": [{\"uid\": \"0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10\", \"devices\": []}, { | appears twice",
+                "\"sequence\": 42 | \"sequence\": 42, \"sequence\": 43 | not JSON"
+            })
+    void saysWhatIsWrong(String right, String wrong, String message) {
+        assertThat(REFERENCE).contains(right);
+        assertThatThrownBy(() -> read(REFERENCE.replace(right, wrong)))
+                .isInstanceOf(MalformedReportException.class)
+                .hasMessageContaining(message);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"''", "'['", "'[]'", "'null'", "'{}'", "'{} {}'"})
+    void isNotBroughtDownByNonsense(String body) {
+        assertThatThrownBy(() -> read(body)).isInstanceOf(MalformedReportException.class);
+    }
+}

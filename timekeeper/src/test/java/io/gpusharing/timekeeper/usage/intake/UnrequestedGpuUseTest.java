@@ -1,0 +1,165 @@
+package io.gpusharing.timekeeper.usage.intake;
+
+import static io.gpusharing.timekeeper.usage.intake.Reports.GPU;
+import static io.gpusharing.timekeeper.usage.intake.Reports.NOON;
+import static io.gpusharing.timekeeper.usage.intake.Reports.agentOn;
+import static io.gpusharing.timekeeper.usage.intake.Reports.use;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.timekeeper.usage.UsageReport;
+import io.gpusharing.timekeeper.usage.UsageReport.Meter;
+import io.gpusharing.timekeeper.usage.UsageReport.PodUse;
+import io.gpusharing.timekeeper.usage.UsageReport.Unasked;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Who uses a GPU without having asked for one is told so on the pod. */
+class UnrequestedGpuUseTest {
+
+    private final UUID uid = UUID.randomUUID();
+    private final List<String> events = new CopyOnWriteArrayList<>();
+    private volatile String pod = pod("n1", "{}", "");
+    private HttpServer api;
+    private KubernetesClient client;
+    private UnrequestedGpuUse unrequestedUse;
+
+    @BeforeEach
+    void start() throws IOException {
+        api = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        api.createContext("/", this::answer);
+        api.start();
+        String url = "http://127.0.0.1:" + api.getAddress().getPort();
+        client =
+                new KubernetesClientBuilder()
+                        .withConfig(
+                                new ConfigBuilder(io.fabric8.kubernetes.client.Config.empty())
+                                        .withMasterUrl(url)
+                                        .withRequestRetryBackoffLimit(0)
+                                        .build())
+                        .build();
+        unrequestedUse = new UnrequestedGpuUse(client, Runnable::run);
+    }
+
+    @AfterEach
+    void stop() {
+        client.close();
+        api.stop(0);
+    }
+
+    @Test
+    void theEventStandsOnThePodAndNamesTheGpu() {
+        unrequestedUse.note(report(Duration.ZERO));
+
+        assertThat(events)
+                .singleElement()
+                .satisfies(event ->
+                        assertThat(event)
+                                .contains(
+                                        "\"reason\":\"GpuUsedWithoutRequest\"",
+                                        "\"type\":\"Warning\"",
+                                        "\"namespace\":\"team-a\"",
+                                        uid.toString(),
+                                        GPU));
+    }
+
+    @Test
+    void itIsSaidOnceAnHour() {
+        unrequestedUse.note(report(Duration.ZERO));
+        unrequestedUse.note(report(Duration.ofMinutes(59)));
+        assertThat(events).hasSize(1);
+
+        unrequestedUse.note(report(Duration.ofMinutes(61)));
+
+        assertThat(events).hasSize(2);
+    }
+
+    @Test
+    void aPodWithAShareOrAResourceClaimDidAsk() {
+        pod = pod("n1", "{\"gpusharing.io/metered\":\"true\"}", "");
+        unrequestedUse.note(report(Duration.ZERO));
+        pod = pod("n1", "{}", ",\"resourceClaims\":[{\"name\":\"gpu\"}]");
+        unrequestedUse.note(report(Duration.ofHours(2)));
+
+        assertThat(events).isEmpty();
+    }
+
+    @Test
+    void theSoftwareOfTheNodeNeedNotAsk() {
+        pod = pod("n1", "{}", ",\"priorityClassName\":\"system-node-critical\"");
+
+        unrequestedUse.note(report(Duration.ZERO));
+
+        assertThat(events).isEmpty();
+    }
+
+    @Test
+    void anAgentIsBelievedOnlyAboutPodsOfItsOwnNode() {
+        pod = pod("n2", "{}", "");
+
+        unrequestedUse.note(report(Duration.ZERO));
+
+        assertThat(events).isEmpty();
+    }
+
+    @Test
+    void whatCouldNotBeSaidIsSaidWithTheNextReport() {
+        String there = pod;
+        pod = "";
+        unrequestedUse.note(report(Duration.ZERO));
+        assertThat(events).isEmpty();
+
+        pod = there;
+        unrequestedUse.note(report(Duration.ofSeconds(10)));
+
+        assertThat(events).hasSize(1);
+    }
+
+    private Delivery report(Duration afterNoon) {
+        UsageReport report =
+                new UsageReport(
+                        UUID.randomUUID(),
+                        1,
+                        Meter.Agent,
+                        List.of(new PodUse(uid, List.of(use(1, 2)))),
+                        List.of(),
+                        List.of(new Unasked(uid, "team-a", "miner")));
+        return new Delivery(agentOn("n1"), report, report.digest(), Map.of(), NOON.plus(afterNoon));
+    }
+
+    private String pod(String node, String labels, String more) {
+        return """
+        {"apiVersion":"v1","kind":"Pod",
+         "metadata":{"name":"miner","namespace":"team-a","uid":"%s","labels":%s},
+         "spec":{"nodeName":"%s","containers":[{"name":"cuda"}]%s}}
+        """
+                .formatted(uid, labels, node, more);
+    }
+
+    private void answer(HttpExchange exchange) throws IOException {
+        String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+        boolean asked = exchange.getRequestMethod().equals("GET");
+        if (!asked) {
+            events.add(body);
+        }
+        byte[] answer = (asked ? pod : body).getBytes(StandardCharsets.UTF_8);
+        exchange.getResponseHeaders().add("Content-Type", "application/json");
+        exchange.sendResponseHeaders(answer.length == 0 ? 500 : 200, answer.length);
+        exchange.getResponseBody().write(answer);
+        exchange.close();
+    }
+}
