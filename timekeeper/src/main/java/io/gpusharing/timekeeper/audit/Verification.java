@@ -1,14 +1,13 @@
 package io.gpusharing.timekeeper.audit;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.Timestamps;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Transactional;
@@ -22,17 +21,14 @@ public class Verification {
 
     private static final int MAX_DIFFERENCES = 100;
 
-    private final JdbcClient jdbc;
+    private final ClusterDatabase database;
     private final Clock clock;
-    private final String cluster;
     private final List<Recomputation> others;
 
-    public Verification(
-            JdbcClient jdbc, ClusterProperties cluster, Clock clock, List<Recomputation> others) {
+    public Verification(ClusterDatabase database, Clock clock, List<Recomputation> others) {
         this.others = others;
-        this.jdbc = jdbc;
+        this.database = database;
         this.clock = clock;
-        this.cluster = cluster.id();
     }
 
     /**
@@ -81,8 +77,7 @@ public class Verification {
         Instant kept = since == null ? Instant.MIN : since;
         others.forEach(it -> it.differences(kept).limit(most).forEach(differences::add));
         long entries =
-                jdbc.sql("select count(*) from charge where cluster = :cluster")
-                        .param("cluster", cluster)
+                database.sql("select count(*) from charge where cluster = :cluster")
                         .query(Long.class)
                         .single();
         return new Report(clock.instant(), since, entries, List.copyOf(differences));
@@ -91,16 +86,15 @@ public class Verification {
     /** The first instant of which all charges are still kept; null if none was ever dropped. */
     private @Nullable Instant since() {
         // No snapshot keeps a table from being dropped: whoever drops waits until we are done.
-        jdbc.sql("lock table charge in access share mode").update();
-        return jdbc.sql("select since from charge_kept")
+        database.sql("lock table charge in access share mode").update();
+        return database.sql("select since from charge_kept")
                 .query((row, number) -> Timestamps.instant(row, "since"))
                 .optional()
                 .orElse(null);
     }
 
     private List<Difference> find(String kind, String sql, @Nullable Instant since, int most) {
-        return jdbc.sql(sql + " limit " + most)
-                .param("cluster", cluster)
+        return database.sql(sql + " limit " + most)
                 .param("since", since == null ? "-infinity" : since.toString())
                 .query((row, number) ->
                         new Difference(

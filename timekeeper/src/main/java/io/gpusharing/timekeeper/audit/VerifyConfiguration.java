@@ -1,7 +1,7 @@
 package io.gpusharing.timekeeper.audit;
 
 import io.gpusharing.timekeeper.audit.recount.LedgerBills;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -10,7 +10,6 @@ import java.time.Clock;
 import java.util.List;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcClientAutoConfiguration;
@@ -34,8 +33,7 @@ import org.springframework.core.env.Environment;
     JdbcClientAutoConfiguration.class,
     TransactionAutoConfiguration.class
 })
-@EnableConfigurationProperties(ClusterProperties.class)
-@Import({Verification.class, BudgetVerification.class, LedgerBills.class})
+@Import({ClusterDatabase.class, Verification.class, BudgetVerification.class, LedgerBills.class})
 class VerifyConfiguration {
 
     @Bean

@@ -9,13 +9,11 @@ import org.springframework.validation.annotation.Validated;
 /**
  * The cluster that is watched.
  *
- * @param id what its rows in the database are called; may not change once there are any
  * @param namespace namespace of our own services
  * @param watchRetry how long to wait before the API server is asked again after a failure
  */
 @Validated
 @ConfigurationProperties("gpusharing.cluster")
 public record ClusterProperties(
-        @NotBlank @DefaultValue("default") String id,
         @NotBlank @DefaultValue("gpusharing-system") String namespace,
         @DefaultValue("1s") Duration watchRetry) {}

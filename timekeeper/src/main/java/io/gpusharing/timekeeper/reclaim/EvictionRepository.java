@@ -4,7 +4,7 @@ import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonRawValue;
 import io.gpusharing.budget.GpuTime;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.Timestamps;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -15,7 +15,6 @@ import java.util.UUID;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -47,12 +46,10 @@ public class EvictionRepository {
 
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
-    private final JdbcClient jdbc;
-    private final String cluster;
+    private final ClusterDatabase database;
 
-    EvictionRepository(JdbcClient jdbc, ClusterProperties properties) {
-        this.jdbc = jdbc;
-        this.cluster = properties.id();
+    EvictionRepository(ClusterDatabase database) {
+        this.database = database;
     }
 
     /** A pod of an eviction. */
@@ -142,8 +139,7 @@ public class EvictionRepository {
      */
     public List<Receipt> receipts(
             @Nullable String namespace, @Nullable UUID pod, @Nullable String after, int size) {
-        return jdbc.sql(RECEIPTS)
-                .param("cluster", cluster)
+        return database.sql(RECEIPTS)
                 .param("namespace", namespace)
                 .param("pod", pod)
                 .param("after", after)

@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.reclaim;
 
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Victim;
 import io.gpusharing.timekeeper.reclaim.plan.PastEviction;
@@ -14,7 +15,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.transaction.support.TransactionTemplate;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -88,14 +88,12 @@ class Receipts {
              where cluster = :cluster and waiter_uid = :waiter and node = :node and helped is null
             """;
 
-    private final String cluster;
-    private final JdbcClient jdbc;
+    private final ClusterDatabase database;
     private final TransactionTemplate transaction;
     private final JsonMapper json = JsonMapper.builder().build();
 
-    Receipts(String cluster, JdbcClient jdbc, TransactionTemplate transaction) {
-        this.cluster = cluster;
-        this.jdbc = jdbc;
+    Receipts(ClusterDatabase database, TransactionTemplate transaction) {
+        this.database = database;
         this.transaction = transaction;
     }
 
@@ -131,8 +129,7 @@ class Receipts {
      * from: it is written only if nobody has written another since.
      */
     long written() {
-        return jdbc.sql("select written from reclaim_plans where cluster = :cluster")
-                .param("cluster", cluster)
+        return database.sql("select written from reclaim_plans where cluster = :cluster")
                 .query(Long.class)
                 .optional()
                 .orElse(0L);
@@ -140,16 +137,14 @@ class Receipts {
 
     /** Evictions that were done, or may have been, if we were killed before the answer. */
     List<PastEviction> since(Instant instant) {
-        return jdbc.sql(PAST)
-                .param("cluster", cluster)
+        return database.sql(PAST)
                 .param("since", Timestamp.from(instant))
                 .query((row, number) -> past(row))
                 .list();
     }
 
     List<Refusal> refusalsSince(Instant instant) {
-        return jdbc.sql(REFUSALS)
-                .param("cluster", cluster)
+        return database.sql(REFUSALS)
                 .param("since", Timestamp.from(instant))
                 .query((row, number) ->
                         new Refusal(
@@ -177,8 +172,7 @@ class Receipts {
                         return Optional.empty();
                     }
                     int attempt =
-                            jdbc.sql(ATTEMPTS)
-                                            .param("cluster", cluster)
+                            database.sql(ATTEMPTS)
                                             .param("waiter", waiter)
                                             .query(Integer.class)
                                             .single()
@@ -191,7 +185,7 @@ class Receipts {
     }
 
     private boolean isNext(long read) {
-        return jdbc.sql(COUNT).param("cluster", cluster).param("read", read).update() > 0;
+        return database.sql(COUNT).param("read", read).update() > 0;
     }
 
     private void insert(
@@ -203,8 +197,7 @@ class Receipts {
             Instant settlesAt,
             String considered) {
         Waiter waiter = plan.waiter();
-        jdbc.sql(PLAN)
-                .param("cluster", cluster)
+        database.sql(PLAN)
                 .param("waiter", UUID.fromString(waiter.pod().uid()))
                 .param("attempt", attempt)
                 .param("victim", UUID.fromString(victim.pod().uid()))
@@ -228,11 +221,10 @@ class Receipts {
     }
 
     void result(PodRef waiter, int attempt, PodRef victim, Result result, String detail) {
-        jdbc.sql(RESULT)
+        database.sql(RESULT)
                 .param("result", result.name())
                 .param("detail", detail)
                 .param("stayed", result.stayed())
-                .param("cluster", cluster)
                 .param("waiter", UUID.fromString(waiter.uid()))
                 .param("attempt", attempt)
                 .param("victim", UUID.fromString(victim.uid()))
@@ -240,8 +232,7 @@ class Receipts {
     }
 
     List<Open> open() {
-        return jdbc.sql(OPEN)
-                .param("cluster", cluster)
+        return database.sql(OPEN)
                 .query((row, number) ->
                         new Open(
                                 row.getObject("waiter_uid", UUID.class),
@@ -251,11 +242,10 @@ class Receipts {
     }
 
     void settle(Open room, Outcome outcome, Instant at) {
-        jdbc.sql(SETTLE)
+        database.sql(SETTLE)
                 .param("helped", outcome.helped())
                 .param("outcome", outcome.detail())
                 .param("at", Timestamp.from(at))
-                .param("cluster", cluster)
                 .param("waiter", room.waiter())
                 .param("node", room.node())
                 .update();

@@ -5,12 +5,12 @@ import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterView;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.leader.Leadership;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -18,9 +18,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 class ReclaimConfiguration {
 
     @Bean
-    Receipts reclaimReceipts(
-            ClusterProperties cluster, JdbcClient jdbc, PlatformTransactionManager transactions) {
-        return new Receipts(cluster.id(), jdbc, new TransactionTemplate(transactions));
+    Receipts reclaimReceipts(ClusterDatabase database, PlatformTransactionManager transactions) {
+        return new Receipts(database, new TransactionTemplate(transactions));
     }
 
     @Bean

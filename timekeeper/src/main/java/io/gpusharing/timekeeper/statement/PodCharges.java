@@ -2,7 +2,7 @@ package io.gpusharing.timekeeper.statement;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
 import io.gpusharing.timekeeper.ledger.store.Rows;
 import java.sql.ResultSet;
@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /** What each pod was charged, for readers. */
@@ -26,12 +25,10 @@ public class PodCharges {
             from pod_allocation s where s.cluster = :cluster
             """;
 
-    private final JdbcClient jdbc;
-    private final String cluster;
+    private final ClusterDatabase database;
 
-    public PodCharges(JdbcClient jdbc, ClusterProperties properties) {
-        this.jdbc = jdbc;
-        this.cluster = properties.id();
+    public PodCharges(ClusterDatabase database) {
+        this.database = database;
     }
 
     /**
@@ -63,8 +60,7 @@ public class PodCharges {
 
     /** One pod as of an instant. */
     public Optional<PodCharge> of(UUID uid, Instant now) {
-        return jdbc.sql(SELECT + " and s.pod_uid = :uid")
-                .param("cluster", cluster)
+        return database.sql(SELECT + " and s.pod_uid = :uid")
                 .param("uid", uid)
                 .query((row, number) -> charge(row, now))
                 .optional();
@@ -73,14 +69,13 @@ public class PodCharges {
     /** Pods in the order of their uids, after a uid. */
     public List<PodCharge> page(
             @Nullable String namespace, @Nullable UUID after, int size, Instant now) {
-        return jdbc.sql(
+        return database.sql(
                         SELECT
                                 + """
                                    and (:namespace::text is null or s.namespace = :namespace)
                                    and (:after::uuid is null or s.pod_uid > :after)
                                 order by s.pod_uid limit :size
                                 """)
-                .param("cluster", cluster)
                 .param("namespace", namespace)
                 .param("after", after)
                 .param("size", size)

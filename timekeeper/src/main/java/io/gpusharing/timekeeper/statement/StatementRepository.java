@@ -2,7 +2,7 @@ package io.gpusharing.timekeeper.statement;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.ledger.Entry;
 import io.gpusharing.timekeeper.statement.StatementLine.Kind;
@@ -16,7 +16,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /** What a budget's pods used, line by line. */
@@ -106,12 +105,10 @@ public class StatementRepository {
              group by 1, 2, 3, 4, 5 order by used desc, u.pod_uid limit :size
             """;
 
-    private final JdbcClient jdbc;
-    private final String cluster;
+    private final ClusterDatabase database;
 
-    public StatementRepository(JdbcClient jdbc, ClusterProperties properties) {
-        this.jdbc = jdbc;
-        this.cluster = properties.id();
+    public StatementRepository(ClusterDatabase database) {
+        this.database = database;
     }
 
     /**
@@ -132,8 +129,6 @@ public class StatementRepository {
     public Lines lines(String budget, Instant from, Instant to, Place after, int size) {
         Map<String, Object> asked =
                 Map.of(
-                        "cluster",
-                        cluster,
                         "budget",
                         budget,
                         "from",
@@ -145,7 +140,7 @@ public class StatementRepository {
                         "size",
                         size);
         Optional<Instant> enough =
-                jdbc.sql(ENOUGH)
+                database.sql(ENOUGH)
                         .params(asked)
                         .param("next", Timestamps.parameter(nextHour(from, after)))
                         .query((row, number) -> Timestamps.instant(row, "until"))
@@ -153,7 +148,7 @@ public class StatementRepository {
                         .filter(to::isAfter);
         List<StatementLine> lines =
                 named(
-                        jdbc.sql(LINES)
+                        database.sql(LINES)
                                 .params(asked)
                                 .param("until", Timestamps.parameter(enough.orElse(to)))
                                 .param("nobody", new UUID(0, 0))
@@ -167,8 +162,7 @@ public class StatementRepository {
 
     private List<StatementLine> named(List<StatementLine> lines) {
         var names = new HashMap<UUID, String>();
-        jdbc.sql(NAMES)
-                .param("cluster", cluster)
+        database.sql(NAMES)
                 .param(
                         "pods",
                         lines.stream().map(StatementLine::pod).distinct().toArray(UUID[]::new))
@@ -208,8 +202,7 @@ public class StatementRepository {
 
     /** The pods that used most in [from, to), largest first. */
     public List<PodUse> largest(String budget, Instant from, Instant to, int size) {
-        return jdbc.sql(LARGEST)
-                .param("cluster", cluster)
+        return database.sql(LARGEST)
                 .param("budget", budget)
                 .param("from", Timestamps.parameter(from))
                 .param("to", Timestamps.parameter(to))

@@ -1,12 +1,11 @@
 package io.gpusharing.timekeeper.usage;
 
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.ledger.Measurements;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /** What node agents have reported of pods; all runs of an agent together. */
@@ -22,12 +21,10 @@ public class AgentMeasurements implements Measurements {
              group by pod_uid
             """;
 
-    private final JdbcClient jdbc;
-    private final String cluster;
+    private final ClusterDatabase database;
 
-    public AgentMeasurements(JdbcClient jdbc, ClusterProperties properties) {
-        this.jdbc = jdbc;
-        this.cluster = properties.id();
+    public AgentMeasurements(ClusterDatabase database) {
+        this.database = database;
     }
 
     @Override
@@ -36,8 +33,7 @@ public class AgentMeasurements implements Measurements {
         if (pods.isEmpty()) {
             return measured;
         }
-        jdbc.sql(COUNTERS)
-                .param("cluster", cluster)
+        database.sql(COUNTERS)
                 .param("pods", pods.toArray(UUID[]::new))
                 .query(row -> {
                     measured.put(

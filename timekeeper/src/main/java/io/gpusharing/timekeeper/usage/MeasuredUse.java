@@ -2,7 +2,7 @@ package io.gpusharing.timekeeper.usage;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.sql.ResultSet;
@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /**
@@ -62,12 +61,10 @@ public class MeasuredUse {
                and (held_until is null or held_until > :since)
             """;
 
-    private final JdbcClient jdbc;
-    private final String cluster;
+    private final ClusterDatabase database;
 
-    MeasuredUse(JdbcClient jdbc, ClusterProperties properties) {
-        this.jdbc = jdbc;
-        this.cluster = properties.id();
+    MeasuredUse(ClusterDatabase database) {
+        this.database = database;
     }
 
     /**
@@ -116,8 +113,7 @@ public class MeasuredUse {
     /** By pod; pods that nobody has measured are not in it. */
     public Map<UUID, Measured> of(Collection<UUID> pods) {
         Map<UUID, Measured> found = new HashMap<>();
-        jdbc.sql(BEST)
-                .param("cluster", cluster)
+        database.sql(BEST)
                 .param("pods", pods.toArray(UUID[]::new))
                 .query(row -> {
                     found.put(row.getObject("pod_uid", UUID.class), measured(row));
@@ -131,8 +127,7 @@ public class MeasuredUse {
      */
     public GpuTime ofBudget(String budget, Instant since) {
         List<UUID> pods =
-                jdbc.sql(PODS_OF_BUDGET)
-                        .param("cluster", cluster)
+                database.sql(PODS_OF_BUDGET)
                         .param("budget", budget)
                         .param("since", Timestamp.from(since))
                         .query((row, number) -> row.getObject("pod_uid", UUID.class))

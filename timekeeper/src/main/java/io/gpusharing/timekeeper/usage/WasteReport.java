@@ -2,7 +2,7 @@ package io.gpusharing.timekeeper.usage;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.sql.ResultSet;
@@ -11,7 +11,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /**
@@ -74,12 +73,10 @@ public class WasteReport {
                     order by idle desc, namespace, owner_kind, owner_name limit :size offset :skip
                     """;
 
-    private final JdbcClient jdbc;
-    private final String cluster;
+    private final ClusterDatabase database;
 
-    WasteReport(JdbcClient jdbc, ClusterProperties properties) {
-        this.jdbc = jdbc;
-        this.cluster = properties.id();
+    WasteReport(ClusterDatabase database) {
+        this.database = database;
     }
 
     /**
@@ -132,8 +129,7 @@ public class WasteReport {
      * @param skip how many to leave out
      */
     public List<Line> lines(Question question, boolean byOwner, Instant now, int size, long skip) {
-        return jdbc.sql(byOwner ? BY_OWNER : BY_POD)
-                .param("cluster", cluster)
+        return database.sql(byOwner ? BY_OWNER : BY_POD)
                 .param("from", question.from().toString())
                 .param("to", question.to().toString())
                 .param("namespace", question.namespace())

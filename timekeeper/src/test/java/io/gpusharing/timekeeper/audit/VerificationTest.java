@@ -42,7 +42,7 @@ class VerificationTest {
         ledger.measured(idle, 0, 7_200);
         ledger.pass(Duration.ofHours(3));
         ledger.onUpdate(trainer.finishedAt(TEN.plusSeconds(5_400)));
-        new Corrections(ledger.database.jdbc(), TestLedger.CLUSTER)
+        new Corrections(ledger.database.rows())
                 .write(
                         new CorrectionOrder(
                                 trainer.uid(),

@@ -19,7 +19,6 @@ import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.budget.notify.Alerts;
 import io.gpusharing.timekeeper.budget.notify.BudgetNotification;
 import io.gpusharing.timekeeper.budget.status.StatusDocument;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.testing.OpenAllocation;
 import io.gpusharing.timekeeper.testing.SteppingClock;
 import io.gpusharing.timekeeper.testing.TestDatabase;
@@ -37,12 +36,10 @@ import org.junit.jupiter.api.Test;
 class LateEndsTest {
 
     private static final Instant START = Instant.parse("2026-03-02T10:00:00Z");
-    private static final ClusterProperties CLUSTER =
-            new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1));
 
     private final TestDatabase database = TestDatabase.create();
     private final Budgets budgets =
-            TestBudgets.on(database, CLUSTER, Duration.ofHours(1), new SteppingClock(START));
+            TestBudgets.on(database, Duration.ofHours(1), new SteppingClock(START));
 
     @BeforeEach
     void meteringHasBegun() {

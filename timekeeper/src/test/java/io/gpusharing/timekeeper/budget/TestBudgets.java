@@ -19,9 +19,8 @@ import io.gpusharing.timekeeper.budget.account.Grant;
 import io.gpusharing.timekeeper.budget.store.GrantRepository;
 import io.gpusharing.timekeeper.budget.store.PeriodRepository;
 import io.gpusharing.timekeeper.budget.store.TermsRepository;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.database.Snapshot;
-import io.gpusharing.timekeeper.ledger.posting.Accounts;
+import io.gpusharing.timekeeper.ledger.store.UsageRepository;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import java.time.Clock;
 import java.time.Duration;
@@ -35,25 +34,20 @@ public final class TestBudgets {
     private TestBudgets() {}
 
     /** All accounts on a database, of no budget yet. */
-    public static Budgets on(
-            TestDatabase database, ClusterProperties cluster, Duration periodCloses, Clock clock) {
-        return on(database, cluster, periodCloses, clock, "Unlimited");
+    public static Budgets on(TestDatabase database, Duration periodCloses, Clock clock) {
+        return on(database, periodCloses, clock, "Unlimited");
     }
 
     /**
      * @param unnamed what applies to namespaces that no budget names
      */
     public static Budgets on(
-            TestDatabase database,
-            ClusterProperties cluster,
-            Duration periodCloses,
-            Clock clock,
-            String unnamed) {
+            TestDatabase database, Duration periodCloses, Clock clock, String unnamed) {
         return new Budgets(
-                new PeriodRepository(database.jdbc(), cluster),
-                new GrantRepository(database.jdbc(), cluster),
-                Accounts.usage(database, cluster),
-                new TermsRepository(database.jdbc(), cluster, clock),
+                new PeriodRepository(database.rows()),
+                new GrantRepository(database.rows()),
+                new UsageRepository(database.rows()),
+                new TermsRepository(database.rows(), clock),
                 new BudgetProperties(
                         BudgetProperties.UnnamedNamespaces.valueOf(unnamed),
                         "100",
@@ -67,23 +61,22 @@ public final class TestBudgets {
     }
 
     /** What the ledger of a database says of balances. */
-    public static Balances balances(TestDatabase database, ClusterProperties cluster, Clock clock) {
+    public static Balances balances(TestDatabase database, Clock clock) {
         return new Balances(
                 new Snapshot(database.jdbc(), database.transactions()),
-                new PeriodRepository(database.jdbc(), cluster),
-                new GrantRepository(database.jdbc(), cluster),
-                new TermsRepository(database.jdbc(), cluster, clock),
-                Accounts.usage(database, cluster));
+                new PeriodRepository(database.rows()),
+                new GrantRepository(database.rows()),
+                new TermsRepository(database.rows(), clock),
+                new UsageRepository(database.rows()));
     }
 
     /** What recomputes the periods of a database. */
-    public static Recomputation closings(
-            TestDatabase database, ClusterProperties cluster, Clock clock) {
+    public static Recomputation closings(TestDatabase database, Clock clock) {
         return new Closings(
-                new PeriodRepository(database.jdbc(), cluster),
-                new GrantRepository(database.jdbc(), cluster),
-                new TermsRepository(database.jdbc(), cluster, clock),
-                Accounts.usage(database, cluster));
+                new PeriodRepository(database.rows()),
+                new GrantRepository(database.rows()),
+                new TermsRepository(database.rows(), clock),
+                new UsageRepository(database.rows()));
     }
 
     /** These budgets exist now. */

@@ -49,7 +49,7 @@ class InjectionReconcilerTest {
     private InjectionReconciler keeper() {
         return new InjectionReconciler(
                 api.client(),
-                new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1)),
+                new ClusterProperties("gpusharing-system", Duration.ofSeconds(1)),
                 new InjectionProperties(3),
                 registry,
                 Leadership.alone(),

@@ -3,7 +3,7 @@ package io.gpusharing.timekeeper.reclaim;
 import static io.gpusharing.timekeeper.reclaim.Cluster.NOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.reclaim.Receipts.Open;
 import io.gpusharing.timekeeper.reclaim.Receipts.Result;
 import io.gpusharing.timekeeper.reclaim.plan.Amounts;
@@ -31,8 +31,7 @@ class ReceiptsTest {
     private final String cluster = "receipts-" + UUID.randomUUID();
     private final Receipts receipts =
             new Receipts(
-                    cluster,
-                    JdbcClient.create(TestDatabase.DATA_SOURCE),
+                    new ClusterDatabase(JdbcClient.create(TestDatabase.DATA_SOURCE), cluster),
                     TestDatabase.transaction());
     private final PodRef victim = new PodRef(UUID.randomUUID().toString(), "team-a", "old");
     private final PodRef waiting = new PodRef(UUID.randomUUID().toString(), "team-b", "w");
@@ -196,8 +195,7 @@ class ReceiptsTest {
         receipts.plan(receipts.written(), plan, "team-b", NOON.minusSeconds(60), SETTLES);
         var book =
                 new EvictionRepository(
-                        JdbcClient.create(TestDatabase.DATA_SOURCE),
-                        new ClusterProperties(cluster, "gpusharing-system", Duration.ofSeconds(1)));
+                        new ClusterDatabase(JdbcClient.create(TestDatabase.DATA_SOURCE), cluster));
 
         List<String> all =
                 book.receipts("team-a", null, null, 100).stream()

@@ -40,7 +40,7 @@ class ReclaimerTest {
 
     private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
     private static final ClusterProperties CLUSTER =
-            new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1));
+            new ClusterProperties("gpusharing-system", Duration.ofSeconds(1));
     private static final ReclaimProperties PROPERTIES =
             new ReclaimProperties(
                     false,
@@ -58,10 +58,7 @@ class ReclaimerTest {
     private final SteppingClock clock = new SteppingClock(TEN);
     private final TestDatabase database = TestDatabase.create();
     private final Receipts receipts =
-            new Receipts(
-                    CLUSTER.id(),
-                    database.jdbc(),
-                    new TransactionTemplate(database.transactions()));
+            new Receipts(database.rows(), new TransactionTemplate(database.transactions()));
     private final Pods waiter = Pods.waiting("team-b", 100, 0);
 
     ReclaimerTest() throws IOException {}
@@ -72,8 +69,7 @@ class ReclaimerTest {
     }
 
     private Reclaimer reclaimer(ClusterView view) {
-        return reclaimer(
-                view, TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock), receipts);
+        return reclaimer(view, TestBudgets.on(database, Duration.ofHours(1), clock), receipts);
     }
 
     private Reclaimer reclaimer(ClusterView view, Budgets budgets, Receipts receipts) {
@@ -264,10 +260,7 @@ class ReclaimerTest {
     void aLeaderThatSleptWhileAnotherMadeRoomEvictsNobodyElse() {
         Evict another = plan();
         var slept =
-                new Receipts(
-                        CLUSTER.id(),
-                        database.jdbc(),
-                        new TransactionTemplate(database.transactions())) {
+                new Receipts(database.rows(), new TransactionTemplate(database.transactions())) {
                     @Override
                     List<Refusal> refusalsSince(Instant instant) {
                         receipts.plan(

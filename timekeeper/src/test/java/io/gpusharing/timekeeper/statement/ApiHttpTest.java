@@ -13,9 +13,9 @@ import io.gpusharing.request.VcudaGrammar;
 import io.gpusharing.timekeeper.audit.Verification;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.Snapshot;
 import io.gpusharing.timekeeper.leader.Leadership;
 import io.gpusharing.timekeeper.leader.Terms;
@@ -160,8 +160,13 @@ class ApiHttpTest {
         }
 
         @Bean
-        Budgets budgets(ClusterProperties cluster) {
-            return TestBudgets.on(DATABASE, cluster, Duration.ofHours(1), CLOCK);
+        ClusterDatabase rows() {
+            return DATABASE.rows();
+        }
+
+        @Bean
+        Budgets budgets() {
+            return TestBudgets.on(DATABASE, Duration.ofHours(1), CLOCK);
         }
 
         @Bean(destroyMethod = "close")
@@ -794,7 +799,7 @@ class ApiHttpTest {
                         """
                         insert into usage_counter (cluster, pod_uid, run, meter, device, basis, basis_reason, gpu_us,
                             memory_bs, covered_us, uncovered_us, sequence, first_at, last_at)
-                        values ('default', ?, ?, 'Agent', 'GPU-1', 'Process', '', 18000000, 0, 9000000000, 0, 1, ?, ?)
+                        values ('test', ?, ?, 'Agent', 'GPU-1', 'Process', '', 18000000, 0, 9000000000, 0, 1, ?, ?)
                         """)
                 .params(
                         ENDED.uid(),
@@ -890,7 +895,7 @@ class ApiHttpTest {
                                 waiter_namespace, waiter_name, waiter_workload, waiter_budget, waiter_since,
                                 victim_namespace, victim_name, victim_budget, victim_gang, victim_node, node,
                                 reason, cost, considered)
-                        values ('default', gen_random_uuid(), 1, gen_random_uuid(), now(), now(),
+                        values ('test', gen_random_uuid(), 1, gen_random_uuid(), now(), now(),
                                 'team-c', 'waiter', 'w', 'c', now(),
                                 'team-a', 'victim', 'a', '', 'node', 'node', 'why', 0,
                                 '[{"pod": {"uid": "1", "namespace": "team-a", "name": "ours"}},

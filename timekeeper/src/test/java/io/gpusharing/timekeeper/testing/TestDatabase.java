@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.testing;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -78,6 +79,11 @@ public final class TestDatabase {
 
     public JdbcClient jdbc() {
         return JdbcClient.create(pool);
+    }
+
+    /** As the timekeeper of the cluster {@code test} sees it. */
+    public ClusterDatabase rows() {
+        return new ClusterDatabase(jdbc(), "test");
     }
 
     public PlatformTransactionManager transactions() {

@@ -10,7 +10,7 @@ import static io.gpusharing.timekeeper.usage.intake.Reports.sidecar;
 import static io.gpusharing.timekeeper.usage.intake.Reports.use;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.ledger.Measurements.Measured;
 import io.gpusharing.timekeeper.usage.UsageReport.PodUse;
 import io.gpusharing.timekeeper.usage.intake.Delivery;
@@ -31,8 +31,7 @@ class AgentMeasurementsTest {
                     "c1", TestDatabase.jdbc(), TestDatabase.transaction(), PROPERTIES);
     private final AgentMeasurements measurements =
             new AgentMeasurements(
-                    JdbcClient.create(TestDatabase.DATA_SOURCE),
-                    new ClusterProperties("c1", "gpusharing-system", Duration.ofSeconds(1)));
+                    new ClusterDatabase(JdbcClient.create(TestDatabase.DATA_SOURCE), "c1"));
 
     private void agentReports(UUID run, double busy, double covered) {
         UsageReport report = agent(run, 1, new PodUse(uid, List.of(use(busy, covered))));

@@ -10,7 +10,7 @@ import static io.gpusharing.timekeeper.usage.intake.Reports.sidecar;
 import static io.gpusharing.timekeeper.usage.intake.Reports.use;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.usage.MeasuredUse.Measured;
 import io.gpusharing.timekeeper.usage.UsageReport.Basis;
 import io.gpusharing.timekeeper.usage.UsageReport.DeviceUse;
@@ -35,8 +35,7 @@ class MeasuredUseTest {
                     "measured", TestDatabase.jdbc(), TestDatabase.transaction(), PROPERTIES);
     private final MeasuredUse measured =
             new MeasuredUse(
-                    JdbcClient.create(TestDatabase.DATA_SOURCE),
-                    new ClusterProperties("measured", "gpusharing-system", Duration.ofSeconds(1)));
+                    new ClusterDatabase(JdbcClient.create(TestDatabase.DATA_SOURCE), "measured"));
 
     private void sidecarTells(UUID run, double busy, double covered) {
         reports.post(List.of(sent(sidecar(run, 1, uid, use(busy, covered)), pod(uid), AN_HOUR)));

@@ -2,7 +2,7 @@ package io.gpusharing.timekeeper.audit.recount;
 
 import io.gpusharing.timekeeper.audit.recount.Comparison.Charged;
 import io.gpusharing.timekeeper.audit.recount.Payers.Paid;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -11,7 +11,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Transactional;
@@ -52,18 +51,15 @@ public class LedgerBills {
              group by s.cluster, s.pod_uid
             """;
 
-    private final JdbcClient jdbc;
-    private final String cluster;
+    private final ClusterDatabase database;
 
-    LedgerBills(JdbcClient jdbc, ClusterProperties properties) {
-        this.jdbc = jdbc;
-        this.cluster = properties.id();
+    LedgerBills(ClusterDatabase database) {
+        this.database = database;
     }
 
     /** Since when this cluster is metered: nothing before is charged. */
     public Instant meteringStart() {
-        return jdbc.sql("select metering_start from cluster where id = :cluster")
-                .param("cluster", cluster)
+        return database.sql("select metering_start from cluster where id = :cluster")
                 .query(OffsetDateTime.class)
                 .single()
                 .toInstant();
@@ -83,8 +79,7 @@ public class LedgerBills {
 
     private Map<String, Charged> charged(Instant from, Instant to) {
         var charged = new LinkedHashMap<String, Charged>();
-        jdbc.sql(CHARGED)
-                .param("cluster", cluster)
+        database.sql(CHARGED)
                 .param("from", from.toString())
                 .param("to", to.toString())
                 .query(row -> {

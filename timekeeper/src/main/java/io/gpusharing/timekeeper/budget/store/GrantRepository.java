@@ -3,7 +3,7 @@ package io.gpusharing.timekeeper.budget.store;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.budget.account.Grant;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.Timestamps;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /**
@@ -24,12 +23,10 @@ import org.springframework.stereotype.Repository;
 @Repository
 public class GrantRepository {
 
-    private final JdbcClient jdbc;
-    private final String cluster;
+    private final ClusterDatabase database;
 
-    public GrantRepository(JdbcClient jdbc, ClusterProperties properties) {
-        this.jdbc = jdbc;
-        this.cluster = properties.id();
+    public GrantRepository(ClusterDatabase database) {
+        this.database = database;
     }
 
     /**
@@ -55,13 +52,12 @@ public class GrantRepository {
 
     /** A budget's grants by uid, those that have ended included. */
     public List<Written> of(String budget, @Nullable String after, int size) {
-        return jdbc.sql(
+        return database.sql(
                         """
                         select * from budget_grant
                         where cluster = :cluster and budget = :budget and uid > coalesce(:after::text, '')
                         order by uid limit :size
                         """)
-                .param("cluster", cluster)
                 .param("budget", budget)
                 .param("after", after)
                 .param("size", size)
@@ -71,12 +67,11 @@ public class GrantRepository {
 
     /** The last grant of that name. */
     public Optional<Written> named(String name) {
-        return jdbc.sql(
+        return database.sql(
                         """
                         select * from budget_grant where cluster = :cluster and name = :name
                         order by valid_from desc limit 1
                         """)
-                .param("cluster", cluster)
                 .param("name", name)
                 .query((row, number) -> written(row))
                 .optional();
@@ -88,7 +83,7 @@ public class GrantRepository {
      * the last leader's.
      */
     public void write(Grant grant) {
-        jdbc.sql(
+        database.sql(
                         """
                         insert into budget_grant (cluster, uid, name, budget, amount, reason, author,
                             valid_from, expires)
@@ -97,7 +92,6 @@ public class GrantRepository {
                         on conflict (cluster, uid) do update set ended = null, end_written_at = null
                         where budget_grant.ended is not null
                         """)
-                .param("cluster", cluster)
                 .param("uid", grant.uid())
                 .param("name", grant.name())
                 .param("budget", grant.budget())
@@ -117,7 +111,7 @@ public class GrantRepository {
      *     them yet, and of those that have ended
      */
     public Set<String> stand(Collection<String> present, Instant now) {
-        return jdbc.sql(
+        return database.sql(
                         """
                         with stands as (
                             update budget_grant set ended = null, end_written_at = null
@@ -129,7 +123,6 @@ public class GrantRepository {
                             returning budget)
                         select budget from stands union select budget from gone
                         """)
-                .param("cluster", cluster)
                 .param("present", present.toArray(String[]::new))
                 .param("now", now.toString())
                 .query((row, number) -> row.getString("budget"))
@@ -147,7 +140,7 @@ public class GrantRepository {
     }
 
     private List<Grant> counting(String budget, Instant from, OffsetDateTime known) {
-        return jdbc.sql(
+        return database.sql(
                         """
                         select * from (
                             select uid, name, budget, amount, reason, author, valid_from, expires,
@@ -158,7 +151,6 @@ public class GrantRepository {
                           and (ended is null or ended > :from::timestamptz)
                         order by valid_from, name
                         """)
-                .param("cluster", cluster)
                 .param("budget", budget)
                 .param("from", from.toString())
                 .param("known", known)

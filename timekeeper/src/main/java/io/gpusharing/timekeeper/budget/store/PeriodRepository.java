@@ -4,7 +4,7 @@ import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Period;
 import io.gpusharing.timekeeper.budget.account.Budget;
 import io.gpusharing.timekeeper.budget.account.CarryOver;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.Timestamps;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /** The periods that were opened, each with what it took over. */
@@ -34,12 +33,10 @@ public class PeriodRepository {
               from budget_period p
             """;
 
-    private final JdbcClient jdbc;
-    private final String cluster;
+    private final ClusterDatabase database;
 
-    public PeriodRepository(JdbcClient jdbc, ClusterProperties properties) {
-        this.jdbc = jdbc;
-        this.cluster = properties.id();
+    public PeriodRepository(ClusterDatabase database) {
+        this.database = database;
     }
 
     /** The last period that was opened for a budget; its first one is opened now. */
@@ -68,7 +65,7 @@ public class PeriodRepository {
      */
     public void open(String budget, CarryOver carryOver) {
         List<Map.Entry<String, GpuTime>> carried = List.copyOf(carryOver.carried().entrySet());
-        jdbc.sql(
+        database.sql(
                         """
                         with opened as (
                             insert into budget_period (cluster, budget, period_start, period_end, counted_from,
@@ -80,7 +77,6 @@ public class PeriodRepository {
                         insert into grant_carried (cluster, budget, period_start, grant_uid, remaining)
                         select opened.*, carried.* from opened, unnest(:uids::text[], :remaining::bigint[]) as carried
                         """)
-                .param("cluster", cluster)
                 .param("budget", budget)
                 .param("start", carryOver.period().start().toString())
                 .param("end", Timestamps.text(carryOver.period().end()))
@@ -98,13 +94,12 @@ public class PeriodRepository {
     }
 
     private Optional<CarryOver> find(String budget) {
-        return jdbc.sql(
+        return database.sql(
                         PERIODS
                                 + """
                                 where cluster = :cluster and budget = :budget
                                 order by period_start desc limit 1
                                 """)
-                .param("cluster", cluster)
                 .param("budget", budget)
                 .query((row, number) -> carryOver(row))
                 .optional();
@@ -116,7 +111,7 @@ public class PeriodRepository {
      * began later than {@code from}, it is that one.
      */
     public List<CarryOver> carryOvers(String budget, Instant from, Instant to) {
-        return jdbc.sql(
+        return database.sql(
                         PERIODS
                                 + """
                                 where cluster = :cluster and budget = :budget
@@ -130,7 +125,6 @@ public class PeriodRepository {
                                         and counted_from <= :from::timestamptz), '-infinity')
                                 order by period_start
                                 """)
-                .param("cluster", cluster)
                 .param("budget", budget)
                 .param("from", from.toString())
                 .param("to", to.toString())
@@ -141,8 +135,7 @@ public class PeriodRepository {
     /** All periods of all budgets, oldest first. */
     public Map<String, List<CarryOver>> all() {
         var all = new TreeMap<String, List<CarryOver>>();
-        jdbc.sql(PERIODS + " where cluster = :cluster order by budget, period_start")
-                .param("cluster", cluster)
+        database.sql(PERIODS + " where cluster = :cluster order by budget, period_start")
                 .query(row -> {
                     all.computeIfAbsent(row.getString("budget"), name -> new ArrayList<>())
                             .add(carryOver(row));

@@ -5,7 +5,7 @@ import io.gpusharing.budget.PeriodRule;
 import io.gpusharing.budget.PeriodRule.Unit;
 import io.gpusharing.budget.Terms;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.Timestamps;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -18,7 +18,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /**
@@ -28,15 +27,13 @@ import org.springframework.stereotype.Repository;
 @Repository
 public class TermsRepository {
 
-    private final JdbcClient jdbc;
+    private final ClusterDatabase database;
     private final Clock clock;
-    private final String cluster;
     private final Set<Seen> known = new HashSet<>();
 
-    public TermsRepository(JdbcClient jdbc, ClusterProperties properties, Clock clock) {
-        this.jdbc = jdbc;
+    public TermsRepository(ClusterDatabase database, Clock clock) {
+        this.database = database;
         this.clock = clock;
-        this.cluster = properties.id();
     }
 
     private record Seen(String budget, String uid, long generation) {}
@@ -68,7 +65,7 @@ public class TermsRepository {
     private void write(BudgetState state) {
         Terms terms = state.spec().terms().orElse(null);
         var period = state.spec().period();
-        jdbc.sql(
+        database.sql(
                         """
                         insert into budget_terms (cluster, budget, seen_at, uid, generation, allowance, max_rollover,
                             max_debt_percent, period_unit, period_zone, period_anchor)
@@ -76,7 +73,6 @@ public class TermsRepository {
                             :debt, :unit, :zone, :anchor)
                         on conflict (cluster, budget, uid, generation) do nothing
                         """)
-                .param("cluster", cluster)
                 .param("budget", state.name())
                 .param("seen", clock.instant().toString())
                 .param("uid", state.uid())
@@ -95,12 +91,11 @@ public class TermsRepository {
      * ahead dated later than what came after it does not come last.
      */
     public List<Version> of(String budget) {
-        return jdbc.sql(
+        return database.sql(
                         """
                         select * from budget_terms where cluster = :cluster and budget = :budget
                         order by written_at, seen_at, generation
                         """)
-                .param("cluster", cluster)
                 .param("budget", budget)
                 .query((row, number) -> version(row))
                 .list();

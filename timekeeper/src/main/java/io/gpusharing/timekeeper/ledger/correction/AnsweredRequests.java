@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.ledger.correction;
 
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.web.Callers.Caller;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -8,7 +8,6 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.function.Supplier;
 import org.springframework.http.HttpStatus;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 import org.springframework.web.server.ResponseStatusException;
@@ -20,12 +19,10 @@ import org.springframework.web.server.ResponseStatusException;
 @Component
 class AnsweredRequests {
 
-    private final JdbcClient jdbc;
-    private final String cluster;
+    private final ClusterDatabase database;
 
-    AnsweredRequests(JdbcClient jdbc, ClusterProperties properties) {
-        this.jdbc = jdbc;
-        this.cluster = properties.id();
+    AnsweredRequests(ClusterDatabase database) {
+        this.database = database;
     }
 
     /**
@@ -38,13 +35,12 @@ class AnsweredRequests {
         String digest = digest(asked);
         // Of two at once the second waits here until the first has committed.
         int first =
-                jdbc.sql(
+                database.sql(
                                 """
                                 insert into answered_request (cluster, caller, key, digest, answer)
                                 values (:cluster, :caller, :key, :digest, '')
                                 on conflict (cluster, caller, key) do nothing
                                 """)
-                        .param("cluster", cluster)
                         .param("caller", caller.name())
                         .param("key", key)
                         .param("digest", digest)
@@ -53,13 +49,12 @@ class AnsweredRequests {
             return kept(caller, key, digest);
         }
         String answer = work.get();
-        jdbc.sql(
+        database.sql(
                         """
                         update answered_request set answer = :answer
                         where cluster = :cluster and caller = :caller and key = :key
                         """)
                 .param("answer", answer)
-                .param("cluster", cluster)
                 .param("caller", caller.name())
                 .param("key", key)
                 .update();
@@ -70,12 +65,11 @@ class AnsweredRequests {
 
     private String kept(Caller caller, String key, String digest) {
         Kept kept =
-                jdbc.sql(
+                database.sql(
                                 """
                                 select digest, answer from answered_request
                                 where cluster = :cluster and caller = :caller and key = :key
                                 """)
-                        .param("cluster", cluster)
                         .param("caller", caller.name())
                         .param("key", key)
                         .query((row, number) -> new Kept(row.getString(1), row.getString(2)))
@@ -93,7 +87,7 @@ class AnsweredRequests {
     /** Nobody sends a request again after three months. */
     @Scheduled(initialDelayString = "PT10M", fixedDelayString = "PT24H")
     void forget() {
-        jdbc.sql("delete from answered_request where answered_at < now() - interval '90 days'")
+        database.sql("delete from answered_request where answered_at < now() - interval '90 days'")
                 .update();
     }
 

@@ -2,7 +2,7 @@ package io.gpusharing.timekeeper.ledger.correction;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.ledger.Entry;
 import io.gpusharing.timekeeper.ledger.store.Rows;
@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 import org.springframework.transaction.annotation.Transactional;
 
@@ -27,12 +26,10 @@ public class Corrections {
     private static final String COLUMNS =
             "id, pod_uid, namespace, budget, charged_from, charged_to, rate, amount, reason, author, posted_at";
 
-    private final JdbcClient jdbc;
-    private final String cluster;
+    private final ClusterDatabase database;
 
-    public Corrections(JdbcClient jdbc, ClusterProperties properties) {
-        this.jdbc = jdbc;
-        this.cluster = properties.id();
+    public Corrections(ClusterDatabase database) {
+        this.database = database;
     }
 
     /**
@@ -81,9 +78,8 @@ public class Corrections {
      * last.
      */
     public long version(UUID pod) {
-        return jdbc.sql(
+        return database.sql(
                         "select count(*) from correction where cluster = :cluster and pod_uid = :pod")
-                .param("cluster", cluster)
                 .param("pod", pod)
                 .query(Long.class)
                 .single();
@@ -95,12 +91,11 @@ public class Corrections {
      * @return up to where its charges are posted; empty if it never held anything
      */
     public Optional<Instant> hold(UUID pod) {
-        return jdbc.sql(
+        return database.sql(
                         """
                         select posted_until from pod_allocation where cluster = :cluster and pod_uid = :pod
                         for update
                         """)
-                .param("cluster", cluster)
                 .param("pod", pod)
                 .query((row, number) -> Timestamps.instant(row, "posted_until"))
                 .optional();
@@ -109,7 +104,7 @@ public class Corrections {
     /** A budget's corrections, latest first. */
     @Transactional(readOnly = true)
     public List<Written> of(String budget, @Nullable UUID after, int size) {
-        return jdbc.sql(
+        return database.sql(
                         "select "
                                 + COLUMNS
                                 + """
@@ -119,7 +114,6 @@ public class Corrections {
                                       select posted_at, id from correction where id = :after))
                                 order by posted_at desc, id desc limit :size
                                 """)
-                .param("cluster", cluster)
                 .param("budget", budget)
                 .param("after", after)
                 .param("size", size)
@@ -146,20 +140,19 @@ public class Corrections {
 
     private Written write(Entry entry, String reason, String author) {
         long amount = entry.amount().microGpuSeconds();
-        jdbc.sql(
+        database.sql(
                         """
                         insert into usage_hour (cluster, budget, namespace, hour, amount)
                         values (:cluster, :budget, :namespace, :hour::timestamptz, :amount)
                         on conflict (cluster, budget, hour, namespace)
                         do update set amount = usage_hour.amount + excluded.amount
                         """)
-                .param("cluster", cluster)
                 .param("budget", entry.budget())
                 .param("namespace", entry.namespace())
                 .param("hour", entry.hour().toString())
                 .param("amount", amount)
                 .update();
-        return jdbc.sql(
+        return database.sql(
                         """
                         insert into correction (id, cluster, pod_uid, charged_from, charged_to, namespace, budget,
                             rate, amount, reason, author, by_hand)
@@ -169,7 +162,6 @@ public class Corrections {
                         """
                                 + COLUMNS)
                 .param("id", UUID.randomUUID())
-                .param("cluster", cluster)
                 .param("pod", entry.pod())
                 .param("from", entry.from().toString())
                 .param("to", entry.to().toString())
@@ -184,7 +176,7 @@ public class Corrections {
     }
 
     private List<Entry> entries(String table, UUID pod, CorrectionOrder order) {
-        return jdbc.sql(
+        return database.sql(
                         """
                         select pod_uid, namespace, budget, charged_from, charged_to, rate from %s
                         where cluster = :cluster and pod_uid = :pod
@@ -193,7 +185,6 @@ public class Corrections {
                         order by charged_from
                         """
                                 .formatted(table))
-                .param("cluster", cluster)
                 .param("pod", pod)
                 .param("from", order.from().toString())
                 .param("to", order.to().toString())

@@ -2,25 +2,22 @@ package io.gpusharing.timekeeper.ledger.store;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.Timestamps;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /** Ends of allocations that had to be estimated, and how far off they may be. */
 @Repository
 public class Estimates {
 
-    private final JdbcClient jdbc;
-    private final String cluster;
+    private final ClusterDatabase database;
 
-    Estimates(JdbcClient jdbc, ClusterProperties properties) {
-        this.jdbc = jdbc;
-        this.cluster = properties.id();
+    Estimates(ClusterDatabase database) {
+        this.database = database;
     }
 
     /**
@@ -43,13 +40,12 @@ public class Estimates {
 
     /** The latest. */
     public List<Estimate> latest(int size) {
-        return jdbc.sql(
+        return database.sql(
                         """
                         select pod_uid, namespace, name, budget, rate, held_until, end_bound from pod_allocation
                         where cluster = :cluster and estimated and held_until is not null
                         order by held_until desc, pod_uid limit :size
                         """)
-                .param("cluster", cluster)
                 .param("size", size)
                 .query((row, number) -> {
                     Instant until = Timestamps.instant(row, "held_until");

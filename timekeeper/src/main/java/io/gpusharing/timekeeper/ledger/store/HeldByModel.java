@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.ledger.store;
 
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.MultiGauge.Row;
@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
@@ -27,13 +26,11 @@ public class HeldByModel {
 
     private static final double MICROS = 1e6;
 
-    private final JdbcClient jdbc;
-    private final String cluster;
+    private final ClusterDatabase database;
     private final MultiGauge gauge;
 
-    public HeldByModel(JdbcClient jdbc, ClusterProperties cluster, MeterRegistry registry) {
-        this.jdbc = jdbc;
-        this.cluster = cluster.id();
+    public HeldByModel(ClusterDatabase database, MeterRegistry registry) {
+        this.database = database;
         this.gauge =
                 MultiGauge.builder("gpusharing.model.held")
                         .baseUnit("gpus")
@@ -53,7 +50,7 @@ public class HeldByModel {
 
     private void show() {
         var rows = new ArrayList<Row<?>>();
-        jdbc.sql(
+        database.sql(
                         """
                         select case when place <= :most then model else 'others' end as model, sum(held) as held
                         from (select coalesce(model, '') as model, sum(greatest(compute_part, memory_part)) as held,
@@ -62,7 +59,6 @@ public class HeldByModel {
                               from pod_allocation where cluster = :cluster and held_until is null group by model) models
                         group by 1
                         """)
-                .param("cluster", cluster)
                 .param("most", MAX_MODELS)
                 .query(row -> {
                     rows.add(

@@ -1,8 +1,8 @@
 package io.gpusharing.timekeeper.ledger.store;
 
 import io.gpusharing.budget.GpuTime;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.database.ArrayParameters;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.ledger.Entry;
 import io.gpusharing.timekeeper.ledger.Holders.Holder;
@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -24,16 +23,14 @@ import org.springframework.transaction.support.TransactionTemplate;
 @Repository
 public class Ledger {
 
-    private final JdbcClient jdbc;
+    private final ClusterDatabase database;
     private final TransactionTemplate transaction;
     private final PostingRows rows;
-    private final String cluster;
 
-    public Ledger(JdbcClient jdbc, TransactionTemplate transaction, ClusterProperties properties) {
-        this.jdbc = jdbc;
+    public Ledger(ClusterDatabase database, TransactionTemplate transaction) {
+        this.database = database;
         this.transaction = transaction;
-        this.cluster = properties.id();
-        this.rows = new PostingRows(jdbc, cluster);
+        this.rows = new PostingRows(database.jdbc(), database.cluster());
     }
 
     /**
@@ -52,17 +49,15 @@ public class Ledger {
 
     /** Reads the state; at the very first start metering begins {@code now}. */
     public State open(Instant now) {
-        jdbc.sql(
+        database.sql(
                         """
-                        insert into cluster (id, metering_start) values (:id, :now::timestamptz)
+                        insert into cluster (id, metering_start) values (:cluster, :now::timestamptz)
                         on conflict (id) do nothing
                         """)
-                .param("id", cluster)
                 .param("now", now.toString())
                 .update();
-        return jdbc.sql(
-                        "select metering_start, pod_position, seen_until, swept_until from cluster where id = :id")
-                .param("id", cluster)
+        return database.sql(
+                        "select metering_start, pod_position, seen_until, swept_until from cluster where id = :cluster")
                 .query((row, number) ->
                         new State(
                                 Timestamps.instant(row, "metering_start"),
@@ -74,57 +69,52 @@ public class Ledger {
 
     /** All allocations that have not ended. */
     public List<PodAllocation> openAllocations() {
-        return jdbc.sql(
+        return database.sql(
                         "select * from pod_allocation where cluster = :cluster and held_until is null")
-                .param("cluster", cluster)
                 .query(Rows::allocation)
                 .list();
     }
 
     /** The allocations of these pods, as far as there are any. */
     public List<PodAllocation> allocations(Collection<UUID> pods) {
-        return jdbc.sql("select * from pod_allocation where cluster = ? and pod_uid = any(?)")
-                .param(1, cluster)
-                .param(2, ArrayParameters.uuids(pods))
+        return database.sql(
+                        "select * from pod_allocation where cluster = :cluster and pod_uid = any(:pods)")
+                .param("pods", ArrayParameters.uuids(pods))
                 .query(Rows::allocation)
                 .list();
     }
 
     /** Of all allocations that have not ended, the pods that hold them or did. */
     public List<Holder> holders() {
-        return jdbc.sql(
+        return database.sql(
                         """
                         select h.allocation, h.pod_uid
                         from pod_allocation s join claim_holder h on h.cluster = s.cluster and h.allocation = s.pod_uid
                         where s.cluster = :cluster and s.held_until is null and s.allocation
                         """)
-                .param("cluster", cluster)
                 .query(Rows::holder)
                 .list();
     }
 
     /** The same of all allocations that any of these pods held. */
     public List<Holder> holders(Collection<UUID> pods) {
-        return jdbc.sql(
+        return database.sql(
                         """
-                        select allocation, pod_uid from claim_holder where cluster = ? and allocation in
-                            (select allocation from claim_holder where cluster = ? and pod_uid = any(?))
+                        select allocation, pod_uid from claim_holder where cluster = :cluster and allocation in
+                            (select allocation from claim_holder where cluster = :cluster and pod_uid = any(:pods))
                         """)
-                .param(1, cluster)
-                .param(2, cluster)
-                .param(3, ArrayParameters.uuids(pods))
+                .param("pods", ArrayParameters.uuids(pods))
                 .query(Rows::holder)
                 .list();
     }
 
     /** The pods that hold what was allocated to a claim, or did. */
     public List<Holder> holdersOf(UUID claim) {
-        return jdbc.sql(
+        return database.sql(
                         """
                         select allocation, pod_uid from claim_holder
                         where cluster = :cluster and allocation = :claim
                         """)
-                .param("cluster", cluster)
                 .param("claim", claim)
                 .query(Rows::holder)
                 .list();
@@ -132,7 +122,7 @@ public class Ledger {
 
     /** Entries and corrections of a pod that reach beyond an instant, oldest first. */
     public List<Entry> entriesBeyond(UUID pod, Instant instant) {
-        return jdbc.sql(
+        return database.sql(
                         """
                         select pod_uid, namespace, budget, charged_from, charged_to, rate from charge
                         where cluster = :cluster and pod_uid = :pod and charged_to > :at::timestamptz
@@ -141,7 +131,6 @@ public class Ledger {
                         where cluster = :cluster and pod_uid = :pod and charged_to > :at::timestamptz
                         order by charged_from
                         """)
-                .param("cluster", cluster)
                 .param("pod", pod)
                 .param("at", instant.toString())
                 .query(Rows::entry)
@@ -150,12 +139,11 @@ public class Ledger {
 
     /** Allocations charged by measured use that ended after an instant. */
     public List<PodAllocation> endedByUse(Instant after) {
-        return jdbc.sql(
+        return database.sql(
                         """
                         select * from pod_allocation where cluster = :cluster and use_since is not null
                           and held_until > :after::timestamptz
                         """)
-                .param("cluster", cluster)
                 .param("after", after.toString())
                 .query(Rows::allocation)
                 .list();
@@ -167,18 +155,17 @@ public class Ledger {
      */
     public Map<UUID, GpuTime> chargedByUse(Collection<UUID> pods) {
         var charged = new HashMap<UUID, GpuTime>();
-        jdbc.sql(
+        database.sql(
                         """
                         select s.pod_uid, sum(e.amount)::bigint as amount from pod_allocation s join
                           (select cluster, pod_uid, charged_from, amount from charge
                            union all
                            select cluster, pod_uid, charged_from, amount from correction where not by_hand) e
                           using (cluster, pod_uid)
-                        where s.cluster = ? and s.pod_uid = any(?) and e.charged_from >= s.use_since
+                        where s.cluster = :cluster and s.pod_uid = any(:pods) and e.charged_from >= s.use_since
                         group by s.pod_uid
                         """)
-                .param(1, cluster)
-                .param(2, ArrayParameters.uuids(pods))
+                .param("pods", ArrayParameters.uuids(pods))
                 .query(row -> {
                     charged.put(
                             row.getObject("pod_uid", UUID.class),

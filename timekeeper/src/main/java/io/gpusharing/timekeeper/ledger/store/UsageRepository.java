@@ -1,7 +1,7 @@
 package io.gpusharing.timekeeper.ledger.store;
 
 import io.gpusharing.budget.GpuTime;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.ledger.Entry;
 import java.math.BigDecimal;
@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /**
@@ -70,12 +69,10 @@ public class UsageRepository {
     // The same two places, for what was posted after an instant and reaches into a span.
     private static final String SINCE = sinceIn("charge") + UNION + sinceIn("correction");
 
-    private final JdbcClient jdbc;
-    private final String cluster;
+    private final ClusterDatabase database;
 
-    public UsageRepository(JdbcClient jdbc, ClusterProperties properties) {
-        this.jdbc = jdbc;
-        this.cluster = properties.id();
+    public UsageRepository(ClusterDatabase database) {
+        this.database = database;
     }
 
     /** What each namespace used in [from, to), also what is not posted yet. */
@@ -198,10 +195,9 @@ public class UsageRepository {
      */
     private Map<String, GpuTime> sums(String places, Map<String, Object> asked) {
         var sums = new TreeMap<String, GpuTime>();
-        jdbc.sql(
+        database.sql(
                         "select namespace, sum(used) as used from (%s) places group by namespace"
                                 .formatted(places))
-                .param("cluster", cluster)
                 .params(asked)
                 .query(row -> {
                     String namespace = row.getString("namespace");

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.usage.intake;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.Events;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.leader.Leadership;
 import io.gpusharing.timekeeper.usage.UsageProperties;
 import io.gpusharing.timekeeper.usage.reporter.ClusterKeys;
@@ -25,7 +26,7 @@ class UsageConfiguration {
     private static final int LANES = 2;
 
     @Bean
-    ReportAuthorizer doorkeeper(ClusterProperties cluster) {
+    ReportAuthorizer reportAuthorizer(ClusterProperties cluster) {
         return new ReportAuthorizer(cluster.namespace() + "/gpusharing-node-agent");
     }
 
@@ -36,12 +37,12 @@ class UsageConfiguration {
 
     @Bean
     UsageReportRepository reportRepository(
-            ClusterProperties cluster,
+            ClusterDatabase database,
             JdbcTemplate jdbc,
             PlatformTransactionManager transactions,
             UsageProperties properties) {
         return new UsageReportRepository(
-                cluster.id(), jdbc, new TransactionTemplate(transactions), properties);
+                database.cluster(), jdbc, new TransactionTemplate(transactions), properties);
     }
 
     @Bean

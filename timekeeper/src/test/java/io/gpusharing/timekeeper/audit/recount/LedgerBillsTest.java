@@ -9,9 +9,7 @@ import static io.gpusharing.timekeeper.audit.recount.Audited.naming;
 import static io.gpusharing.timekeeper.audit.recount.Audited.running;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.testing.TestDatabase;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -27,10 +25,7 @@ class LedgerBillsTest {
     private static final AuditLog ENDED =
             log(NODE, running(HALF), ended(HALF, "10:20:00"), alive("10:40:00"));
 
-    private final LedgerBills bills =
-            new LedgerBills(
-                    DATABASE.jdbc(),
-                    new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1)));
+    private final LedgerBills bills = new LedgerBills(DATABASE.rows());
 
     @BeforeAll
     static void installed() {

@@ -11,7 +11,6 @@ import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.budget.status.BudgetWatch;
 import io.gpusharing.timekeeper.budget.status.QuotaWatch;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.leader.Leadership;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriters;
@@ -30,13 +29,11 @@ import org.junit.jupiter.api.Test;
 class GrantWatchTest {
 
     private static final Instant START = Instant.parse("2026-03-02T10:00:00Z");
-    private static final ClusterProperties CLUSTER =
-            new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1));
 
     private final FakeApiServer api = new FakeApiServer();
     private final SteppingClock clock = new SteppingClock(START);
     private final TestDatabase database = TestDatabase.create();
-    private final Budgets budgets = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+    private final Budgets budgets = TestBudgets.on(database, Duration.ofHours(1), clock);
     private final LedgerWriter writer =
             LedgerWriters.on(
                     database, budgets, new SimpleMeterRegistry(), Leadership.alone(), clock);

@@ -8,7 +8,6 @@ import io.gpusharing.request.GpuShare;
 import io.gpusharing.testing.RandomSeeds;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
 import io.gpusharing.timekeeper.leader.Leadership;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
@@ -31,13 +30,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 class BudgetNotifierTest {
 
     private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
-    private static final ClusterProperties CLUSTER =
-            new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1));
 
     private final TestDatabase database = TestDatabase.create();
     private final SteppingClock clock = new SteppingClock(TEN);
     private final NotificationRepository notifications =
-            new NotificationRepository(database.jdbc(), CLUSTER);
+            new NotificationRepository(database.rows());
     private final Pods pod = Pods.waiting("team-a", 100, 0).boundAt(TEN);
     private FakeApiServer api;
     private BudgetNotifier notifier;
@@ -59,7 +56,7 @@ class BudgetNotifierTest {
 
     /** The process begins anew: nothing of what the last one knew is left. */
     private BudgetNotifier restarted() {
-        Budgets budgets = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+        Budgets budgets = TestBudgets.on(database, Duration.ofHours(1), clock);
         TestBudgets.exist(budgets, List.of(TestBudgets.monthly("a", TEN, "100", "team-a")));
         budgets.restored(List.of(running("a")));
         budgets.upToDate(clock.instant());
@@ -134,7 +131,7 @@ class BudgetNotifierTest {
         assertThatThrownBy(() -> at(80)).isInstanceOf(KubernetesClientException.class);
         api.allow("/events");
 
-        Budgets waking = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+        Budgets waking = TestBudgets.on(database, Duration.ofHours(1), clock);
         notifier =
                 new BudgetNotifier(
                         api.client(),
@@ -240,7 +237,7 @@ class BudgetNotifierTest {
 
     @Test
     void podsAreNotToldOfTheEndOfABudgetThatNamesTheirNamespaceAndDoesNotPayForIt() {
-        Budgets budgets = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+        Budgets budgets = TestBudgets.on(database, Duration.ofHours(1), clock);
         TestBudgets.exist(
                 budgets,
                 List.of(
@@ -264,7 +261,7 @@ class BudgetNotifierTest {
 
     @Test
     void anEndThatComesIntoSightLaterThanAQuarterOfAnHourBeforeIsToldThen() {
-        Budgets budgets = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+        Budgets budgets = TestBudgets.on(database, Duration.ofHours(1), clock);
         TestBudgets.exist(budgets, List.of(TestBudgets.monthly("young", TEN, "5", "team-a")));
         budgets.restored(List.of(running("young")));
         budgets.upToDate(TEN);

@@ -12,7 +12,6 @@ import io.gpusharing.timekeeper.budget.BudgetProperties.UnnamedNamespaces;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.budget.TestBudgets.Given;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
 import io.gpusharing.timekeeper.leader.Leadership;
@@ -44,15 +43,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 class PodAnnotatorTest {
 
     private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
-    private static final ClusterProperties CLUSTER =
-            new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1));
     private static final Pattern VALUE =
             Pattern.compile(
                     Pattern.quote("\"" + PodAnnotation.ANNOTATION + "\":") + "(null|\"([^\"]*)\")");
 
     private final TestDatabase database = TestDatabase.create();
     private final SteppingClock clock = new SteppingClock(TEN);
-    private final Budgets budgets = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+    private final Budgets budgets = TestBudgets.on(database, Duration.ofHours(1), clock);
     private final ClusterView view = ClusterViews.withNode();
 
     /** The pods that are there, and what is written on them. */

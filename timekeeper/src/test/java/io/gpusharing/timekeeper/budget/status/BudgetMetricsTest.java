@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
 import io.gpusharing.timekeeper.testing.OpenAllocation;
 import io.gpusharing.timekeeper.testing.SteppingClock;
@@ -22,14 +21,12 @@ import org.junit.jupiter.api.Test;
 class BudgetMetricsTest {
 
     private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
-    private static final ClusterProperties CLUSTER =
-            new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1));
 
     private final TestDatabase database = TestDatabase.create();
     private final SteppingClock clock = new SteppingClock(TEN);
     private final PrometheusMeterRegistry registry =
             new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-    private final Budgets budgets = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+    private final Budgets budgets = TestBudgets.on(database, Duration.ofHours(1), clock);
 
     @BeforeEach
     void runForFourMinutes() {

@@ -32,7 +32,7 @@ class NamespaceWatchTest {
                             Duration.ofSeconds(30),
                             false,
                             List.of("kube-system")),
-                    new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1)));
+                    new ClusterProperties("gpusharing-system", Duration.ofSeconds(1)));
 
     NamespaceWatchTest() throws IOException {}
 

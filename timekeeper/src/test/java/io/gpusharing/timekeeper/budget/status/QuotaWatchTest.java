@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.budget.grant.GrantWatch;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.leader.Leadership;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriters;
@@ -26,13 +25,11 @@ import org.junit.jupiter.api.Test;
 class QuotaWatchTest {
 
     private static final Instant START = Instant.parse("2026-03-02T10:00:00Z");
-    private static final ClusterProperties CLUSTER =
-            new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1));
 
     private final FakeApiServer api = new FakeApiServer();
     private final SteppingClock clock = new SteppingClock(START);
     private final TestDatabase database = TestDatabase.create();
-    private final Budgets budgets = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+    private final Budgets budgets = TestBudgets.on(database, Duration.ofHours(1), clock);
     private final Ledger ledger = LedgerWriters.ledger(database);
     private final LedgerWriter writer =
             LedgerWriters.on(

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.budget.account.Grant;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,9 +22,7 @@ class GrantRepositoryTest {
     private final GrantRepository grants = grants("test");
 
     private static GrantRepository grants(String cluster) {
-        return new GrantRepository(
-                DATABASE.jdbc(),
-                new ClusterProperties(cluster, "gpusharing-system", Duration.ofSeconds(1)));
+        return new GrantRepository(new ClusterDatabase(DATABASE.jdbc(), cluster));
     }
 
     @BeforeAll

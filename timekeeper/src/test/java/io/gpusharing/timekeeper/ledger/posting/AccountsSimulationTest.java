@@ -270,7 +270,7 @@ class AccountsSimulationTest {
             List.copyOf(running).forEach(pod -> end());
             ledger.pass(Duration.ofMinutes(1));
             paper.close(now());
-            var usage = new UsageRepository(ledger.database.jdbc(), TestLedger.CLUSTER);
+            var usage = new UsageRepository(ledger.database.rows());
             long length = Duration.between(START, now()).toSeconds();
             for (int i = 0; i < 60; i++) {
                 Instant from = START.plusSeconds(random.nextLong(length));

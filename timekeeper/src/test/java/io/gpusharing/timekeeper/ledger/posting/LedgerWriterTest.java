@@ -7,7 +7,6 @@ import io.gpusharing.budget.PeriodRule.Unit;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.leader.Leadership;
 import io.gpusharing.timekeeper.leader.Terms;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
@@ -28,12 +27,10 @@ import org.springframework.boot.health.contributor.Status;
 class LedgerWriterTest {
 
     private static final Instant START = Instant.parse("2026-03-02T10:00:00Z");
-    private static final ClusterProperties CLUSTER =
-            new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1));
     private final SteppingClock clock = new SteppingClock(START.plusSeconds(60));
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final TestDatabase database = TestDatabase.create();
-    private final Budgets budgets = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+    private final Budgets budgets = TestBudgets.on(database, Duration.ofHours(1), clock);
     private final Ledger ledger = LedgerWriters.ledger(database);
     private final LedgerWriter writer = writer(Leadership.alone());
 
@@ -94,7 +91,7 @@ class LedgerWriterTest {
         List<PodAllocation> before = ledger.openAllocations();
         clock.pass(Duration.ofHours(2));
 
-        var others = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+        var others = TestBudgets.on(database, Duration.ofHours(1), clock);
         var next = LedgerWriters.on(database, others, registry, Leadership.alone(), clock);
         var asked = new AtomicBoolean();
         try {
@@ -234,7 +231,7 @@ class LedgerWriterTest {
         List<PodAllocation> before = ledger.openAllocations();
         clock.pass(Duration.ofMinutes(20));
 
-        var others = TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock);
+        var others = TestBudgets.on(database, Duration.ofHours(1), clock);
         var next = LedgerWriters.on(database, others, registry, Leadership.alone(), clock);
         try {
             next.start();

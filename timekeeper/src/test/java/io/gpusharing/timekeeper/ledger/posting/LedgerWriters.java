@@ -49,9 +49,6 @@ public final class LedgerWriters {
 
     /** What is written there. */
     public static Ledger ledger(TestDatabase database) {
-        return new Ledger(
-                database.jdbc(),
-                new TransactionTemplate(database.transactions()),
-                TestLedger.CLUSTER);
+        return new Ledger(database.rows(), new TransactionTemplate(database.transactions()));
     }
 }

@@ -64,7 +64,7 @@ class ReadingsTest {
         String budget = "pages " + seed;
         List<Row> rows = rows(random, budget);
         rows.addAll(running(random, budget));
-        StatementRepository round = Accounts.statements(database, TestLedger.CLUSTER);
+        StatementRepository round = new StatementRepository(database.rows());
         for (int i = 0; i < 20; i++) {
             Instant from = TEN.plusSeconds(random.nextInt(SECONDS) - 1_800);
             Instant to = from.plusSeconds(1 + random.nextInt(SECONDS));
@@ -102,7 +102,7 @@ class ReadingsTest {
         Instant now = TEN.plusSeconds(SECONDS + 3_600);
 
         List<PodUse> largest =
-                Accounts.statements(database, TestLedger.CLUSTER).largest(budget, begin, now, 3);
+                new StatementRepository(database.rows()).largest(budget, begin, now, 3);
 
         Map<UUID, Long> used =
                 rows.stream()
@@ -120,7 +120,7 @@ class ReadingsTest {
         var random = new Random(seed);
         String budget = "late " + seed;
         List<Row> rows = rows(random, budget);
-        UsageRepository round = Accounts.usage(database, TestLedger.CLUSTER);
+        UsageRepository round = new UsageRepository(database.rows());
         for (int i = 0; i < 20; i++) {
             Instant before = TEN.plusSeconds(random.nextInt(SECONDS));
             Instant since = before.plusSeconds(random.nextInt(7_200));

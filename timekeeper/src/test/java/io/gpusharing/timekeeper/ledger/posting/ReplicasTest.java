@@ -65,7 +65,7 @@ class ReplicasTest {
         leader.clock.pass(MINUTE);
         leader.onUpdate(pod.finishedAt(START.plus(MINUTE)));
         other.follow();
-        new Corrections(leader.database.jdbc(), TestLedger.CLUSTER)
+        new Corrections(leader.database.rows())
                 .write(
                         new CorrectionOrder(pod.uid(), "a", START, START.plusSeconds(30), 0),
                         "a test",

@@ -38,7 +38,7 @@ class ScenariosTest {
 
     /** Used of a budget in [from, to), from the entries. */
     private static GpuTime used(TestLedger ledger, String from, String to) {
-        return new UsageRepository(ledger.database.jdbc(), TestLedger.CLUSTER)
+        return new UsageRepository(ledger.database.rows())
                 .used("a", Instant.parse(from), Instant.parse(to)).values().stream()
                         .reduce(GpuTime.ZERO, GpuTime::plus);
     }

@@ -11,7 +11,6 @@ import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.budget.TestBudgets.Written;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
 import io.gpusharing.timekeeper.ledger.LedgerInput;
 import io.gpusharing.timekeeper.ledger.LedgerProperties;
@@ -42,8 +41,6 @@ import org.springframework.transaction.support.TransactionTemplate;
 /** A timekeeper's book and budgets on a real database; the test is its API server. */
 public final class TestLedger {
 
-    public static final ClusterProperties CLUSTER =
-            new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1));
     static final LedgerProperties PROPERTIES =
             new LedgerProperties(
                     Duration.ofSeconds(30),
@@ -212,7 +209,7 @@ public final class TestLedger {
 
     /** What a budget had left at an instant of the past, as the ledger knows it now. */
     public Balances balances() {
-        return TestBudgets.balances(database, CLUSTER, clock);
+        return TestBudgets.balances(database, clock);
     }
 
     /** Administrators have changed the budgets: these there are now. */
@@ -296,7 +293,7 @@ public final class TestLedger {
 
     /** What a pod was charged until now. */
     public GpuTime charged(Pods pod) {
-        return new PodCharges(database.jdbc(), CLUSTER)
+        return new PodCharges(database.rows())
                 .of(pod.uid(), clock.instant())
                 .map(it -> new GpuTime(it.charged()))
                 .orElse(GpuTime.ZERO);
@@ -313,11 +310,7 @@ public final class TestLedger {
     }
 
     Verification.Report verified() {
-        return Verifications.on(
-                        database,
-                        CLUSTER,
-                        clock,
-                        List.of(TestBudgets.closings(database, CLUSTER, clock)))
+        return Verifications.on(database, clock, List.of(TestBudgets.closings(database, clock)))
                 .run();
     }
 
@@ -342,7 +335,7 @@ public final class TestLedger {
     }
 
     private Budgets accounts() {
-        return TestBudgets.on(database, CLUSTER, Duration.ofHours(1), clock, unnamed);
+        return TestBudgets.on(database, Duration.ofHours(1), clock, unnamed);
     }
 
     private PostingRound round() {
@@ -366,7 +359,6 @@ public final class TestLedger {
     }
 
     private Ledger ledger() {
-        return new Ledger(
-                database.jdbc(), new TransactionTemplate(database.transactions()), CLUSTER);
+        return new Ledger(database.rows(), new TransactionTemplate(database.transactions()));
     }
 }

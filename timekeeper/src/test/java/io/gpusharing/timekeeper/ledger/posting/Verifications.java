@@ -2,7 +2,6 @@ package io.gpusharing.timekeeper.ledger.posting;
 
 import io.gpusharing.timekeeper.audit.Recomputation;
 import io.gpusharing.timekeeper.audit.Verification;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import java.time.Clock;
 import java.util.List;
@@ -15,14 +14,10 @@ public final class Verifications {
 
     private Verifications() {}
 
-    public static Verification on(
-            TestDatabase database,
-            ClusterProperties cluster,
-            Clock clock,
-            List<Recomputation> others) {
+    public static Verification on(TestDatabase database, Clock clock, List<Recomputation> others) {
         var transaction = new TransactionTemplate(database.transactions());
         transaction.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
-        return new Verification(database.jdbc(), cluster, clock, others) {
+        return new Verification(database.rows(), clock, others) {
             @Override
             public Report run(int most) {
                 return Objects.requireNonNull(transaction.execute(status -> super.run(most)));

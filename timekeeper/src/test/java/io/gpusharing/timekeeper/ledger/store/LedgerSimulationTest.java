@@ -24,7 +24,6 @@ import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.budget.TestBudgets.Written;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
 import io.gpusharing.timekeeper.cluster.PodReader;
 import io.gpusharing.timekeeper.ledger.LedgerInput;
@@ -65,8 +64,6 @@ import org.springframework.dao.DataAccessException;
 class LedgerSimulationTest {
 
     private static final Instant START = Instant.parse("2026-03-27T21:17:05Z");
-    private static final ClusterProperties CLUSTER =
-            new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1));
     private static final LedgerProperties PROPERTIES =
             new LedgerProperties(
                     Duration.ofSeconds(30),
@@ -130,17 +127,13 @@ class LedgerSimulationTest {
         Simulation(long seed) {
             random = new Random(seed);
             generator = new PodGenerator(random, Duration.ofMinutes(15));
-            budgets = TestBudgets.on(database, CLUSTER, NEVER_CLOSED, clock);
+            budgets = TestBudgets.on(database, NEVER_CLOSED, clock);
             round = start();
         }
 
         private PostingRound start() {
-            budgets = TestBudgets.on(database, CLUSTER, NEVER_CLOSED, clock);
-            var ledger =
-                    new Ledger(
-                            database.jdbc(),
-                            new FlakyTransactions(database, random, 0.02),
-                            CLUSTER);
+            budgets = TestBudgets.on(database, NEVER_CLOSED, clock);
+            var ledger = new Ledger(database.rows(), new FlakyTransactions(database, random, 0.02));
             var started =
                     new PostingRound(
                             ledger,
@@ -322,9 +315,8 @@ class LedgerSimulationTest {
             assertThat(
                             Verifications.on(
                                             database,
-                                            CLUSTER,
                                             clock,
-                                            List.of(TestBudgets.closings(database, CLUSTER, clock)))
+                                            List.of(TestBudgets.closings(database, clock)))
                                     .run()
                                     .differences())
                     .isEmpty();

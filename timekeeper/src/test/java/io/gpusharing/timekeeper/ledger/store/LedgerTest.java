@@ -7,7 +7,6 @@ import io.gpusharing.budget.GpuTime;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.timekeeper.audit.Verification;
 import io.gpusharing.timekeeper.audit.Verification.Difference;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.ledger.Entry;
 import io.gpusharing.timekeeper.ledger.OutOfStepException;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
@@ -29,15 +28,13 @@ import org.springframework.transaction.support.TransactionTemplate;
 class LedgerTest {
 
     private static final Instant TEN = Instant.parse("2026-03-01T10:00:00Z");
-    private static final ClusterProperties CLUSTER =
-            new ClusterProperties("test", "gpusharing-system", Duration.ofSeconds(1));
 
     private final TestDatabase database = TestDatabase.create();
     private final SteppingClock clock = new SteppingClock(TEN);
     private final Ledger ledger =
-            new Ledger(database.jdbc(), new TransactionTemplate(database.transactions()), CLUSTER);
-    private final UsageRepository usage = new UsageRepository(database.jdbc(), CLUSTER);
-    private final Verification verification = Verifications.on(database, CLUSTER, clock, List.of());
+            new Ledger(database.rows(), new TransactionTemplate(database.transactions()));
+    private final UsageRepository usage = new UsageRepository(database.rows());
+    private final Verification verification = Verifications.on(database, clock, List.of());
 
     private final PodAllocation allocation =
             OpenAllocation.of("team-a", "a", 500_000, new GpuShare(500_000, 250_000), TEN);

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpusharing.timekeeper.audit.Verification;
 import io.gpusharing.timekeeper.leader.Leadership;
 import io.gpusharing.timekeeper.ledger.LedgerProperties;
-import io.gpusharing.timekeeper.ledger.posting.TestLedger;
 import io.gpusharing.timekeeper.ledger.posting.Verifications;
 import io.gpusharing.timekeeper.testing.SteppingClock;
 import io.gpusharing.timekeeper.testing.TestDatabase;
@@ -88,7 +87,7 @@ class PartitionsTest {
     }
 
     private Verification.Report verified() {
-        return Verifications.on(database, TestLedger.CLUSTER, clock, List.of()).run();
+        return Verifications.on(database, clock, List.of()).run();
     }
 
     private static Instant begin(YearMonth month) {

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.testing.RandomSeeds;
 import io.gpusharing.timekeeper.allocation.UseRule;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.ledger.posting.TestLedger;
 import io.gpusharing.timekeeper.testing.Pods;
 import io.gpusharing.timekeeper.usage.AgentMeasurements;
@@ -94,11 +93,7 @@ class ForgedReportsSimulationTest {
 
         Hours(long seed) {
             random = new Random(seed);
-            ledger.measuredBy(
-                    new AgentMeasurements(
-                            ledger.database.jdbc(),
-                            new ClusterProperties(
-                                    "test", "gpusharing-system", Duration.ofSeconds(1))));
+            ledger.measuredBy(new AgentMeasurements(ledger.database.rows()));
             ledger.restart();
             for (int i = 0; i < 6; i++) {
                 Pods pod =
