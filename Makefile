@@ -87,6 +87,6 @@ prerequisites:
 	@tools/prerequisites
 
 # The jars, without tests; only when a source is newer.
-.run/built: $(shell find pom.xml {common,webhook,timekeeper,sidecar,e2e}/{pom.xml,src} -type f 2>/dev/null)
+.run/built: $(shell find pom.xml {common,nvml,webhook,timekeeper,sidecar,e2e}/{pom.xml,src} -type f 2>/dev/null)
 	@tools/package
 	@touch $@

@@ -1,12 +1,12 @@
 package io.gpusharing.sidecar;
 
+import io.gpusharing.nvml.TimeSource;
 import io.gpusharing.sidecar.meter.GpuEvents;
 import io.gpusharing.sidecar.meter.KubeletFiles;
 import io.gpusharing.sidecar.meter.Meter;
 import io.gpusharing.sidecar.meter.NvmlSource;
 import io.gpusharing.sidecar.meter.ProcFs;
 import io.gpusharing.sidecar.meter.Snapshot;
-import io.gpusharing.sidecar.meter.TimeSource;
 import io.gpusharing.sidecar.meter.Viewpoint;
 import io.gpusharing.sidecar.metrics.AgentMetrics;
 import io.gpusharing.sidecar.metrics.MetricsServer;

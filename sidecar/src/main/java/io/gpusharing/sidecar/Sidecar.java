@@ -1,14 +1,14 @@
 package io.gpusharing.sidecar;
 
+import io.gpusharing.nvml.NvmlLibrary;
+import io.gpusharing.nvml.TimeSource;
 import io.gpusharing.sidecar.meter.GpuRequest;
 import io.gpusharing.sidecar.meter.KubeletFiles;
 import io.gpusharing.sidecar.meter.NodeView;
 import io.gpusharing.sidecar.meter.NvmlSource;
 import io.gpusharing.sidecar.meter.PodView;
 import io.gpusharing.sidecar.meter.ProcFs;
-import io.gpusharing.sidecar.meter.TimeSource;
 import io.gpusharing.sidecar.meter.Viewpoint;
-import io.gpusharing.sidecar.nvml.NvmlLibrary;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;

@@ -1,6 +1,6 @@
 package io.gpusharing.sidecar;
 
-import io.gpusharing.sidecar.nvml.NvmlCall;
+import io.gpusharing.nvml.NvmlCall;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,11 +1,11 @@
 package io.gpusharing.sidecar;
 
-import io.gpusharing.sidecar.fake.FakeNvml;
-import io.gpusharing.sidecar.fake.FakeProc;
-import io.gpusharing.sidecar.fake.Scenario;
+import io.gpusharing.nvml.NvmlLibrary;
+import io.gpusharing.nvml.TimeSource;
+import io.gpusharing.nvml.fake.FakeNvml;
+import io.gpusharing.nvml.fake.Scenario;
+import io.gpusharing.sidecar.meter.FakeProc;
 import io.gpusharing.sidecar.meter.ProcFs;
-import io.gpusharing.sidecar.meter.TimeSource;
-import io.gpusharing.sidecar.nvml.NvmlLibrary;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

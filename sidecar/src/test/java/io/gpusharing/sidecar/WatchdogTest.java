@@ -2,7 +2,7 @@ package io.gpusharing.sidecar;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.sidecar.nvml.NvmlCall;
+import io.gpusharing.nvml.NvmlCall;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 

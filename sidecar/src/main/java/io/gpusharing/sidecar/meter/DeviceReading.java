@@ -1,11 +1,12 @@
 package io.gpusharing.sidecar.meter;
 
-import io.gpusharing.sidecar.nvml.DeviceSamples;
-import io.gpusharing.sidecar.nvml.Nvml;
-import io.gpusharing.sidecar.nvml.NvmlReturn;
-import io.gpusharing.sidecar.nvml.ProcessList;
-import io.gpusharing.sidecar.nvml.Remedy;
-import io.gpusharing.sidecar.nvml.UtilizationRows;
+import io.gpusharing.nvml.DeviceSamples;
+import io.gpusharing.nvml.Nvml;
+import io.gpusharing.nvml.NvmlReturn;
+import io.gpusharing.nvml.ProcessList;
+import io.gpusharing.nvml.Remedy;
+import io.gpusharing.nvml.TimeSource;
+import io.gpusharing.nvml.UtilizationRows;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,9 +2,9 @@ package io.gpusharing.sidecar.meter;
 
 import static java.util.Objects.requireNonNullElse;
 
-import io.gpusharing.sidecar.nvml.Nvml;
-import io.gpusharing.sidecar.nvml.NvmlLibrary;
-import io.gpusharing.sidecar.nvml.NvmlReturn;
+import io.gpusharing.nvml.Nvml;
+import io.gpusharing.nvml.NvmlLibrary;
+import io.gpusharing.nvml.NvmlReturn;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

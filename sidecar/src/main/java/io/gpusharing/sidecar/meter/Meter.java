@@ -2,10 +2,11 @@ package io.gpusharing.sidecar.meter;
 
 import static java.util.Objects.requireNonNullElse;
 
-import io.gpusharing.sidecar.nvml.Nvml;
-import io.gpusharing.sidecar.nvml.NvmlCall;
-import io.gpusharing.sidecar.nvml.NvmlReturn;
-import io.gpusharing.sidecar.nvml.Remedy;
+import io.gpusharing.nvml.Nvml;
+import io.gpusharing.nvml.NvmlCall;
+import io.gpusharing.nvml.NvmlReturn;
+import io.gpusharing.nvml.Remedy;
+import io.gpusharing.nvml.TimeSource;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

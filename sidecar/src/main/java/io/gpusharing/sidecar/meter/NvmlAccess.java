@@ -1,10 +1,10 @@
 package io.gpusharing.sidecar.meter;
 
-import io.gpusharing.sidecar.nvml.DriverVersion;
-import io.gpusharing.sidecar.nvml.Nvml;
-import io.gpusharing.sidecar.nvml.NvmlLibrary;
-import io.gpusharing.sidecar.nvml.NvmlReturn;
-import io.gpusharing.sidecar.nvml.Remedy;
+import io.gpusharing.nvml.DriverVersion;
+import io.gpusharing.nvml.Nvml;
+import io.gpusharing.nvml.NvmlLibrary;
+import io.gpusharing.nvml.NvmlReturn;
+import io.gpusharing.nvml.Remedy;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,6 @@
 package io.gpusharing.sidecar.meter;
 
-import io.gpusharing.sidecar.nvml.NvmlLibrary;
+import io.gpusharing.nvml.NvmlLibrary;
 
 /** Where the meter gets the library from; asked again each time access has to be renewed. */
 public interface NvmlSource {

@@ -1,7 +1,7 @@
 package io.gpusharing.sidecar.meter;
 
-import io.gpusharing.sidecar.nvml.DriverVersion;
-import io.gpusharing.sidecar.nvml.ProcessList;
+import io.gpusharing.nvml.DriverVersion;
+import io.gpusharing.nvml.ProcessList;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;

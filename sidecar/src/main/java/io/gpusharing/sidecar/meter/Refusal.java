@@ -1,6 +1,6 @@
 package io.gpusharing.sidecar.meter;
 
-import io.gpusharing.sidecar.nvml.NvmlReturn;
+import io.gpusharing.nvml.NvmlReturn;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 

@@ -1,6 +1,6 @@
 package io.gpusharing.sidecar.meter;
 
-import io.gpusharing.sidecar.nvml.UtilizationRows;
+import io.gpusharing.nvml.UtilizationRows;
 
 /**
  * Over which stretch of time the driver folds a row's percent. NVIDIA leaves open what a row's

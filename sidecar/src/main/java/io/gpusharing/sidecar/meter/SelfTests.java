@@ -1,8 +1,8 @@
 package io.gpusharing.sidecar.meter;
 
-import io.gpusharing.sidecar.nvml.DriverVersion;
-import io.gpusharing.sidecar.nvml.NvmlReturn;
-import io.gpusharing.sidecar.nvml.Remedy;
+import io.gpusharing.nvml.DriverVersion;
+import io.gpusharing.nvml.NvmlReturn;
+import io.gpusharing.nvml.Remedy;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,6 @@
 package io.gpusharing.sidecar.meter;
 
-import io.gpusharing.sidecar.nvml.ProcessList;
+import io.gpusharing.nvml.ProcessList;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

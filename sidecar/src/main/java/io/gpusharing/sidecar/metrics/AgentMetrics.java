@@ -1,5 +1,8 @@
 package io.gpusharing.sidecar.metrics;
 
+import io.gpusharing.nvml.Nvml;
+import io.gpusharing.nvml.NvmlCall;
+import io.gpusharing.nvml.NvmlReturn;
 import io.gpusharing.sidecar.meter.Basis;
 import io.gpusharing.sidecar.meter.DeviceState;
 import io.gpusharing.sidecar.meter.DeviceUse;
@@ -9,9 +12,6 @@ import io.gpusharing.sidecar.meter.KubeletFiles.PodName;
 import io.gpusharing.sidecar.meter.Meter;
 import io.gpusharing.sidecar.meter.PodUse;
 import io.gpusharing.sidecar.meter.Usage;
-import io.gpusharing.sidecar.nvml.Nvml;
-import io.gpusharing.sidecar.nvml.NvmlCall;
-import io.gpusharing.sidecar.nvml.NvmlReturn;
 import io.gpusharing.sidecar.report.Reporter;
 import java.math.BigDecimal;
 

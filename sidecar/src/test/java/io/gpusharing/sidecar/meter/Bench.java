@@ -1,11 +1,10 @@
 package io.gpusharing.sidecar.meter;
 
-import io.gpusharing.sidecar.fake.FakeNvml;
-import io.gpusharing.sidecar.fake.FakeProc;
-import io.gpusharing.sidecar.fake.FakeProcess;
-import io.gpusharing.sidecar.fake.Scenario;
-import io.gpusharing.sidecar.fake.VirtualTime;
-import io.gpusharing.sidecar.nvml.NvmlLibrary;
+import io.gpusharing.nvml.NvmlLibrary;
+import io.gpusharing.nvml.fake.FakeNvml;
+import io.gpusharing.nvml.fake.FakeProcess;
+import io.gpusharing.nvml.fake.Scenario;
+import io.gpusharing.nvml.fake.VirtualTime;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

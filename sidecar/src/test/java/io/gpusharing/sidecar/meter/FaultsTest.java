@@ -3,7 +3,7 @@ package io.gpusharing.sidecar.meter;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
-import io.gpusharing.sidecar.nvml.NvmlLibrary;
+import io.gpusharing.nvml.NvmlLibrary;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

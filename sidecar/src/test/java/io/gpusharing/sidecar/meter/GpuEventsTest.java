@@ -2,10 +2,10 @@ package io.gpusharing.sidecar.meter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.sidecar.fake.FakeNvml;
-import io.gpusharing.sidecar.fake.Scenario;
-import io.gpusharing.sidecar.fake.VirtualTime;
-import io.gpusharing.sidecar.nvml.NvmlLibrary;
+import io.gpusharing.nvml.NvmlLibrary;
+import io.gpusharing.nvml.fake.FakeNvml;
+import io.gpusharing.nvml.fake.Scenario;
+import io.gpusharing.nvml.fake.VirtualTime;
 import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;

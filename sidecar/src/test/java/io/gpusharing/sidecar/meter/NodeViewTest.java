@@ -3,7 +3,6 @@ package io.gpusharing.sidecar.meter;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
-import io.gpusharing.sidecar.fake.FakeProc;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

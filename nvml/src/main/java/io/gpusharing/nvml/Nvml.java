@@ -1,0 +1,322 @@
+package io.gpusharing.nvml;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a meter asks NVML, for one thread. A function that the library lacks answers {@link
+ * NvmlReturn#FUNCTION_NOT_FOUND}. All buffers are allocated once, so a question allocates nothing.
+ */
+public final class Nvml {
+
+    private static final int ROWS = 1024;
+    private static final int MOST_ROWS = 16 * ROWS;
+    private static final int SAMPLE_TYPE_GPU_UTILIZATION = 1;
+    private static final int TEXT_BYTES = 96;
+    private static final int ATTEMPTS = 4;
+
+    private static final long PID = offset("pid");
+    private static final long TIME = offset("timeStamp");
+    private static final long SM = offset("smUtil");
+    private static final long INFO_PID =
+            NvmlLayouts.offset(NvmlLayouts.PROCESS_UTILIZATION_INFO, "pid");
+    private static final long INFO_SM =
+            NvmlLayouts.offset(NvmlLayouts.PROCESS_UTILIZATION_INFO, "smUtil");
+    private static final long ROW_BYTES = NvmlLayouts.PROCESS_UTILIZATION.byteSize();
+    private static final long INFO_BYTES = NvmlLayouts.PROCESS_UTILIZATION_INFO.byteSize();
+
+    private final NvmlFunctions functions;
+    private final Arena arena = Arena.ofAuto();
+    private final MemorySegment out = arena.allocate(256, 8);
+    private MemorySegment rows = arena.allocate(ROW_BYTES * ROWS, 8);
+
+    /** Binds what the library has. */
+    public Nvml(SymbolLookup symbols) {
+        functions = new NvmlFunctions(symbols);
+    }
+
+    /** The call that is running right now, seen from another thread; null between calls. */
+    public @Nullable NvmlCall inside() {
+        return functions.inside();
+    }
+
+    /** How often a call was answered so, since this object was made. Safe from any thread. */
+    public long failures(NvmlCall call, NvmlReturn code) {
+        return functions.failures(call, code);
+    }
+
+    /** {@code nvmlInit_v2}: does not touch a GPU yet. */
+    public NvmlReturn init() {
+        return functions.call(NvmlCall.INIT);
+    }
+
+    /** {@code nvmlShutdown}. */
+    public NvmlReturn shutdown() {
+        return functions.call(NvmlCall.SHUTDOWN);
+    }
+
+    /** The driver's version as text; empty where it does not tell. */
+    public String driverVersion() {
+        out.fill((byte) 0);
+        return functions.call(NvmlCall.DRIVER_VERSION, out.address(), 80).ok() ? text(80) : "";
+    }
+
+    /** How many devices there are; {@link #result()} has the number. */
+    public NvmlReturn deviceCount() {
+        return functions.call(NvmlCall.DEVICE_COUNT, out.address());
+    }
+
+    /** The 32-bit number that the last successful query told. */
+    public int result() {
+        return out.get(JAVA_INT, 0);
+    }
+
+    /** The handle that the last successful query told. */
+    public long handle() {
+        return out.get(JAVA_LONG, 0);
+    }
+
+    /** Opens a device; {@link #handle()} has it. */
+    public NvmlReturn deviceByIndex(int index) {
+        return functions.call(NvmlCall.DEVICE_BY_INDEX, index, out.address());
+    }
+
+    /** The device's UUID, or null where it does not tell. */
+    public @Nullable String uuid(long device) {
+        return textOf(NvmlCall.UUID, device);
+    }
+
+    /** The device's product name, or null where it does not tell. */
+    public @Nullable String name(long device) {
+        return textOf(NvmlCall.NAME, device);
+    }
+
+    /** How much of the device's memory is in use; {@link #memoryUsed()} has it. */
+    public NvmlReturn memoryInfo(long device) {
+        return functions.call(NvmlCall.MEMORY_INFO, device, out.address());
+    }
+
+    /** Bytes in use as the last {@link #memoryInfo} told. */
+    public long memoryUsed() {
+        return out.get(JAVA_LONG, 16);
+    }
+
+    /** Whether MIG is on now: {@link #result()} is 1. */
+    public NvmlReturn migMode(long device) {
+        return functions.call(NvmlCall.MIG_MODE, device, out.address(), out.address() + 8);
+    }
+
+    /** How many MIG devices there can be; {@link #result()} has the number. */
+    public NvmlReturn migMaxCount(long device) {
+        return functions.call(NvmlCall.MIG_MAX_COUNT, device, out.address());
+    }
+
+    /** Opens a MIG device; indices have holes, answered {@link NvmlReturn#NOT_FOUND}. */
+    public NvmlReturn migByIndex(long device, int index) {
+        return functions.call(NvmlCall.MIG_BY_INDEX, device, index, out.address());
+    }
+
+    /**
+     * Lists the processes on a device.
+     *
+     * @return the compute list's answer; graphics and MPS lists only add to it
+     */
+    public NvmlReturn runningProcesses(long device, ProcessList list) {
+        list.clear();
+        NvmlReturn compute = list(NvmlCall.COMPUTE_PROCESSES, device, list);
+        if (compute.ok()) {
+            list(NvmlCall.GRAPHICS_PROCESSES, device, list);
+            list(NvmlCall.MPS_PROCESSES, device, list);
+        }
+        return compute;
+    }
+
+    private NvmlReturn list(NvmlCall call, long device, ProcessList list) {
+        long bytes = functions.processEntryBytes(call);
+        NvmlReturn answer = NvmlReturn.INSUFFICIENT_SIZE;
+        for (int i = 0; i < ATTEMPTS && answer == NvmlReturn.INSUFFICIENT_SIZE; i++) {
+            int capacity = bytes == 0 ? 0 : (int) Math.min(MOST_ROWS, rows.byteSize() / bytes);
+            out.set(JAVA_INT, 0, capacity);
+            answer = functions.call(call, device, out.address(), rows.address());
+            if (answer == NvmlReturn.INSUFFICIENT_SIZE) {
+                grow(Integer.toUnsignedLong(out.get(JAVA_INT, 0)) * 2 + 5);
+            } else if (answer.ok()) {
+                int count = (int) Math.min(capacity, Integer.toUnsignedLong(result()));
+                for (int row = 0; row < count; row++) {
+                    list.add(
+                            unsigned(rows.get(JAVA_INT, row * bytes)),
+                            rows.get(JAVA_LONG, row * bytes + 8));
+                }
+                if (call == NvmlCall.MPS_PROCESSES) {
+                    list.mpsClients = count;
+                }
+            }
+        }
+        return answer;
+    }
+
+    /**
+     * Busy share per process since a moment. Asks the newer call where the older one is not
+     * supported.
+     *
+     * @param lastSeen microseconds of CPU wall time; only what is newer counts
+     */
+    public NvmlReturn processUtilization(long device, long lastSeen, UtilizationRows into) {
+        NvmlReturn answer = oldUtilization(device, lastSeen, into);
+        return answer.remedy() == Remedy.LOWER_FOR_GOOD
+                ? newUtilization(device, lastSeen, into)
+                : answer;
+    }
+
+    private NvmlReturn oldUtilization(long device, long lastSeen, UtilizationRows into) {
+        NvmlCall call = NvmlCall.PROCESS_UTILIZATION;
+        into.clear(0);
+        NvmlReturn answer = NvmlReturn.INSUFFICIENT_SIZE;
+        for (int i = 0; i < ATTEMPTS && answer == NvmlReturn.INSUFFICIENT_SIZE; i++) {
+            int capacity = (int) (rows.byteSize() / ROW_BYTES);
+            out.set(JAVA_INT, 0, capacity);
+            answer = functions.call(call, device, rows.address(), out.address(), lastSeen);
+            if (answer == NvmlReturn.INSUFFICIENT_SIZE) {
+                grow(Math.max(capacity * 2L, Integer.toUnsignedLong(result())));
+            } else if (answer.ok()) {
+                int count = (int) Math.min(capacity, Integer.toUnsignedLong(result()));
+                into.clear(capacity);
+                for (long at = 0; at < count * ROW_BYTES; at += ROW_BYTES) {
+                    into.add(
+                            unsigned(rows.get(JAVA_INT, at + PID)),
+                            rows.get(JAVA_LONG, at + TIME),
+                            unsigned(rows.get(JAVA_INT, at + SM)));
+                }
+            }
+        }
+        return answer;
+    }
+
+    private NvmlReturn newUtilization(long device, long lastSeen, UtilizationRows into) {
+        NvmlCall call = NvmlCall.PROCESSES_UTILIZATION_INFO;
+        into.clear(0);
+        NvmlReturn answer = NvmlReturn.INSUFFICIENT_SIZE;
+        for (int i = 0; i < ATTEMPTS && answer == NvmlReturn.INSUFFICIENT_SIZE; i++) {
+            int capacity = (int) (rows.byteSize() / INFO_BYTES);
+            out.set(JAVA_INT, 0, NvmlLayouts.version(NvmlLayouts.PROCESSES_UTILIZATION_INFO, 1));
+            out.set(JAVA_INT, 4, capacity);
+            out.set(JAVA_LONG, 8, lastSeen);
+            out.set(JAVA_LONG, 16, rows.address());
+            answer = functions.call(call, device, out.address());
+            if (answer == NvmlReturn.INSUFFICIENT_SIZE) {
+                grow(Math.max(capacity * 2L, unsigned(out.get(JAVA_INT, 4))));
+            } else if (answer.ok()) {
+                int count = (int) Math.min(capacity, unsigned(out.get(JAVA_INT, 4)));
+                into.clear(capacity);
+                for (long at = 0; at < count * INFO_BYTES; at += INFO_BYTES) {
+                    into.add(
+                            unsigned(rows.get(JAVA_INT, at + INFO_PID)),
+                            rows.get(JAVA_LONG, at),
+                            unsigned(rows.get(JAVA_INT, at + INFO_SM)));
+                }
+            }
+        }
+        return answer;
+    }
+
+    /**
+     * The device's own busy history since a moment.
+     *
+     * @param lastSeen microseconds of CPU wall time; only what is newer counts
+     */
+    public NvmlReturn deviceSamples(long device, long lastSeen, DeviceSamples into) {
+        into.clear(0);
+        long bytes = NvmlLayouts.SAMPLE.byteSize();
+        int capacity = (int) (rows.byteSize() / bytes);
+        out.set(JAVA_INT, 0, 0);
+        out.set(JAVA_INT, 8, capacity);
+        NvmlReturn answer =
+                functions.call(
+                        NvmlCall.SAMPLES,
+                        device,
+                        SAMPLE_TYPE_GPU_UTILIZATION,
+                        lastSeen,
+                        out.address(),
+                        out.address() + 8,
+                        rows.address());
+        if (answer.ok()) {
+            int count = (int) Math.min(capacity, unsigned(out.get(JAVA_INT, 8)));
+            into.clear(capacity);
+            for (long at = 0; at < count * bytes; at += bytes) {
+                into.add(rows.get(JAVA_LONG, at), unsigned(rows.get(JAVA_INT, at + 8)));
+            }
+        }
+        return answer;
+    }
+
+    /** Makes a set of events; {@link #handle()} has it. */
+    public NvmlReturn eventSetCreate() {
+        return functions.call(NvmlCall.EVENT_SET_CREATE, out.address());
+    }
+
+    /** Adds a device's events to a set. */
+    public NvmlReturn registerEvents(long device, long types, long set) {
+        return functions.call(NvmlCall.REGISTER_EVENTS, device, types, set);
+    }
+
+    /**
+     * Waits for an event; {@link #handle()} is its device, {@link #eventType()} and {@link
+     * #eventData()} say what it was.
+     *
+     * @return {@link NvmlReturn#TIMEOUT} when nothing happened
+     */
+    public NvmlReturn waitForEvent(long set, int timeoutMillis) {
+        return functions.call(NvmlCall.EVENT_SET_WAIT, set, out.address(), timeoutMillis);
+    }
+
+    /** The type bit of the last event. */
+    public long eventType() {
+        return out.get(JAVA_LONG, 8);
+    }
+
+    /** What the last event tells: for a critical one its XID number. */
+    public long eventData() {
+        return out.get(JAVA_LONG, 16);
+    }
+
+    private @Nullable String textOf(NvmlCall call, long device) {
+        out.fill((byte) 0);
+        return functions.call(call, device, out.address(), TEXT_BYTES).ok()
+                ? text(TEXT_BYTES)
+                : null;
+    }
+
+    /** Reads up to the NUL or the buffer's end, whichever comes first; what is no ASCII is '?'. */
+    private String text(int limit) {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < limit; i++) {
+            int c = out.get(JAVA_BYTE, i);
+            if (c == 0) {
+                break;
+            }
+            text.append(c >= ' ' && c < 127 ? (char) c : '?');
+        }
+        return text.toString();
+    }
+
+    private void grow(long wantedRows) {
+        long capacity = Math.clamp(wantedRows, ROWS, MOST_ROWS) * INFO_BYTES;
+        if (capacity > rows.byteSize()) {
+            rows = arena.allocate(capacity, 8);
+        }
+    }
+
+    private static long unsigned(int value) {
+        return Integer.toUnsignedLong(value);
+    }
+
+    private static long offset(String field) {
+        return NvmlLayouts.offset(NvmlLayouts.PROCESS_UTILIZATION, field);
+    }
+}

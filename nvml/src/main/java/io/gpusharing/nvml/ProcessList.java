@@ -1,0 +1,70 @@
+package io.gpusharing.nvml;
+
+/**
+ * The processes that hold a context on a device: compute, graphics and MPS clients together, each
+ * pid once.
+ *
+ * <p>Seen from another process namespace than the first, the driver can list one process several
+ * times (once per client object), so entries are merged by pid and memory is never summed over
+ * them.
+ */
+public final class ProcessList {
+
+    /** Stands for memory that the driver did not tell. */
+    public static final long UNKNOWN_MEMORY = -1;
+
+    /** Pids in the namespace that the driver chose. */
+    public long[] pid = new long[64];
+
+    /** Bytes of GPU memory, or {@link #UNKNOWN_MEMORY}. */
+    public long[] memory = new long[64];
+
+    /** How many entries are valid. */
+    public int count;
+
+    /** How many entries came from the MPS list, before merging: above 0 means an MPS node. */
+    public int mpsClients;
+
+    /** Empty, until a call fills it. */
+    public ProcessList() {}
+
+    /** Whether a pid is listed. */
+    public boolean contains(long wanted) {
+        return indexOf(wanted) >= 0;
+    }
+
+    /** Forgets all entries. */
+    public void clear() {
+        count = 0;
+        mpsClients = 0;
+    }
+
+    /**
+     * @param bytes as NVML tells it. All ones means not available. So does 0: a process with a
+     *     context always holds memory, and drivers 535.113 to 560 tell 0 inside containers.
+     */
+    void add(long newPid, long bytes) {
+        long known = bytes <= 0 ? UNKNOWN_MEMORY : bytes;
+        int at = indexOf(newPid);
+        if (at >= 0) {
+            memory[at] = Math.max(memory[at], known);
+            return;
+        }
+        if (count == pid.length) {
+            pid = java.util.Arrays.copyOf(pid, count * 2);
+            memory = java.util.Arrays.copyOf(memory, count * 2);
+        }
+        pid[count] = newPid;
+        memory[count] = known;
+        count++;
+    }
+
+    private int indexOf(long wanted) {
+        for (int i = 0; i < count; i++) {
+            if (pid[i] == wanted) {
+                return i;
+            }
+        }
+        return -1;
+    }
+}

@@ -1,5 +1,0 @@
-/** NVIDIA's management library, bound by java.lang.foreign: calls, layouts, return codes. */
-@NullMarked
-package io.gpusharing.sidecar.nvml;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,41 @@
+package io.gpusharing.sidecar;
+
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+@AnalyzeClasses(packages = "io.gpusharing.sidecar", importOptions = DoNotIncludeTests.class)
+class WallsTest {
+
+    /** Each feature with those that it may know. What is not named here fails the build. */
+    @ArchTest
+    static final ArchRule aFeatureKnowsItsNeighboursOnly =
+            layeredArchitecture()
+                    .consideringOnlyDependenciesInAnyPackage("io.gpusharing.sidecar..")
+                    .layer("program")
+                    .definedBy("io.gpusharing.sidecar")
+                    .layer("json")
+                    .definedBy("io.gpusharing.sidecar.json")
+                    .layer("meter")
+                    .definedBy("io.gpusharing.sidecar.meter")
+                    .layer("report")
+                    .definedBy("io.gpusharing.sidecar.report")
+                    .layer("metrics")
+                    .definedBy("io.gpusharing.sidecar.metrics")
+                    .whereLayer("json")
+                    .mayNotAccessAnyLayer()
+                    .whereLayer("meter")
+                    .mayOnlyAccessLayers("json")
+                    .whereLayer("report")
+                    .mayOnlyAccessLayers("json", "meter")
+                    .whereLayer("metrics")
+                    .mayOnlyAccessLayers("meter", "report");
+
+    @ArchTest
+    static final ArchRule packagesKnowEachOtherInOneDirection =
+            slices().matching("io.gpusharing.sidecar.(**)").should().beFreeOfCycles();
+}

@@ -1,5 +1,0 @@
-/** A stand-in for NVIDIA's management library: behaves, does not recite. */
-@NullMarked
-package io.gpusharing.sidecar.fake;
-
-import org.jspecify.annotations.NullMarked;
