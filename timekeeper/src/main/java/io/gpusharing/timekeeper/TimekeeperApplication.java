@@ -7,12 +7,10 @@ import org.slf4j.LoggerFactory;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
-import org.springframework.scheduling.annotation.EnableScheduling;
 
 /** Starts the timekeeper. */
 @SpringBootApplication
 @ConfigurationPropertiesScan
-@EnableScheduling
 public class TimekeeperApplication {
 
     /** Runs until it is told to stop, or carries out the command {@code verify}. */

@@ -1,24 +1,31 @@
 package io.gpusharing.timekeeper.audit;
 
+import io.gpusharing.timekeeper.leader.LeaderTask;
 import io.gpusharing.timekeeper.leader.Leadership;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
-import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /** Verifies the ledger once an hour, on the leader, and says what it found by metric and log. */
 @Component
-class HourlyVerification {
+class HourlyVerification extends LeaderTask {
 
     private static final Logger log = LoggerFactory.getLogger(HourlyVerification.class);
 
+    private static final Duration EVERY = Duration.ofHours(1);
+
+    /** Whoever begins to lead has more urgent things to do. */
+    private static final Duration AFTER_BEGIN = Duration.ofMinutes(5);
+
     private final Verification verification;
-    private final Leadership leadership;
-    private final Clock clock;
+    private boolean begun;
+    private Instant next = Instant.MIN;
 
     /** Not a number until the first verification has ended. */
     private volatile double differences = Double.NaN;
@@ -27,9 +34,8 @@ class HourlyVerification {
 
     HourlyVerification(
             MeterRegistry registry, Verification verification, Leadership leadership, Clock clock) {
+        super("verification", leadership, clock);
         this.verification = verification;
-        this.leadership = leadership;
-        this.clock = clock;
         Gauge.builder("gpusharing.ledger.differences", this, it -> it.differences)
                 .description("What the last verification found; anything but 0 is an alert")
                 .register(registry);
@@ -39,15 +45,25 @@ class HourlyVerification {
                 .register(registry);
     }
 
-    @Scheduled(initialDelayString = "PT5M", fixedDelayString = "PT1H")
-    void verify() {
-        if (!leadership.leads()) {
-            return;
+    @Override
+    protected void takeOver() {
+        begun = true;
+    }
+
+    @Override
+    protected Instant work(Instant now) {
+        if (begun) {
+            begun = false;
+            next = now.plus(AFTER_BEGIN);
         }
+        if (now.isBefore(next) && next.isBefore(now.plus(EVERY))) {
+            return next;
+        }
+        next = now.plus(EVERY);
         try {
             Verification.Report report = verification.run();
             differences = report.differences().size();
-            verifiedAt = clock.millis() / 1e3;
+            verifiedAt = now.toEpochMilli() / 1e3;
             report.differences()
                     .forEach(it ->
                             log.atError()
@@ -59,5 +75,6 @@ class HourlyVerification {
         } catch (DataAccessException e) {
             log.atWarn().addKeyValue("problem", e.getMessage()).log("cannot verify the ledger now");
         }
+        return next;
     }
 }

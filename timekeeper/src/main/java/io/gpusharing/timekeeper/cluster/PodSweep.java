@@ -6,15 +6,16 @@ import io.gpusharing.Names;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.HeldShare;
 import io.gpusharing.timekeeper.allocation.PodFacts;
+import io.gpusharing.timekeeper.leader.LeaderTask;
 import io.gpusharing.timekeeper.leader.Leadership;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
@@ -22,9 +23,10 @@ import org.springframework.stereotype.Component;
  * read page by page, and only those found are kept.
  */
 @Component
-class PodSweep {
+class PodSweep extends LeaderTask {
 
     private static final Logger log = LoggerFactory.getLogger(PodSweep.class);
+    private static final Duration UNTIL_LISTED = Duration.ofSeconds(10);
     private static final Duration RETRY = Duration.ofMinutes(1);
 
     private final KubernetesClient client;
@@ -33,9 +35,6 @@ class PodSweep {
     private final ClusterView view;
     private final PodEventHandler follower;
     private final SweepProperties properties;
-    private final Leadership leadership;
-    private final Clock clock;
-    private Instant next = Instant.MIN;
 
     PodSweep(
             KubernetesClient client,
@@ -46,35 +45,33 @@ class PodSweep {
             SweepProperties properties,
             Leadership leadership,
             Clock clock) {
+        super("pod-sweep", leadership, clock);
         this.client = client;
         this.grammars = grammars;
         this.reader = reader;
         this.view = view;
         this.follower = follower;
         this.properties = properties;
-        this.leadership = leadership;
-        this.clock = clock;
     }
 
-    /** Sweeps if it is time to, once the pods that are watched are known. */
-    @Scheduled(initialDelayString = "PT10S", fixedDelayString = "PT10S")
-    void check() {
-        Instant now = clock.instant();
-        if (properties.every().isZero()
-                || !leadership.leads()
-                || !view.listed()
-                || now.isBefore(next)) {
-            return;
+    /** Sweeps once the pods that are watched are known. */
+    @Override
+    protected @Nullable Instant work(Instant now) {
+        if (properties.every().isZero()) {
+            return null;
+        }
+        if (!view.listed()) {
+            return now.plus(UNTIL_LISTED);
         }
         try {
             follower.onResync(sweep());
-            next = now.plus(properties.every());
+            return now.plus(properties.every());
         } catch (KubernetesClientException e) {
-            next = now.plus(RETRY);
             log.atWarn()
                     .addKeyValue("code", e.getCode())
                     .addKeyValue("problem", e.getMessage())
                     .log("cannot look through all pods, trying again");
+            return now.plus(RETRY);
         }
     }
 

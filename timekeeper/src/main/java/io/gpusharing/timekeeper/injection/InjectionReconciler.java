@@ -12,17 +12,18 @@ import io.gpusharing.timekeeper.cluster.PodObserver;
 import io.gpusharing.timekeeper.injection.Injection.Off;
 import io.gpusharing.timekeeper.injection.Injection.On;
 import io.gpusharing.timekeeper.injection.InjectionSwitch.Said;
+import io.gpusharing.timekeeper.leader.LeaderTask;
 import io.gpusharing.timekeeper.leader.Leadership;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.net.HttpURLConnection;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
@@ -32,20 +33,20 @@ import org.springframework.stereotype.Component;
  */
 @Component
 @EnableConfigurationProperties(InjectionProperties.class)
-class InjectionReconciler implements PodObserver {
+class InjectionReconciler extends LeaderTask implements PodObserver {
 
     private static final Logger log = LoggerFactory.getLogger(InjectionReconciler.class);
+
+    private static final Duration EVERY = Duration.ofSeconds(5);
 
     private final Events events;
     private final String namespace;
     private final InjectionSwitch published;
     private final PullBreaker breaker;
-    private final Leadership leadership;
     private final Clock clock;
     private Injection last = new On(Instant.EPOCH);
     private boolean told = true;
     private boolean restored;
-    private boolean away;
 
     InjectionReconciler(
             KubernetesClient client,
@@ -54,11 +55,11 @@ class InjectionReconciler implements PodObserver {
             MeterRegistry registry,
             Leadership leadership,
             Clock clock) {
+        super("injection", leadership, clock);
         this.events = new Events(client);
         this.namespace = cluster.namespace();
         this.published = new InjectionSwitch(client, namespace);
         this.breaker = new PullBreaker(properties.stopAfterPods());
-        this.leadership = leadership;
         this.clock = clock;
         Gauge.builder(
                         "gpusharing.injection.stopped",
@@ -73,40 +74,32 @@ class InjectionReconciler implements PodObserver {
         PullReading.of(pod).ifPresent(pull -> breaker.onPod(pull, clock.instant()));
     }
 
+    @Override
+    protected void takeOver() {
+        restored = false;
+    }
+
     /** One look at both. Nothing is asked for while all is well. */
-    @Scheduled(initialDelayString = "PT0S", fixedDelayString = "PT5S")
-    void step() {
-        if (!leadership.leads()) {
-            restored = false;
-            return;
+    @Override
+    protected Instant work(Instant now) {
+        if (!restored) {
+            published.read().ifPresent(this::restore);
+            restored = true;
         }
-        try {
-            if (!restored) {
-                published.read().ifPresent(this::restore);
-                restored = true;
-            }
-            Injection wanted = breaker.injection();
-            if (!wanted.equals(last)) {
-                published.write(wanted);
-                last = wanted;
-                told = false;
-            } else if (told && wanted instanceof Off) {
-                obey(published.read().map(Said::injection));
-            }
-            if (!told) {
-                tell(wanted);
-                published.told(wanted);
-                told = true;
-            }
-            away = false;
-        } catch (KubernetesClientException e) {
-            if (!away) {
-                away = true;
-                log.atWarn()
-                        .setCause(e)
-                        .log("cannot publish whether pods get the meter; trying again");
-            }
+        Injection wanted = breaker.injection();
+        if (!wanted.equals(last)) {
+            published.write(wanted);
+            last = wanted;
+            told = false;
+        } else if (told && wanted instanceof Off) {
+            obey(published.read().map(Said::injection));
         }
+        if (!told) {
+            tell(wanted);
+            published.told(wanted);
+            told = true;
+        }
+        return now.plus(EVERY);
     }
 
     /** Whoever led before may have been killed before the Event. */

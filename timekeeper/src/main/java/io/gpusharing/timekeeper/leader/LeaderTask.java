@@ -11,9 +11,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * A thread that works when it starts, when it is rung, and at the instants that it asked for. A
- * failure is logged once and tried again after a second. Work that one replica does for all is done
- * only while it leads.
+ * A thread that works when it starts, when it is triggered, and at the instants that it asked for.
+ * A failure is logged once and tried again after a second. Work that one replica does for all is
+ * done only while it leads.
  */
 public abstract class LeaderTask implements SmartLifecycle {
 
@@ -54,7 +54,7 @@ public abstract class LeaderTask implements SmartLifecycle {
     /**
      * Does what is due.
      *
-     * @return when to be called again, at the latest; null if not before it is rung
+     * @return when to be called again, unless triggered before; null for half a minute later
      */
     protected abstract @Nullable Instant work(Instant now);
 
@@ -108,17 +108,25 @@ public abstract class LeaderTask implements SmartLifecycle {
     }
 
     private void run() {
+        Instant worked = Instant.MAX;
         Instant next = null;
         try {
             while (Thread.currentThread().equals(thread)) {
-                if (wakeUp.tryAcquire(nap(next).toMillis(), TimeUnit.MILLISECONDS)) {
+                boolean triggered = wakeUp.tryAcquire(nap(next).toMillis(), TimeUnit.MILLISECONDS);
+                if (triggered || isDue(next, worked, clock.instant())) {
                     wakeUp.drainPermits();
+                    worked = clock.instant();
+                    next = workSafely();
                 }
-                next = workSafely();
             }
         } catch (InterruptedException e) {
             log.debug("told to stop");
         }
+    }
+
+    /** A clock that was far ahead puts nothing off once it is right again. */
+    static boolean isDue(@Nullable Instant next, Instant worked, Instant now) {
+        return next == null || !now.isBefore(next) || now.isBefore(worked);
     }
 
     private Duration nap(@Nullable Instant next) {

@@ -110,7 +110,7 @@ class PodSweepTest {
     void findsBoundPodsThatAskForGpusAndDoNotCarryOurLabel() {
         view.replacePods(List.of());
 
-        sweep.check();
+        sweep.work(clock.instant());
 
         assertThat(api.to("/pods"))
                 .singleElement()
@@ -123,29 +123,25 @@ class PodSweepTest {
 
     @Test
     void sweepsEverySoOftenAndNotBeforeTheWatchedPodsAreKnown() {
-        sweep.check();
+        Instant now = clock.instant();
+
+        assertThat(sweep.work(now)).isEqualTo(now.plusSeconds(10));
         assertThat(found.sweeps).isEmpty();
+
         view.replacePods(List.of());
-
-        sweep.check();
-        clock.pass(Duration.ofMinutes(14));
-        sweep.check();
+        assertThat(sweep.work(now)).isEqualTo(now.plus(Duration.ofMinutes(15)));
         assertThat(found.sweeps).hasSize(1);
-
-        clock.pass(Duration.ofMinutes(1));
-        sweep.check();
-        assertThat(found.sweeps).hasSize(2);
     }
 
     @Test
     void anApiServerThatIsAwayIsAskedAgain() {
         view.replacePods(List.of());
         api.refuse("/pods", 503);
-        sweep.check();
+        Instant now = clock.instant();
+        assertThat(sweep.work(now)).isEqualTo(now.plus(Duration.ofMinutes(1)));
 
         api.allow("/pods");
-        clock.pass(Duration.ofMinutes(1));
-        sweep.check();
+        sweep.work(clock.instant());
 
         assertThat(found.sweeps).hasSize(1);
     }

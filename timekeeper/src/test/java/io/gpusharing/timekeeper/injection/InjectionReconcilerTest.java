@@ -1,9 +1,11 @@
 package io.gpusharing.timekeeper.injection;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.leader.Leadership;
@@ -66,7 +68,7 @@ class InjectionReconcilerTest {
         for (int i = 0; i < 10; i++) {
             keeper.onPod(waiting(1));
             keeper.onPod(started(2));
-            keeper.step();
+            keeper.work(clock.instant());
         }
 
         assertThat(api.requests).extracting(FakeApiServer.Asked::method).containsExactly("GET");
@@ -76,8 +78,8 @@ class InjectionReconcilerTest {
     @Test
     void threePodsThatWaitForTheImageStopTheInjectionAndItIsToldOnce() {
         threePodsWait();
-        keeper.step();
-        keeper.step();
+        keeper.work(clock.instant());
+        keeper.work(clock.instant());
 
         assertThat(published())
                 .containsEntry("injection", "Off")
@@ -91,11 +93,11 @@ class InjectionReconcilerTest {
     @Test
     void theFirstPodThatPullsItAfterAllSwitchesItOnAgain() {
         threePodsWait();
-        keeper.step();
+        keeper.work(clock.instant());
         clock.pass(Duration.ofMinutes(5));
 
         keeper.onPod(started(1));
-        keeper.step();
+        keeper.work(clock.instant());
 
         assertThat(published()).containsEntry("injection", "On").doesNotContainKey("image");
         assertThat(events()).containsExactly("InjectionStopped", "InjectionResumed");
@@ -106,8 +108,8 @@ class InjectionReconcilerTest {
     void aRestartForgetsNothingAndTellsNothingAnew() {
         api.keep(SWITCH, OFF);
 
-        keeper.step();
-        keeper.step();
+        keeper.work(clock.instant());
+        keeper.work(clock.instant());
 
         assertThat(stopped()).isOne();
         assertThat(published()).containsEntry("injection", "Off");
@@ -123,12 +125,12 @@ class InjectionReconcilerTest {
             })
     void anAdministratorSwitchesItOnOrTakesTheSwitchAway(String written) {
         threePodsWait();
-        keeper.step();
+        keeper.work(clock.instant());
         clock.pass(Duration.ofMinutes(5));
 
         api.keep(SWITCH, written);
-        keeper.step();
-        keeper.step();
+        keeper.work(clock.instant());
+        keeper.work(clock.instant());
 
         assertThat(published())
                 .containsEntry("injection", "On")
@@ -139,20 +141,20 @@ class InjectionReconcilerTest {
     @Test
     void podsOfBeforeDoNotSwitchOffWhatAnAdministratorSwitchedOn() {
         threePodsWait();
-        keeper.step();
+        keeper.work(clock.instant());
         clock.pass(Duration.ofMinutes(5));
         api.keep(SWITCH, "");
-        keeper.step();
-        keeper.step();
+        keeper.work(clock.instant());
+        keeper.work(clock.instant());
 
         threePodsWait();
-        keeper.step();
+        keeper.work(clock.instant());
         assertThat(stopped()).isZero();
 
         for (int pod = 4; pod <= 6; pod++) {
             keeper.onPod(pod(pod, clock.instant(), "{waiting: {reason: ErrImagePull}}"));
         }
-        keeper.step();
+        keeper.work(clock.instant());
         assertThat(stopped()).isOne();
     }
 
@@ -160,11 +162,11 @@ class InjectionReconcilerTest {
     void whatCannotBePublishedIsPublishedLater() {
         api.refuse("/configmaps", 500);
         threePodsWait();
-        keeper.step();
+        fails();
         assertThat(published()).isEmpty();
 
         api.allow("/configmaps");
-        keeper.step();
+        keeper.work(clock.instant());
 
         assertThat(published()).containsEntry("injection", "Off");
         assertThat(events()).containsExactly("InjectionStopped");
@@ -174,11 +176,11 @@ class InjectionReconcilerTest {
     void nothingIsDecidedBeforeTheSwitchWasReadOnce() {
         api.keep(SWITCH, OFF);
         api.refuse(SWITCH, 500);
-        keeper.step();
+        fails();
         assertThat(stopped()).isZero();
 
         api.allow(SWITCH);
-        keeper.step();
+        keeper.work(clock.instant());
 
         assertThat(stopped()).isOne();
     }
@@ -187,8 +189,8 @@ class InjectionReconcilerTest {
     void anEventThatCannotBeWrittenHoldsNothingUpAndIsNotTriedForEver() {
         api.refuse("/events", 403);
         threePodsWait();
-        keeper.step();
-        keeper.step();
+        keeper.work(clock.instant());
+        keeper.work(clock.instant());
 
         assertThat(published()).containsEntry("injection", "Off");
         assertThat(api.to("/events")).hasSize(1);
@@ -198,7 +200,7 @@ class InjectionReconcilerTest {
     void anEventThatAKillCutOffIsToldOnceByWhoComesNext() {
         api.refuse("/events", 500);
         threePodsWait();
-        keeper.step();
+        fails();
         assertThat(published()).containsEntry("injection", "Off");
         assertThat(api.created("/events")).isZero();
 
@@ -206,8 +208,8 @@ class InjectionReconcilerTest {
         for (int restart = 0; restart < 3; restart++) {
             clock.pass(Duration.ofHours(2));
             keeper = keeper();
-            keeper.step();
-            keeper.step();
+            keeper.work(clock.instant());
+            keeper.work(clock.instant());
         }
 
         assertThat(api.created("/events")).isOne();
@@ -219,18 +221,23 @@ class InjectionReconcilerTest {
     void whatAnAdministratorSaysWhileTheEventIsWrittenHolds() {
         threePodsWait();
         api.refuse("/events", 500);
-        keeper.step();
+        fails();
         api.keep(
                 SWITCH,
                 "{\"metadata\":{\"name\":\"gpusharing-injection\"},\"data\":{\"injection\":\"On\"}}");
         api.allow("/events");
 
-        keeper.step();
-        keeper.step();
+        keeper.work(clock.instant());
+        keeper.work(clock.instant());
 
         assertThat(published()).containsEntry("injection", "On");
-        keeper.step();
+        keeper.work(clock.instant());
         assertThat(stopped()).isZero();
+    }
+
+    private void fails() {
+        assertThatThrownBy(() -> keeper.work(clock.instant()))
+                .isInstanceOf(KubernetesClientException.class);
     }
 
     private void threePodsWait() {

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.leader;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.timekeeper.testing.SteppingClock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -13,13 +14,12 @@ import org.junit.jupiter.api.Test;
 
 class LeaderTaskTest {
 
+    private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
+
     private final Terms terms = new Terms();
     private final BlockingQueue<String> did = new LinkedBlockingQueue<>();
     private final LeaderTask task =
-            new LeaderTask(
-                    "test",
-                    terms.leadership(),
-                    new SteppingClock(Instant.parse("2026-03-02T10:00:00Z"))) {
+            new LeaderTask("test", terms.leadership(), new SteppingClock(TEN)) {
 
                 @Override
                 protected void takeOver() {
@@ -41,6 +41,20 @@ class LeaderTaskTest {
     @AfterEach
     void stop() {
         task.stop();
+    }
+
+    @Test
+    void itWorksAtTheInstantThatItAskedForAndNotBefore() {
+        assertThat(LeaderTask.isDue(TEN.plusSeconds(60), TEN, TEN.plusSeconds(59))).isFalse();
+        assertThat(LeaderTask.isDue(TEN.plusSeconds(60), TEN, TEN.plusSeconds(60))).isTrue();
+        assertThat(LeaderTask.isDue(null, TEN, TEN.plusSeconds(30))).isTrue();
+    }
+
+    @Test
+    void aClockThatWasAheadPutsNothingOffOnceItIsRight() {
+        Instant inAYear = TEN.plus(Duration.ofDays(365));
+
+        assertThat(LeaderTask.isDue(inAYear.plusSeconds(60), inAYear, TEN)).isTrue();
     }
 
     /** What it does otherwise than before; that it works twice is no matter. */

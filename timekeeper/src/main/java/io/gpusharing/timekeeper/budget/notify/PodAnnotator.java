@@ -46,6 +46,9 @@ class PodAnnotator extends LeaderTask {
     /** How many pods are written in a turn. */
     static final int MAX_PODS = 20;
 
+    /** Pods that came meanwhile trigger nothing. */
+    private static final Duration LOOK = Duration.ofSeconds(30);
+
     private static final Duration TURN = Duration.ofSeconds(1);
     private static final Duration AGAIN = Duration.ofSeconds(10);
     private static final Duration AGAIN_IF_REFUSED = Duration.ofMinutes(1);
@@ -118,7 +121,7 @@ class PodAnnotator extends LeaderTask {
             }
             write(mark, now);
         }
-        return missing.size() > MAX_PODS ? nextTurn : next(ends, now);
+        return missing.size() > MAX_PODS ? nextTurn : sooner(now.plus(LOOK), next(ends, now));
     }
 
     /** When the next end comes into sight or has come, or a pod may be written again. */

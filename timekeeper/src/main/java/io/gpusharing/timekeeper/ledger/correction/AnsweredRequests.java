@@ -1,14 +1,18 @@
 package io.gpusharing.timekeeper.ledger.correction;
 
 import io.gpusharing.timekeeper.database.ClusterDatabase;
+import io.gpusharing.timekeeper.leader.LeaderTask;
+import io.gpusharing.timekeeper.leader.Leadership;
 import io.gpusharing.timekeeper.web.Callers.Caller;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.HexFormat;
 import java.util.function.Supplier;
 import org.springframework.http.HttpStatus;
-import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 import org.springframework.web.server.ResponseStatusException;
 
@@ -85,10 +89,23 @@ class AnsweredRequests {
     }
 
     /** Nobody sends a request again after three months. */
-    @Scheduled(initialDelayString = "PT10M", fixedDelayString = "PT24H")
-    void forget() {
-        database.sql("delete from answered_request where answered_at < now() - interval '90 days'")
-                .update();
+    @Component
+    static final class Retention extends LeaderTask {
+
+        private final ClusterDatabase database;
+
+        Retention(ClusterDatabase database, Leadership leadership, Clock clock) {
+            super("answer-retention", leadership, clock);
+            this.database = database;
+        }
+
+        @Override
+        protected Instant work(Instant now) {
+            database.sql(
+                            "delete from answered_request where answered_at < now() - interval '90 days'")
+                    .update();
+            return now.plus(Duration.ofDays(1));
+        }
     }
 
     private static String digest(String asked) {

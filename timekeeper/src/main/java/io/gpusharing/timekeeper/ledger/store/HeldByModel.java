@@ -1,15 +1,15 @@
 package io.gpusharing.timekeeper.ledger.store;
 
 import io.gpusharing.timekeeper.database.ClusterDatabase;
+import io.gpusharing.timekeeper.leader.LeaderTask;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.MultiGauge.Row;
 import io.micrometer.core.instrument.Tags;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.springframework.dao.DataAccessException;
-import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
@@ -17,9 +17,9 @@ import org.springframework.stereotype.Component;
  * charges for it.
  */
 @Component
-public class HeldByModel {
+public final class HeldByModel extends LeaderTask {
 
-    private static final Logger log = LoggerFactory.getLogger(HeldByModel.class);
+    private static final Duration EVERY = Duration.ofSeconds(15);
 
     /** Models are labels of nodes; no site has more, and no mistake shall make more series. */
     private static final int MAX_MODELS = 50;
@@ -29,7 +29,8 @@ public class HeldByModel {
     private final ClusterDatabase database;
     private final MultiGauge gauge;
 
-    public HeldByModel(ClusterDatabase database, MeterRegistry registry) {
+    public HeldByModel(ClusterDatabase database, MeterRegistry registry, Clock clock) {
+        super("held-by-model", clock);
         this.database = database;
         this.gauge =
                 MultiGauge.builder("gpusharing.model.held")
@@ -39,16 +40,14 @@ public class HeldByModel {
                         .register(registry);
     }
 
-    @Scheduled(initialDelayString = "PT15S", fixedDelayString = "PT15S")
-    public void refresh() {
-        try {
-            show();
-        } catch (DataAccessException e) {
-            log.atDebug().setCause(e).log("cannot count held GPUs now");
-        }
+    @Override
+    protected Instant work(Instant now) {
+        refresh();
+        return now.plus(EVERY);
     }
 
-    private void show() {
+    /** Counts anew. */
+    public void refresh() {
         var rows = new ArrayList<Row<?>>();
         database.sql(
                         """

@@ -1,8 +1,8 @@
 package io.gpusharing.timekeeper.ledger.store;
 
 import io.gpusharing.timekeeper.database.Timestamps;
+import io.gpusharing.timekeeper.leader.LeaderTask;
 import io.gpusharing.timekeeper.leader.Leadership;
-import io.gpusharing.timekeeper.leader.OutageLog;
 import io.gpusharing.timekeeper.ledger.LedgerProperties;
 import java.time.Clock;
 import java.time.Duration;
@@ -17,11 +17,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
-import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -30,7 +27,7 @@ import org.springframework.transaction.support.TransactionTemplate;
  * the default one, so charging never depends on this.
  */
 @Component
-class Partitions {
+class Partitions extends LeaderTask {
 
     private static final Logger log = LoggerFactory.getLogger(Partitions.class);
     private static final int AHEAD = 3;
@@ -77,10 +74,7 @@ class Partitions {
     /** Whole months besides the one that runs; 0 for ever. */
     private final int kept;
 
-    private final Leadership leadership;
     private final Clock clock;
-    private final OutageLog outageLog;
-    private Instant last = Instant.EPOCH;
 
     Partitions(
             JdbcClient jdbc,
@@ -88,41 +82,23 @@ class Partitions {
             LedgerProperties properties,
             Leadership leadership,
             Clock clock) {
+        super("partitions", leadership, clock);
         this.jdbc = jdbc;
         this.transaction = transaction;
         this.kept = Math.toIntExact(properties.keepCharges().toTotalMonths());
-        this.leadership = leadership;
         this.clock = clock;
-        this.outageLog = new OutageLog(log, "partitions", clock);
     }
 
-    @Scheduled(initialDelayString = "PT0S", fixedDelayString = "PT10S")
-    void check() {
-        Instant now = clock.instant();
-        if (!leadership.leads()) {
-            return;
-        }
-        try {
-            // A clock that was far ahead when we last did it puts nothing off once it is right
-            // again.
-            if (Duration.between(last, now).abs().compareTo(EVERY) >= 0) {
-                tend();
-                last = now;
-            }
-            outageLog.over();
-        } catch (DataAccessException | TransactionException e) {
-            outageLog.failed(e);
-        }
-    }
-
-    void tend() {
-        YearMonth month = YearMonth.from(clock.instant().atOffset(ZoneOffset.UTC));
+    @Override
+    protected Instant work(Instant now) {
+        YearMonth month = YearMonth.from(now.atOffset(ZoneOffset.UTC));
         for (int i = 0; i <= AHEAD; i++) {
             make(month.plusMonths(i));
         }
         if (kept > 0) {
             dropBefore(month, kept);
         }
+        return now.plus(EVERY);
     }
 
     /** Names of the months there are, oldest first. */

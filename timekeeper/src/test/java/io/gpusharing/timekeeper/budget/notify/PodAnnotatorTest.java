@@ -34,6 +34,7 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -157,6 +158,11 @@ class PodAnnotatorTest {
         listen();
     }
 
+    private @Nullable Instant nextAfter(int seconds) {
+        clock.set(TEN.plusSeconds(seconds));
+        return annotator.work(clock.instant());
+    }
+
     /** What is written on the only pod, or on all of them alike. */
     private String mark() {
         return pods.values().stream()
@@ -168,13 +174,13 @@ class PodAnnotatorTest {
 
     @Test
     void aRunningPodIsToldTheInstantAQuarterOfAnHourBeforeAndNothingAfterThat() {
-        assertThat(annotator.work(TEN)).isEqualTo(TEN.plus(Duration.ofMinutes(85)));
+        assertThat(nextAfter(0)).isEqualTo(TEN.plusSeconds(30));
+        assertThat(nextAfter(84 * 60 + 45)).isEqualTo(TEN.plus(Duration.ofMinutes(85)));
         assertThat(api.requests).isEmpty();
 
         at(85);
         assertThat(mark()).isEqualTo("2026-03-02T11:40:00Z");
-        clock.set(TEN.plus(Duration.ofMinutes(86)));
-        assertThat(annotator.work(clock.instant())).isEqualTo(TEN.plus(Duration.ofMinutes(100)));
+        assertThat(nextAfter(99 * 60 + 45)).isEqualTo(TEN.plus(Duration.ofMinutes(100)));
         at(100);
         at(110);
 

@@ -105,7 +105,7 @@ class WeighedPodsTest {
         ledger.onUpdate(Pods.waiting("nobody", 10, 45).boundAt(TEN));
         Pods gone = Pods.waiting("team-a", 100, 0).boundAt(TEN);
         ledger.onUpdate(gone);
-        var held = new HeldByModel(ledger.database.rows(), ledger.registry);
+        var held = new HeldByModel(ledger.database.rows(), ledger.registry, ledger.clock);
 
         held.refresh();
         assertThat(held("")).isEqualTo(2);
@@ -127,7 +127,7 @@ class WeighedPodsTest {
             ledger.onUpdate(Pods.waiting("team-a", 100, 0).boundAt(TEN));
         }
 
-        new HeldByModel(ledger.database.rows(), ledger.registry).refresh();
+        new HeldByModel(ledger.database.rows(), ledger.registry, ledger.clock).refresh();
 
         assertThat(ledger.registry.find("gpusharing.model.held").gauges()).hasSize(51);
         assertThat(held("others")).isEqualTo(10);
