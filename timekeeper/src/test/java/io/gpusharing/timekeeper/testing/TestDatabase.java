@@ -93,6 +93,9 @@ public final class TestDatabase {
     /** Where the server is. */
     private record Server(String host, int port, String user, String password) {
 
+        /** Pools of tests that are over keep theirs for half a minute, in which others begin. */
+        static final String CONNECTIONS = "1000";
+
         static final Server INSTANCE = start();
 
         private static Server start() {
@@ -109,6 +112,7 @@ public final class TestDatabase {
 
         private static Server container() {
             var container = new PostgreSQLContainer("postgres:18");
+            container.setCommand("postgres", "-c", "max_connections=" + CONNECTIONS);
             container.start();
             return new Server(
                     container.getHost(),
@@ -119,7 +123,10 @@ public final class TestDatabase {
 
         private static Server embedded() {
             try {
-                EmbeddedPostgres postgres = EmbeddedPostgres.start();
+                EmbeddedPostgres postgres =
+                        EmbeddedPostgres.builder()
+                                .setServerConfig("max_connections", CONNECTIONS)
+                                .start();
                 return new Server("127.0.0.1", postgres.getPort(), "postgres", "");
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
