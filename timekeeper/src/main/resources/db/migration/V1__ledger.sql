@@ -163,6 +163,12 @@ from (select cluster, pod_uid, namespace, budget, charged_from, charged_to, rate
 join pod_allocation s using (cluster, pod_uid);
 comment on view pod_charge is 'every span charged to a pod, corrections with their negative amounts';
 
+-- What the last verification found, for whoever asks.
+create table verification (
+    cluster text  primary key references cluster,
+    report  jsonb not null
+);
+
 -- ===== Budgets
 
 -- The terms of a budget since they were first seen, so that a past period is told by its own.

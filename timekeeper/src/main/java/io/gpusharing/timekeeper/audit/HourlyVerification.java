@@ -12,7 +12,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 
-/** Verifies the ledger once an hour, on the leader, and says what it found by metric and log. */
+/**
+ * Verifies the ledger once an hour, on the leader, and says what it found by metric, log and API.
+ */
 @Component
 class HourlyVerification extends LeaderTask {
 
@@ -24,6 +26,7 @@ class HourlyVerification extends LeaderTask {
     private static final Duration AFTER_BEGIN = Duration.ofMinutes(5);
 
     private final Verification verification;
+    private final VerificationRepository found;
     private boolean begun;
     private Instant next = Instant.MIN;
 
@@ -33,9 +36,14 @@ class HourlyVerification extends LeaderTask {
     private volatile double verifiedAt = Double.NaN;
 
     HourlyVerification(
-            MeterRegistry registry, Verification verification, Leadership leadership, Clock clock) {
+            MeterRegistry registry,
+            Verification verification,
+            VerificationRepository found,
+            Leadership leadership,
+            Clock clock) {
         super("verification", leadership, clock);
         this.verification = verification;
+        this.found = found;
         Gauge.builder("gpusharing.ledger.differences", this, it -> it.differences)
                 .description("What the last verification found; anything but 0 is an alert")
                 .register(registry);
@@ -62,6 +70,7 @@ class HourlyVerification extends LeaderTask {
         next = now.plus(EVERY);
         try {
             Verification.Report report = verification.run();
+            found.write(report);
             differences = report.differences().size();
             verifiedAt = now.toEpochMilli() / 1e3;
             report.differences()

@@ -1,21 +1,40 @@
 package io.gpusharing.timekeeper.audit;
 
+import java.time.Clock;
+import java.time.Duration;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
 
 /** Whether the ledger is sound. */
 @RestController
 class VerifyController {
 
-    private final Verification verification;
+    private final VerificationRepository verifications;
+    private final Clock clock;
 
-    VerifyController(Verification verification) {
-        this.verification = verification;
+    VerifyController(VerificationRepository verifications, Clock clock) {
+        this.verifications = verifications;
+        this.clock = clock;
     }
 
-    /** Recomputes everything that is stored beside the entries; every difference is shown. */
+    /**
+     * What the last hourly verification found: at once, however large the ledger is. {@code at} and
+     * the header {@code Age} (seconds) tell how old it is.
+     */
     @GetMapping("/api/v1/verify")
-    Verification.Report verify() {
-        return verification.run();
+    ResponseEntity<Verification.Report> verify() {
+        Verification.Report last =
+                verifications
+                        .read()
+                        .orElseThrow(() ->
+                                new ResponseStatusException(
+                                        HttpStatus.NOT_FOUND,
+                                        "The ledger was not verified yet: that is done five minutes after a replica begins to lead, and then every hour; the command verify does it at once"));
+        long age = Math.max(0, Duration.between(last.at(), clock.instant()).toSeconds());
+        return ResponseEntity.ok().header(HttpHeaders.AGE, String.valueOf(age)).body(last);
     }
 }
