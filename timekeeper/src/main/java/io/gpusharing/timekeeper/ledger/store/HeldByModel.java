@@ -41,13 +41,7 @@ public final class HeldByModel extends LeaderTask {
     }
 
     @Override
-    protected Instant work(Instant now) {
-        refresh();
-        return now.plus(EVERY);
-    }
-
-    /** Counts anew. */
-    public void refresh() {
+    public Instant work(Instant now) {
         var rows = new ArrayList<Row<?>>();
         database.sql(
                         """
@@ -66,5 +60,6 @@ public final class HeldByModel extends LeaderTask {
                                     row.getBigDecimal("held").doubleValue() / MICROS));
                 });
         gauge.register(rows, true);
+        return now.plus(EVERY);
     }
 }

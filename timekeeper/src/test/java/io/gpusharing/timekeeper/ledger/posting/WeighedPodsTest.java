@@ -107,12 +107,12 @@ class WeighedPodsTest {
         ledger.onUpdate(gone);
         var held = new HeldByModel(ledger.database.rows(), ledger.registry, ledger.clock);
 
-        held.refresh();
+        held.work(ledger.clock.instant());
         assertThat(held("")).isEqualTo(2);
         assertThat(held(A100)).isEqualTo(0.5 + 0.75 + 1);
 
         ledger.onUpdate(gone.finishedAt(TEN.plusSeconds(60)));
-        held.refresh();
+        held.work(ledger.clock.instant());
         assertThat(held(A100)).isEqualTo(0.5 + 0.75);
     }
 
@@ -127,7 +127,8 @@ class WeighedPodsTest {
             ledger.onUpdate(Pods.waiting("team-a", 100, 0).boundAt(TEN));
         }
 
-        new HeldByModel(ledger.database.rows(), ledger.registry, ledger.clock).refresh();
+        new HeldByModel(ledger.database.rows(), ledger.registry, ledger.clock)
+                .work(ledger.clock.instant());
 
         assertThat(ledger.registry.find("gpusharing.model.held").gauges()).hasSize(51);
         assertThat(held("others")).isEqualTo(10);
