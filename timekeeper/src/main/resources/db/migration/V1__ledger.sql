@@ -115,6 +115,8 @@ create index charge_by_budget on charge (cluster, budget, charged_from);
 -- Late usage of a closed period is found without reading that period. A posting that came soon after its span is looked for by the
 -- span; the few that came later than that are here.
 create index charge_late on charge (cluster, budget, posted_at) where posted_at - charged_to > interval '2 hours';
+-- What was posted last, and the last hours, lie together: verification finds them by a few pages of index.
+create index charge_latest on charge using brin (posted_at, charged_from) with (autosummarize = on);
 
 -- Months are dropped for all clusters of a database at once. Noted with each drop; no row if there was none.
 create table charge_kept (
@@ -144,6 +146,7 @@ comment on column correction.by_hand is 'what people corrected stays, whatever t
 create index correction_by_pod on correction (cluster, pod_uid);
 create index correction_by_budget on correction (cluster, budget, charged_from);
 create index correction_late on correction (cluster, budget, posted_at) where posted_at - charged_to > interval '2 hours';
+create index correction_latest on correction using brin (posted_at, charged_from) with (autosummarize = on);
 
 -- Sums of charges and corrections, kept in the same transaction. They can be recomputed.
 create table usage_hour (
@@ -154,6 +157,7 @@ create table usage_hour (
     amount    bigint      not null,
     primary key (cluster, budget, hour, namespace)
 ) with (fillfactor = 70);
+create index usage_hour_latest on usage_hour using brin (hour) with (autosummarize = on);
 
 create view pod_charge as
 select c.cluster, c.pod_uid, c.namespace, s.name, c.budget, c.charged_from, c.charged_to, c.rate, c.amount
@@ -165,9 +169,11 @@ comment on view pod_charge is 'every span charged to a pod, corrections with the
 
 -- What the last verification found, for whoever asks.
 create table verification (
-    cluster text  primary key references cluster,
-    report  jsonb not null
+    cluster  text        primary key references cluster,
+    report   jsonb       not null,
+    sound_at timestamptz
 );
+comment on column verification.sound_at is 'when the last one began that found no difference: the next one verifies what was posted since';
 
 -- ===== Budgets
 

@@ -56,28 +56,32 @@ public class Closings implements Recomputation {
     }
 
     @Override
-    public Stream<Difference> differences(Instant since) {
+    public Stream<Difference> differences(Instant kept, Instant written) {
         return periods.all().entrySet().stream()
-                .flatMap(it -> differences(it.getKey(), it.getValue(), since));
+                .flatMap(it -> differences(it.getKey(), it.getValue(), kept, written));
     }
 
-    private Stream<Difference> differences(String budget, List<CarryOver> all, Instant since) {
-        List<Version> versions = terms.of(budget);
-        CarryOver first = all.getFirst();
-        return Stream.concat(
-                compare(budget, first, List.of(first(first, versions))),
-                IntStream.range(1, all.size())
+    private Stream<Difference> differences(
+            String budget, List<CarryOver> all, Instant kept, Instant written) {
+        List<Integer> opened =
+                IntStream.range(0, all.size())
+                        .filter(i -> !all.get(i).openedAt().isBefore(written))
                         .boxed()
-                        .flatMap(i ->
-                                compare(
-                                        budget,
-                                        all.get(i),
-                                        closed(
+                        .toList();
+        List<Version> versions = opened.isEmpty() ? List.of() : terms.of(budget);
+        return opened.stream()
+                .flatMap(i ->
+                        compare(
+                                budget,
+                                all.get(i),
+                                i == 0
+                                        ? List.of(first(all.getFirst(), versions))
+                                        : closed(
                                                 budget,
                                                 all.get(i - 1),
                                                 all.get(i).openedAt(),
                                                 versions,
-                                                since))));
+                                                kept)));
     }
 
     /**
@@ -106,11 +110,11 @@ public class Closings implements Recomputation {
             CarryOver before,
             Instant openedAt,
             List<Version> versions,
-            Instant since) {
+            Instant kept) {
         Instant edge = before.period().end();
         if (edge == null
                 || !before.countedFrom().isBefore(edge)
-                || before.countedFrom().minus(LATEST_EVENT).isBefore(since)) {
+                || before.countedFrom().minus(LATEST_EVENT).isBefore(kept)) {
             return List.of();
         }
         List<Grant> known = grants.knownAt(openedAt, budget, before.countedFrom());

@@ -13,7 +13,8 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 
 /**
- * Verifies the ledger once an hour, on the leader, and says what it found by metric, log and API.
+ * Verifies once an hour, on the leader, what was posted since the last time that nothing differed,
+ * and says what it found by metric, log and API. A difference is found again until it is mended.
  */
 @Component
 class HourlyVerification extends LeaderTask {
@@ -27,8 +28,7 @@ class HourlyVerification extends LeaderTask {
 
     private final Verification verification;
     private final VerificationRepository found;
-    private boolean begun;
-    private Instant next = Instant.MIN;
+    private boolean begins;
 
     /** Not a number until the first verification has ended. */
     private volatile double differences = Double.NaN;
@@ -55,24 +55,21 @@ class HourlyVerification extends LeaderTask {
 
     @Override
     protected void takeOver() {
-        begun = true;
+        begins = true;
     }
 
     @Override
     protected Instant work(Instant now) {
-        if (begun) {
-            begun = false;
-            next = now.plus(AFTER_BEGIN);
+        if (begins) {
+            begins = false;
+            return now.plus(AFTER_BEGIN);
         }
-        if (now.isBefore(next) && next.isBefore(now.plus(EVERY))) {
-            return next;
-        }
-        next = now.plus(EVERY);
         try {
-            Verification.Report report = verification.run();
+            Verification.Report report =
+                    found.lastSound().map(verification::runSince).orElseGet(verification::run);
             found.write(report);
             differences = report.differences().size();
-            verifiedAt = now.toEpochMilli() / 1e3;
+            verifiedAt = report.at().toEpochMilli() / 1e3;
             report.differences()
                     .forEach(it ->
                             log.atError()
@@ -84,6 +81,6 @@ class HourlyVerification extends LeaderTask {
         } catch (DataAccessException e) {
             log.atWarn().addKeyValue("problem", e.getMessage()).log("cannot verify the ledger now");
         }
-        return next;
+        return now.plus(EVERY);
     }
 }

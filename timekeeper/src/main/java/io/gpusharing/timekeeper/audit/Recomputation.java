@@ -12,8 +12,9 @@ public interface Recomputation {
      * What is not as recomputed; read while it is asked for, from the caller's state of the
      * database.
      *
-     * @param since the first instant of which all entries are still kept; {@link Instant#MIN} if
-     *     none was ever dropped
+     * @param kept the first instant of which all entries are still kept; the epoch if none was ever
+     *     dropped
+     * @param written what was written before this was recomputed earlier, and nothing differed
      */
-    Stream<Difference> differences(Instant since);
+    Stream<Difference> differences(Instant kept, Instant written);
 }

@@ -3,11 +3,15 @@ package io.gpusharing.timekeeper.audit;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.Timestamps;
-import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 import org.springframework.stereotype.Repository;
 import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Transactional;
@@ -21,26 +25,54 @@ public class Verification {
 
     private static final int MAX_DIFFERENCES = 100;
 
+    /** Spans that are verified again as a whole: nearly everything that is posted is of these. */
+    private static final Duration RECENT = Duration.ofHours(3);
+
+    /** No posting is committed later than this after it began. */
+    private static final Duration LONGEST_POSTING = Duration.ofHours(1);
+
+    /** With more pods than these, verifying everything takes no longer. */
+    private static final int MAX_LATE_PODS = 5_000;
+
+    /** Before there was anything to verify. */
+    private static final Instant BEGIN = Instant.EPOCH;
+
+    private static final String LATE =
+            """
+            select pod_uid from charge
+            where cluster = :cluster and posted_at >= :posted and charged_from < :from and charged_from >= :kept
+            union
+            select pod_uid from correction
+            where cluster = :cluster and posted_at >= :posted and charged_from < :from and charged_from >= :kept
+            limit :most
+            """;
+
     private final ClusterDatabase database;
-    private final Clock clock;
     private final List<Recomputation> others;
 
-    public Verification(ClusterDatabase database, Clock clock, List<Recomputation> others) {
-        this.others = others;
+    public Verification(ClusterDatabase database, List<Recomputation> others) {
         this.database = database;
-        this.clock = clock;
+        this.others = others;
     }
 
     /**
      * What was found.
      *
+     * @param at when it began, by the clock of the database
      * @param since what is older was dropped by retention and cannot be recomputed; absent if
      *     everything is there
+     * @param from spans before this were verified earlier, and now only where anything of them was
+     *     posted since; absent if everything was verified
+     * @param entries how many charges there are of spans since then
      * @param differences at most a hundred of each kind
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Report(
-            Instant at, @Nullable Instant since, long entries, List<Difference> differences) {
+            Instant at,
+            @Nullable Instant since,
+            @Nullable Instant from,
+            long entries,
+            List<Difference> differences) {
 
         /** Whether nothing differs. */
         public boolean sound() {
@@ -64,165 +96,114 @@ public class Verification {
      */
     @Transactional(readOnly = true, isolation = Isolation.REPEATABLE_READ)
     public Report run(int most) {
-        Instant since = since();
+        Instant kept = kept();
         var differences = new ArrayList<Difference>();
-        differences.addAll(find("amount", AMOUNTS, since, most));
-        differences.addAll(find("hour", HOURS, since, most));
-        differences.addAll(find("overlap", OVERLAPS, since, most));
-        differences.addAll(find("pod", PODS, since, most));
-        differences.addAll(find("allocation", ALLOCATIONS, since, most));
-        differences.addAll(find("gap", GAPS, since, most));
-        differences.addAll(find("weight", WEIGHTS, since, most));
-        differences.addAll(find("use", BY_USE, since, most));
-        Instant kept = since == null ? Instant.MIN : since;
-        others.forEach(it -> it.differences(kept).limit(most).forEach(differences::add));
-        long entries =
-                database.sql("select count(*) from charge where cluster = :cluster")
-                        .query(Long.class)
-                        .single();
-        return new Report(clock.instant(), since, entries, List.copyOf(differences));
+        LedgerCheck.OF_SPANS.forEach(it -> differences.addAll(find(it, kept, kept, most)));
+        others.forEach(it -> it.differences(kept, BEGIN).limit(most).forEach(differences::add));
+        return report(kept, null, differences);
     }
 
-    /** The first instant of which all charges are still kept; null if none was ever dropped. */
-    private @Nullable Instant since() {
+    /**
+     * Checks what was posted since an earlier check began that found nothing: the last hours, and
+     * the pods of which anything older was posted. A row of old hours that was changed without a
+     * posting is found by {@link #run()} alone.
+     *
+     * @param sound when that check began, by the clock of the database
+     */
+    @Transactional(readOnly = true, isolation = Isolation.REPEATABLE_READ)
+    public Report runSince(Instant sound) {
+        Instant kept = kept();
+        Instant now = now();
+        // A clock that was ahead hides nothing that is posted after it was put right.
+        Instant before = sound.isBefore(now) ? sound : now;
+        Instant posted = before.minus(LONGEST_POSTING);
+        Instant from = later(before.minus(RECENT).truncatedTo(ChronoUnit.HOURS), kept);
+        Set<UUID> late = late(kept, from, posted);
+        if (late.size() > MAX_LATE_PODS) {
+            return run();
+        }
+        var differences = new ArrayList<Difference>();
+        LedgerCheck.OF_SPANS.forEach(
+                it -> differences.addAll(find(it, kept, from, MAX_DIFFERENCES)));
+        if (!late.isEmpty()) {
+            LedgerCheck.OF_PODS.forEach(it -> differences.addAll(findOf(late, it, kept, posted)));
+        }
+        others.forEach(it ->
+                it.differences(kept, posted).limit(MAX_DIFFERENCES).forEach(differences::add));
+        return report(kept, from, differences.stream().distinct().toList());
+    }
+
+    private Report report(Instant kept, @Nullable Instant from, List<Difference> differences) {
+        long entries =
+                database.sql(
+                                "select count(*) from charge where cluster = :cluster and charged_from >= :from")
+                        .param("from", Timestamps.parameter(from == null ? kept : from))
+                        .query(Long.class)
+                        .single();
+        return new Report(
+                now(), kept.equals(BEGIN) ? null : kept, from, entries, List.copyOf(differences));
+    }
+
+    private Instant now() {
+        return database.sql("select now() as now")
+                .query((row, number) -> Timestamps.instant(row, "now"))
+                .single();
+    }
+
+    /** The first instant of which all charges are still kept. */
+    private Instant kept() {
         // No snapshot keeps a table from being dropped: whoever drops waits until we are done.
         database.sql("lock table charge in access share mode").update();
         return database.sql("select since from charge_kept")
                 .query((row, number) -> Timestamps.instant(row, "since"))
                 .optional()
-                .orElse(null);
+                .orElse(BEGIN);
     }
 
-    private List<Difference> find(String kind, String sql, @Nullable Instant since, int most) {
-        return database.sql(sql + " limit " + most)
-                .param("since", since == null ? "-infinity" : since.toString())
+    private Set<UUID> late(Instant kept, Instant from, Instant posted) {
+        return database.sql(LATE)
+                .param("kept", Timestamps.parameter(kept))
+                .param("from", Timestamps.parameter(from))
+                .param("posted", Timestamps.parameter(posted))
+                .param("most", MAX_LATE_PODS + 1)
+                .query((row, number) -> row.getObject("pod_uid", UUID.class))
+                .set();
+    }
+
+    private List<Difference> find(LedgerCheck check, Instant kept, Instant since, int most) {
+        return find(check, question(check, false, most), kept, since);
+    }
+
+    private List<Difference> findOf(
+            Set<UUID> pods, LedgerCheck check, Instant kept, Instant posted) {
+        return find(
+                check,
+                question(check, true, MAX_DIFFERENCES)
+                        .param("pods", pods.toArray(UUID[]::new))
+                        .param("posted", Timestamps.parameter(posted)),
+                kept,
+                kept);
+    }
+
+    /** A limit in the question would have it planned for a few rows, where there are none. */
+    private StatementSpec question(LedgerCheck check, boolean ofPods, int most) {
+        return database.sql(check.sql(ofPods)).withMaxRows(most);
+    }
+
+    private static List<Difference> find(
+            LedgerCheck check, StatementSpec question, Instant kept, Instant since) {
+        return question.param("kept", Timestamps.parameter(kept))
+                .param("since", Timestamps.parameter(since))
                 .query((row, number) ->
                         new Difference(
-                                kind,
+                                check.kind(),
                                 String.valueOf(row.getString(1)),
                                 String.valueOf(row.getString(2)),
                                 String.valueOf(row.getString(3))))
                 .list();
     }
 
-    /** An entry is its rate times its length. */
-    private static final String AMOUNTS =
-            """
-            select pod_uid || ' ' || charged_from, amount, rate * extract(epoch from charged_to - charged_from)
-            from (select cluster, pod_uid, charged_from, charged_to, rate, amount from charge
-                  union all
-                  select cluster, pod_uid, charged_from, charged_to, rate, amount from correction) e
-            where cluster = :cluster and charged_from >= :since::timestamptz
-              and amount <> rate * extract(epoch from charged_to - charged_from)
-            """;
-
-    /** An hour is the sum of its entries. */
-    private static final String HOURS =
-            """
-            select concat_ws(' ', coalesce(h.budget, e.budget), coalesce(h.namespace, e.namespace),
-                             coalesce(h.hour, e.hour)), h.amount, e.amount
-            from (select * from usage_hour where cluster = :cluster and hour >= :since::timestamptz) h
-            full join (select budget, namespace, date_trunc('hour', charged_from, 'UTC') as hour, sum(amount) as amount
-                  from (select cluster, budget, namespace, charged_from, amount from charge
-                        union all
-                        select cluster, budget, namespace, charged_from, amount from correction) all_entries
-                  where cluster = :cluster and charged_from >= :since::timestamptz group by 1, 2, 3) e
-              on h.budget = e.budget and h.namespace = e.namespace and h.hour = e.hour
-            where h.amount is distinct from e.amount
-            """;
-
-    /** No pod is charged twice for the same time. */
-    private static final String OVERLAPS =
-            """
-            select pod_uid || ' ' || charged_from, before_to, charged_from
-            from (select pod_uid, charged_from,
-                         lag(charged_to) over (partition by pod_uid order by charged_from) as before_to
-                  from charge where cluster = :cluster and charged_from >= :since::timestamptz) c
-            where before_to > charged_from
-            """;
-
-    /** Whoever is charged was there: no allocation is ever deleted. */
-    private static final String PODS =
-            """
-            select e.pod_uid::text, sum(e.amount), 0
-            from (select cluster, pod_uid, charged_from, amount from charge
-                  union all
-                  select cluster, pod_uid, charged_from, amount from correction) e
-            where e.cluster = :cluster and e.charged_from >= :since::timestamptz
-              and not exists (select from pod_allocation s where s.cluster = e.cluster and s.pod_uid = e.pod_uid)
-            group by e.pod_uid
-            """;
-
-    /**
-     * An allocation whose rate never changed was charged from its begin to where it is posted,
-     * exactly, but for what people corrected in it.
-     */
-    private static final String ALLOCATIONS =
-            """
-            select s.pod_uid::text, coalesce(sum(e.amount), 0),
-                   s.rate * extract(epoch from s.posted_until - s.held_from) + coalesce(sum(e.by_hand), 0)
-            from pod_allocation s left join lateral (
-                select rate, amount, 0 as by_hand from charge
-                where cluster = s.cluster and pod_uid = s.pod_uid
-                union all
-                select case when by_hand then null else rate end, amount,
-                       case when by_hand then rate * greatest(0, extract(epoch from
-                           least(charged_to, s.posted_until) - charged_from)) else 0 end
-                from correction where cluster = s.cluster and pod_uid = s.pod_uid) e on true
-            where s.cluster = :cluster and s.use_since is null
-              and s.held_from >= :since::timestamptz
-            group by s.cluster, s.pod_uid
-            having coalesce(sum(e.amount), 0) <> s.rate * extract(epoch from s.posted_until - s.held_from)
-                       + coalesce(sum(e.by_hand), 0)
-               and coalesce(bool_and(abs(e.rate) = s.rate), true)
-            """;
-
-    /**
-     * Charges leave no second out between an allocation's begin and where it was ever posted,
-     * whatever its rates were; but a rate of nothing leaves no charge, so whoever can have had one
-     * is not asked.
-     */
-    private static final String GAPS =
-            """
-            select s.pod_uid::text, coalesce(sum(extract(epoch from c.charged_to - c.charged_from)), 0)::bigint || ' s',
-                   extract(epoch from s.charged_until - s.held_from)::bigint || ' s'
-            from pod_allocation s left join charge c on c.cluster = s.cluster and c.pod_uid = s.pod_uid
-            where s.cluster = :cluster and s.held_from >= :since::timestamptz
-              and least(s.compute_part, s.memory_part, s.rate, s.weight) > 0
-            group by s.cluster, s.pod_uid
-            having coalesce(sum(extract(epoch from c.charged_to - c.charged_from)), 0)
-                <> extract(epoch from s.charged_until - s.held_from)
-            """;
-
-    /**
-     * A rate is what the budget makes of the share, times the weight of the GPU model; rounded
-     * after that, so that it may be more than the rounded share's by less than a millionth's
-     * weight.
-     */
-    private static final String WEIGHTS =
-            """
-            select pod_uid::text, rate, least(div(share_rate::numeric * weight, 1000000), 100000000000)
-            from pod_allocation
-            where cluster = :cluster and held_from >= :since::timestamptz
-              and (rate < least(div(share_rate::numeric * weight, 1000000), 100000000000)
-                or rate > 0 and rate::numeric * 1000000 >= (share_rate + 1)::numeric * weight)
-            """;
-
-    /**
-     * What was measured makes an allocation cheaper than its share, never dearer, and never a gift.
-     */
-    private static final String BY_USE =
-            """
-            select s.pod_uid::text, sum(e.amount),
-                   '0 to ' || s.rate * extract(epoch from s.posted_until - s.use_since)
-            from pod_allocation s join
-                 (select cluster, pod_uid, charged_from, amount from charge
-                  union all
-                  select cluster, pod_uid, charged_from, amount from correction where not by_hand) e
-                 on e.cluster = s.cluster and e.pod_uid = s.pod_uid and e.charged_from >= s.use_since
-            where s.cluster = :cluster and s.use_settled is not null
-              and s.held_from >= :since::timestamptz
-            group by s.cluster, s.pod_uid
-            having sum(e.amount) not between 0 and s.rate * extract(epoch from s.posted_until - s.use_since)
-            """;
+    private static Instant later(Instant one, Instant other) {
+        return one.isAfter(other) ? one : other;
+    }
 }

@@ -1,11 +1,13 @@
 package io.gpusharing.timekeeper.audit;
 
 import io.gpusharing.timekeeper.database.ClusterDatabase;
+import io.gpusharing.timekeeper.database.Timestamps;
+import java.time.Instant;
 import java.util.Optional;
 import org.springframework.stereotype.Repository;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What the last verification found, for every replica that is asked. */
+/** What the last verification found, for every replica that is asked, and for the next one. */
 @Repository
 class VerificationRepository {
 
@@ -21,10 +23,12 @@ class VerificationRepository {
     void write(Verification.Report report) {
         database.sql(
                         """
-                        insert into verification (cluster, report) values (:cluster, :report::jsonb)
-                        on conflict (cluster) do update set report = excluded.report
+                        insert into verification (cluster, report, sound_at) values (:cluster, :report::jsonb, :sound::timestamptz)
+                        on conflict (cluster) do update set report = excluded.report,
+                            sound_at = coalesce(excluded.sound_at, verification.sound_at)
                         """)
                 .param("report", json.writeValueAsString(report))
+                .param("sound", Timestamps.text(report.sound() ? report.at() : null))
                 .update();
     }
 
@@ -34,5 +38,13 @@ class VerificationRepository {
                 .query(String.class)
                 .optional()
                 .map(report -> json.readValue(report, Verification.Report.class));
+    }
+
+    /** When the last one began that found no difference; empty if there was none. */
+    Optional<Instant> lastSound() {
+        return database.sql(
+                        "select sound_at from verification where cluster = :cluster and sound_at is not null")
+                .query((row, number) -> Timestamps.instant(row, "sound_at"))
+                .optional();
     }
 }

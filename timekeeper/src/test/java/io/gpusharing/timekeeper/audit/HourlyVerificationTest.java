@@ -29,7 +29,7 @@ class HourlyVerificationTest {
     private final HourlyVerification task =
             new HourlyVerification(
                     registry,
-                    Verifications.on(database, clock, List.of()),
+                    Verifications.on(database, List.of()),
                     found,
                     Leadership.alone(),
                     clock);
@@ -51,12 +51,56 @@ class HourlyVerificationTest {
         task.takeOver();
 
         assertThat(task.work(TEN)).isEqualTo(first);
-        assertThat(task.work(TEN.plusSeconds(1))).isEqualTo(first);
         assertThat(verifiedAt()).isNaN();
 
         assertThat(task.work(first)).isEqualTo(first.plus(Duration.ofHours(1)));
-        assertThat(verifiedAt()).isEqualTo((double) first.getEpochSecond());
-        assertThat(registry.get("gpusharing.ledger.differences").gauge().value()).isZero();
+        assertThat(verifiedAt()).isEqualTo(last().at().toEpochMilli() / 1e3);
+        assertThat(differences()).isZero();
+    }
+
+    @Test
+    void theFirstVerifiesEverythingAndTheNextWhatWasPostedSince() {
+        task.work(TEN);
+        assertThat(last().from()).isNull();
+
+        task.work(TEN);
+        assertThat(last().from())
+                .isBetween(
+                        last().at().minus(Duration.ofHours(4)),
+                        last().at().minus(Duration.ofHours(3)));
+    }
+
+    @Test
+    void aDifferenceIsFoundAgainUntilItIsMended() {
+        task.work(TEN);
+        Instant sound = last().at();
+        invented("now() - interval '2 days'", "now() - interval '2 days'");
+        task.work(TEN);
+        assertThat(differences()).isZero();
+
+        invented("now() - interval '1 hour'", "now()");
+        task.work(TEN);
+        assertThat(differences()).isEqualTo(3);
+        task.work(TEN);
+        assertThat(differences()).isEqualTo(3);
+        assertThat(found.lastSound()).hasValueSatisfying(it -> assertThat(it).isAfter(sound));
+
+        database.jdbc().sql("delete from charge").update();
+        task.work(TEN);
+        assertThat(differences()).isZero();
+    }
+
+    /** A charge that nobody posted: of no pod, in no hour, and of more than its rate. */
+    private void invented(String from, String posted) {
+        database.jdbc()
+                .sql(
+                        """
+                        insert into charge (cluster, pod_uid, charged_from, charged_to, namespace, budget, rate, amount, posted_at)
+                        select 'test', gen_random_uuid(), begin, begin + interval '1 second', 'team-a', 'a', 1, 2, %s
+                        from (select date_trunc('hour', %s) as begin) hour
+                        """
+                                .formatted(posted, from))
+                .update();
     }
 
     @Test
@@ -67,10 +111,19 @@ class HourlyVerificationTest {
                 .hasMessageContaining("five minutes after a replica begins to lead");
 
         task.work(TEN);
-        clock.pass(Duration.ofMinutes(7));
+        clock.set(last().at().plus(Duration.ofMinutes(7)));
 
         var answer = controller.verify();
         assertThat(answer.getHeaders().getFirst("Age")).isEqualTo("420");
-        assertThat(answer.getBody()).isEqualTo(new Verification.Report(TEN, null, 0, List.of()));
+        assertThat(answer.getBody())
+                .isEqualTo(new Verification.Report(last().at(), null, null, 0, List.of()));
+    }
+
+    private Verification.Report last() {
+        return found.read().orElseThrow();
+    }
+
+    private double differences() {
+        return registry.get("gpusharing.ledger.differences").gauge().value();
     }
 }

@@ -11,6 +11,7 @@ import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,12 +55,22 @@ class VerificationTest {
                         "somebody");
     }
 
-    /** Kinds of what is found after a change that nobody else sees. */
+    /**
+     * Kinds of what is found after a change that nobody else sees; all the same by whoever verifies
+     * what was posted since ten.
+     */
     private static List<String> found(String change) {
+        List<String> found = found(change, ledger::differences);
+        assertThat(found(change, () -> ledger.differencesSince(TEN)))
+                .containsExactlyInAnyOrderElementsOf(found);
+        return found;
+    }
+
+    private static List<String> found(String change, Supplier<List<Difference>> verify) {
         return new TransactionTemplate(ledger.database.transactions())
                 .execute(status -> {
                     ledger.database.jdbc().sql(change).update();
-                    List<Difference> differences = ledger.differences();
+                    List<Difference> differences = verify.get();
                     status.setRollbackOnly();
                     return differences.stream().map(Difference::kind).distinct().toList();
                 });
@@ -91,7 +102,7 @@ class VerificationTest {
                     update correction set rate = 2 * rate, amount = 2 * amount where budget = 'b'   | hour use
                     update usage_hour set amount = amount - 1 where budget = 'a'                    | hour
                     delete from usage_hour where budget = 'a'                                       | hour
-                    insert into usage_hour values ('test', 'a', 'team-a', '2026-03-02T05:00Z', 1)   | hour
+                    insert into usage_hour values ('test', 'a', 'team-a', '2026-03-02T09:00Z', 1)   | hour
                     update pod_allocation set held_from = held_from - interval '1 hour'                   | allocation gap
                     update pod_allocation set posted_until = posted_until + interval '1 hour'             | allocation
                     update pod_allocation set charged_until = charged_until + interval '1 hour'           | gap
@@ -174,6 +185,58 @@ class VerificationTest {
                                   from charge
                                 """))
                 .isEmpty();
+    }
+
+    @Test
+    void anEntryThatReachesIntoTheNextHourIsFound() {
+        assertThat(
+                        found(
+                                """
+                                delete from charge where budget = 'a' and charged_from >= '2026-03-02T11:00Z';
+                                update charge set charged_to = '2026-03-02T11:30Z' where budget = 'a'
+                                """))
+                .contains("span");
+    }
+
+    /** All was posted on the day it was charged for, and verified two days later. */
+    private static List<String> foundLater(String change) {
+        String posted =
+                """
+                update charge set posted_at = charged_to; update correction set posted_at = charged_to;
+                """;
+        return found(posted + change, () -> ledger.differencesSince(TEN.plus(Duration.ofDays(2))));
+    }
+
+    @Test
+    void whatWasVerifiedIsVerifiedAgainOnceAnythingOlderIsPostedOfItsPod() {
+        String changed = "update usage_hour set amount = amount + 1 where budget = 'a';";
+        String lost =
+                "delete from charge where budget = 'a' and charged_from >= '2026-03-02T11:00Z';";
+        String late =
+                """
+                insert into correction (id, cluster, pod_uid, charged_from, charged_to, namespace, budget, rate, amount, reason, author, by_hand, posted_at)
+                select gen_random_uuid(), cluster, pod_uid, charged_from, charged_to, namespace, budget, 0, 0, 'late', 'a test', true, '2026-03-04T09:30Z'
+                from charge where budget = 'a' limit 1;
+                """;
+
+        assertThat(foundLater(changed + lost)).isEmpty();
+        assertThat(foundLater(late)).isEmpty();
+        assertThat(foundLater(late + changed)).containsExactly("hour");
+        assertThat(foundLater(late + lost)).containsExactlyInAnyOrder("allocation", "gap");
+        assertThat(foundLater(late.replace("budget, 0, 0", "budget, 0, 1")))
+                .containsExactlyInAnyOrder("amount", "hour", "allocation");
+    }
+
+    @Test
+    void whatIsPostedOfAPodThatNobodyKnowsIsFoundHoweverLate() {
+        assertThat(
+                        foundLater(
+                                """
+                                insert into charge (cluster, pod_uid, charged_from, charged_to, namespace, budget, rate, amount, posted_at)
+                                select cluster, gen_random_uuid(), charged_from, charged_to, namespace, budget, rate, amount, '2026-03-04T09:30Z'
+                                from charge where budget = 'a' limit 1
+                                """))
+                .containsExactlyInAnyOrder("hour", "pod");
     }
 
     @Test

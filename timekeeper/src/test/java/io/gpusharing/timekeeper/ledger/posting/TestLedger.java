@@ -1,5 +1,7 @@
 package io.gpusharing.timekeeper.ledger.posting;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.RequestGrammars;
@@ -304,14 +306,31 @@ public final class TestLedger {
         return ledger().allocations(List.of(pod.uid())).getFirst();
     }
 
-    /** Everything recomputed from the entries. */
+    /**
+     * Everything recomputed from the entries. If nothing differs, nothing may differ either for
+     * whoever verifies what was posted since an earlier time.
+     */
     public List<Verification.Difference> differences() {
-        return verified().differences();
+        List<Verification.Difference> differences = verified().differences();
+        if (differences.isEmpty()) {
+            Stream.of(0, 1, 5, 24)
+                    .map(hours -> differencesSince(clock.instant().minus(Duration.ofHours(hours))))
+                    .forEach(it -> assertThat(it).isEmpty());
+        }
+        return differences;
+    }
+
+    /** What is recomputed once nothing differed at an instant. */
+    public List<Verification.Difference> differencesSince(Instant sound) {
+        return verification().runSince(sound).differences();
     }
 
     Verification.Report verified() {
-        return Verifications.on(database, clock, List.of(TestBudgets.closings(database, clock)))
-                .run();
+        return verification().run();
+    }
+
+    private Verification verification() {
+        return Verifications.on(database, List.of(TestBudgets.closings(database, clock)));
     }
 
     private void post(LedgerInput input) {

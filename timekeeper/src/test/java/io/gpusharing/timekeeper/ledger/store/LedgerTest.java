@@ -16,7 +16,6 @@ import io.gpusharing.timekeeper.ledger.Posting.Correction;
 import io.gpusharing.timekeeper.ledger.Posting.FeedPosition;
 import io.gpusharing.timekeeper.ledger.posting.Verifications;
 import io.gpusharing.timekeeper.testing.OpenAllocation;
-import io.gpusharing.timekeeper.testing.SteppingClock;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;
@@ -30,11 +29,10 @@ class LedgerTest {
     private static final Instant TEN = Instant.parse("2026-03-01T10:00:00Z");
 
     private final TestDatabase database = TestDatabase.create();
-    private final SteppingClock clock = new SteppingClock(TEN);
     private final Ledger ledger =
             new Ledger(database.rows(), new TransactionTemplate(database.transactions()));
     private final UsageRepository usage = new UsageRepository(database.rows());
-    private final Verification verification = Verifications.on(database, clock, List.of());
+    private final Verification verification = Verifications.on(database, List.of());
 
     private final PodAllocation allocation =
             OpenAllocation.of("team-a", "a", 500_000, new GpuShare(500_000, 250_000), TEN);

@@ -88,7 +88,7 @@ class PartitionsTest {
     }
 
     private Verification.Report verified() {
-        return Verifications.on(database, clock, List.of()).run();
+        return Verifications.on(database, List.of()).run();
     }
 
     private static Instant begin(YearMonth month) {
