@@ -57,9 +57,13 @@ public class LedgerBills {
         this.database = database;
     }
 
-    /** Since when this cluster is metered: nothing before is charged. */
+    /** Since when this cluster is metered, or what retention has left of that. */
     public Instant meteringStart() {
-        return database.sql("select metering_start from cluster where id = :cluster")
+        return database.sql(
+                        """
+                        select greatest(metering_start, (select since from charge_kept))
+                        from cluster where id = :cluster
+                        """)
                 .query(OffsetDateTime.class)
                 .single()
                 .toInstant();

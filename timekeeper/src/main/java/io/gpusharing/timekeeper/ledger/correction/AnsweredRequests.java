@@ -1,15 +1,10 @@
 package io.gpusharing.timekeeper.ledger.correction;
 
 import io.gpusharing.timekeeper.database.ClusterDatabase;
-import io.gpusharing.timekeeper.leader.LeaderTask;
-import io.gpusharing.timekeeper.leader.Leadership;
 import io.gpusharing.timekeeper.web.Callers.Caller;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.time.Clock;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.HexFormat;
 import java.util.function.Supplier;
 import org.springframework.http.HttpStatus;
@@ -86,26 +81,6 @@ class AnsweredRequests {
                             + " was used for another request; use a new one for a new request");
         }
         return kept.answer();
-    }
-
-    /** Nobody sends a request again after three months. */
-    @Component
-    static final class Retention extends LeaderTask {
-
-        private final ClusterDatabase database;
-
-        Retention(ClusterDatabase database, Leadership leadership, Clock clock) {
-            super("answer-retention", leadership, clock);
-            this.database = database;
-        }
-
-        @Override
-        protected Instant work(Instant now) {
-            database.sql(
-                            "delete from answered_request where answered_at < now() - interval '90 days'")
-                    .update();
-            return now.plus(Duration.ofDays(1));
-        }
     }
 
     private static String digest(String asked) {

@@ -189,7 +189,7 @@ final class OpenAllocations {
     /** A new builder that begins with what is committed. */
     PostingBuilder builder() {
         return new PostingBuilder(
-                committed::get, holders, rates, Objects.requireNonNull(state).meteringStart());
+                committed::get, holders, rates, ledger.chargedFrom(Objects.requireNonNull(state)));
     }
 
     void commit(PostingBuilder builder) {

@@ -48,7 +48,7 @@ public final class PostingBuilder {
     private final Holders before;
     private final List<Holder> joined = new ArrayList<>();
     private final RateSource rates;
-    private final Instant meteringStart;
+    private final Instant chargedFrom;
     private final Map<UUID, PodAllocation> changed = new LinkedHashMap<>();
     private final List<Entry> charges = new ArrayList<>();
     private final List<Correction> corrections = new ArrayList<>();
@@ -57,17 +57,17 @@ public final class PostingBuilder {
     /**
      * @param committed the allocations as they are committed
      * @param before who holds allocations, as it is committed
-     * @param meteringStart nothing before is charged
+     * @param chargedFrom nothing before is charged
      */
     public PostingBuilder(
             Function<UUID, @Nullable PodAllocation> committed,
             Holders before,
             RateSource rates,
-            Instant meteringStart) {
+            Instant chargedFrom) {
         this.committed = committed;
         this.before = before;
         this.rates = rates;
-        this.meteringStart = meteringStart;
+        this.chargedFrom = chargedFrom;
     }
 
     /** Whether it should be committed before it grows further. */
@@ -123,7 +123,7 @@ public final class PostingBuilder {
             Weight weight,
             boolean watched,
             boolean shared) {
-        Instant start = begin.at().isBefore(meteringStart) ? meteringStart : begin.at();
+        Instant start = begin.at().isBefore(chargedFrom) ? chargedFrom : begin.at();
         List<Payer> history = history(of.namespace(), start);
         Payer first = history.getFirst();
         var frozen = new Held(held.share(), held.memoryKnown());

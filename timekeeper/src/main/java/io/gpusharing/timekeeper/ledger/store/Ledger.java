@@ -14,6 +14,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Repository;
@@ -26,6 +27,7 @@ public class Ledger {
     private final ClusterDatabase database;
     private final TransactionTemplate transaction;
     private final PostingRows rows;
+    private volatile Instant keptSince = Instant.MIN;
 
     public Ledger(ClusterDatabase database, TransactionTemplate transaction) {
         this.database = database;
@@ -36,7 +38,7 @@ public class Ledger {
     /**
      * What is known of the cluster itself.
      *
-     * @param meteringStart nothing before is charged
+     * @param meteringStart when the ledger was opened first
      * @param position how far the pods' feed came; null at the very first start
      * @param seenUntil when the API server last told anything
      * @param sweptUntil when all pods were last looked through; null if they never were
@@ -56,6 +58,7 @@ public class Ledger {
                         """)
                 .param("now", now.toString())
                 .update();
+        keptSince();
         return database.sql(
                         "select metering_start, pod_position, seen_until, swept_until from cluster where id = :cluster")
                 .query((row, number) ->
@@ -65,6 +68,26 @@ public class Ledger {
                                 Timestamps.instantOrNull(row, "seen_until"),
                                 Timestamps.instantOrNull(row, "swept_until")))
                 .single();
+    }
+
+    /**
+     * The first instant of which all charges are kept; empty if none was ever dropped. Pods that
+     * had ended before may be known no more, so whoever deletes them asks first: from then on they
+     * are not charged again, should the API server still tell them.
+     */
+    Optional<Instant> keptSince() {
+        Optional<Instant> since =
+                database.sql("select since from charge_kept")
+                        .query((row, number) -> Timestamps.instant(row, "since"))
+                        .optional();
+        since.ifPresent(it -> keptSince = it);
+        return since;
+    }
+
+    /** Nothing before is charged: when metering began, or what retention has left of that. */
+    public Instant chargedFrom(State state) {
+        Instant kept = keptSince;
+        return kept.isAfter(state.meteringStart()) ? kept : state.meteringStart();
     }
 
     /** All allocations that have not ended. */

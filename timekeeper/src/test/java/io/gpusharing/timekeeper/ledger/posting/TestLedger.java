@@ -64,6 +64,7 @@ public final class TestLedger {
     private NodeFacts node = Pods.NODE_FACTS;
     private int version;
     private Budgets budgets;
+    private Ledger ledger;
     private PostingRound round;
 
     /** What was not taken in, because the database failed. */
@@ -105,6 +106,7 @@ public final class TestLedger {
         this.present = present;
         this.written = written;
         this.budgets = accounts();
+        this.ledger = rows();
         this.round = round();
     }
 
@@ -179,6 +181,7 @@ public final class TestLedger {
     public void wake() {
         waiting.clear();
         budgets = accounts();
+        ledger = rows();
         round = round();
         post(new LedgerInput.Task(() -> TestBudgets.exist(budgets, written)));
     }
@@ -283,6 +286,11 @@ public final class TestLedger {
         post(new ArrayDeque<>());
     }
 
+    /** What this process writes to; another after each restart. */
+    public Ledger ledger() {
+        return ledger;
+    }
+
     /** How a budget stands. */
     public BudgetState budget(String name) {
         return budgets.state(name).orElseThrow();
@@ -303,7 +311,7 @@ public final class TestLedger {
 
     /** What the ledger knows of a pod's allocation. */
     public PodAllocation allocation(Pods pod) {
-        return ledger().allocations(List.of(pod.uid())).getFirst();
+        return ledger.allocations(List.of(pod.uid())).getFirst();
     }
 
     /**
@@ -357,8 +365,11 @@ public final class TestLedger {
         return TestBudgets.on(database, Duration.ofHours(1), clock, unnamed);
     }
 
+    private Ledger rows() {
+        return new Ledger(database.rows(), new TransactionTemplate(database.transactions()));
+    }
+
     private PostingRound round() {
-        Ledger ledger = ledger();
         return new PostingRound(
                 ledger,
                 budgets,
@@ -375,9 +386,5 @@ public final class TestLedger {
         var told = new HashMap<>(measured);
         told.keySet().retainAll(pods);
         return told;
-    }
-
-    private Ledger ledger() {
-        return new Ledger(database.rows(), new TransactionTemplate(database.transactions()));
     }
 }
