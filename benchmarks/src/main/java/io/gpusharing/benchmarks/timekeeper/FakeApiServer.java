@@ -1,34 +1,38 @@
 package io.gpusharing.benchmarks.timekeeper;
 
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
+import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.apache.catalina.LifecycleException;
+import org.apache.catalina.connector.Connector;
+import org.apache.catalina.startup.Tomcat;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * As much of an API server as the timekeeper asks: lists in pages and watches of pods, and of
- * everything else just enough. No real one makes five hundred pods start and end a second on two
- * cores.
+ * As much of an API server as the timekeeper asks: lists in pages and watches of pods, by WebSocket
+ * as a real one has them, and of everything else just enough. No real one makes five hundred pods
+ * start and end a second on two cores.
  */
-final class FakeApiServer implements AutoCloseable {
+final class FakeApiServer extends HttpServlet implements AutoCloseable {
 
     private static final JsonMapper JSON = new JsonMapper();
     private static final String KINDS =
@@ -43,9 +47,9 @@ final class FakeApiServer implements AutoCloseable {
 
     private static final int OTHERS = Integer.getInteger("others", 40_000);
 
-    private final HttpServer server;
-    private final Map<String, String> objects = new ConcurrentHashMap<>();
-    private final List<OutputStream> watches = new CopyOnWriteArrayList<>();
+    private final Tomcat server = new Tomcat();
+    private final transient Map<String, String> objects = new ConcurrentHashMap<>();
+    private final transient List<Watch> watches = new CopyOnWriteArrayList<>();
     private final AtomicInteger lists = new AtomicInteger();
     private final AtomicLong statusWrites = new AtomicLong();
     private volatile List<String> pods = List.of();
@@ -53,24 +57,29 @@ final class FakeApiServer implements AutoCloseable {
 
     /**
      * @param jwks the keys that tokens are signed with
+     * @param folder where Tomcat may work
      */
-    FakeApiServer(String jwks) {
-        try {
-            server =
-                    HttpServer.create(
-                            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 50);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+    FakeApiServer(String jwks, Path folder) {
         objects.put("/openid/v1/jwks", jwks);
         objects.put("/.well-known/openid-configuration", "{\"issuer\":\"" + Tokens.ISSUER + "\"}");
-        server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
-        server.createContext("/", this::answer);
-        server.start();
+        Logger.getLogger("org.apache").setLevel(Level.WARNING);
+        var connector = new Connector();
+        connector.setPort(0);
+        connector.setProperty("address", "127.0.0.1");
+        server.setBaseDir(folder.toString());
+        server.setConnector(connector);
+        var context = server.addContext("", folder.toString());
+        Tomcat.addServlet(context, "api", this);
+        context.addServletMappingDecoded("/*", "api");
+        try {
+            server.start();
+        } catch (LifecycleException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     URI url() {
-        return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+        return URI.create("http://127.0.0.1:" + server.getConnector().getLocalPort());
     }
 
     /** What a list shows from now on. */
@@ -90,12 +99,11 @@ final class FakeApiServer implements AutoCloseable {
 
     /** Tells everybody who watches pods. */
     void send(String type, String pod) throws IOException {
-        byte[] line =
-                ("{\"type\":\"" + type + "\",\"object\":" + pod + "}\n")
+        byte[] event =
+                ("{\"type\":\"" + type + "\",\"object\":" + pod + "}")
                         .getBytes(StandardCharsets.UTF_8);
-        for (OutputStream watch : watches) {
-            watch.write(line);
-            watch.flush();
+        for (Watch watch : watches) {
+            watch.send(event);
         }
     }
 
@@ -105,106 +113,103 @@ final class FakeApiServer implements AutoCloseable {
 
     @Override
     public void close() {
-        server.stop(0);
+        try {
+            // All of it would look for leaks, of a process that ends.
+            server.getConnector().stop();
+        } catch (LifecycleException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
-    private void answer(HttpExchange exchange) throws IOException {
-        String path = exchange.getRequestURI().getPath();
-        String query = String.valueOf(exchange.getRequestURI().getQuery());
-        switch (exchange.getRequestMethod()) {
+    @Override
+    protected void service(HttpServletRequest request, HttpServletResponse response)
+            throws IOException, ServletException {
+        String path = request.getRequestURI();
+        String query =
+                URLDecoder.decode(String.valueOf(request.getQueryString()), StandardCharsets.UTF_8);
+        switch (request.getMethod()) {
             case "GET" -> {
-                if (exchange.getRequestHeaders().containsKey("Upgrade")) {
-                    // The client asks for a WebSocket first, and takes this for: plain HTTP,
-                    // please.
-                    write(exchange, 200, "");
-                } else if (query.contains("watch=true")) {
-                    watch(exchange, path);
+                if (request.getHeader("Upgrade") == null) {
+                    get(response, path, query);
                 } else {
-                    get(exchange, path, query);
+                    Watch watch = Watch.open(request, response);
+                    if (path.equals("/api/v1/pods")) {
+                        // The old timekeeper's watch, if there was one, is dead.
+                        watches.clear();
+                        watches.add(watch);
+                    }
                 }
             }
-            case "POST" -> post(exchange, path);
+            case "POST" -> post(request, response, path);
             default -> {
                 if (path.endsWith("/status")) {
                     statusWrites.incrementAndGet();
                 }
-                write(exchange, 200, stored(exchange, path));
+                write(response, 200, stored(request, path));
             }
         }
     }
 
-    /** Held open until the other side or we end. */
-    private void watch(HttpExchange exchange, String path) throws IOException {
-        exchange.getResponseHeaders().add("Content-Type", "application/json");
-        exchange.sendResponseHeaders(200, 0);
-        exchange.getResponseBody().flush();
-        if (path.equals("/api/v1/pods")) {
-            // The old timekeeper's watch, if there was one, is dead.
-            watches.clear();
-            watches.add(exchange.getResponseBody());
-        }
-    }
-
-    private void get(HttpExchange exchange, String path, String query) throws IOException {
+    private void get(HttpServletResponse response, String path, String query) throws IOException {
         switch (path) {
             case "/api/v1/pods" -> {
                 if (query.contains("!=")) {
-                    others(exchange, query);
+                    others(response, query);
                 } else {
-                    page(exchange, query);
+                    page(response, query);
                 }
             }
             case "/api/v1/nodes" ->
                     items(
-                            exchange,
+                            response,
                             "v1",
                             "NodeList",
                             IntStream.range(0, MeteredPod.NODES)
                                     .mapToObj(FakeApiServer::node)
                                     .toList());
-            case "/apis/gpusharing.io/v1alpha1" -> write(exchange, 200, KINDS);
+            case "/apis/gpusharing.io/v1alpha1" -> write(response, 200, KINDS);
             case "/apis/gpusharing.io/v1alpha1/gpubudgets" ->
                     items(
-                            exchange,
+                            response,
                             "gpusharing.io/v1alpha1",
                             "GpuBudgetList",
                             IntStream.range(0, MeteredPod.TEAMS)
                                     .mapToObj(FakeApiServer::budget)
                                     .toList());
             case "/apis/gpusharing.io/v1alpha1/gpugrants" ->
-                    items(exchange, "gpusharing.io/v1alpha1", "GpuGrantList", List.of());
+                    items(response, "gpusharing.io/v1alpha1", "GpuGrantList", List.of());
             default -> {
                 String object = objects.get(path);
                 if (object != null) {
-                    write(exchange, 200, object);
+                    write(response, 200, object);
                 } else if (NAMED.matcher(path).matches() && !path.endsWith("s")) {
-                    write(exchange, 404, "{\"kind\":\"Status\",\"code\":404}");
+                    write(response, 404, "{\"kind\":\"Status\",\"code\":404}");
                 } else if (path.matches(".*/(secrets|configmaps)/.+")) {
-                    write(exchange, 404, "{\"kind\":\"Status\",\"code\":404}");
+                    write(response, 404, "{\"kind\":\"Status\",\"code\":404}");
                 } else {
-                    items(exchange, "v1", "List", List.of());
+                    items(response, "v1", "List", List.of());
                 }
             }
         }
     }
 
     /** The pods that ask for no GPU, so many that they are the larger part of a cluster. */
-    private void others(HttpExchange exchange, String query) throws IOException {
+    private void others(HttpServletResponse response, String query) throws IOException {
         Span span = Span.of(query, OTHERS);
         String items =
                 IntStream.range(span.from(), span.to())
                         .mapToObj(MeteredPod::without)
                         .collect(Collectors.joining(","));
         lists.incrementAndGet();
-        write(exchange, 200, span.list(listedVersion, items));
+        write(response, 200, span.list(listedVersion, items));
     }
 
-    private void page(HttpExchange exchange, String query) throws IOException {
+    private void page(HttpServletResponse response, String query) throws IOException {
         List<String> all = pods;
         Span span = Span.of(query, all.size());
         lists.incrementAndGet();
         write(
-                exchange,
+                response,
                 200,
                 span.list(listedVersion, String.join(",", all.subList(span.from(), span.to()))));
     }
@@ -232,17 +237,19 @@ final class FakeApiServer implements AutoCloseable {
         }
     }
 
-    private static void items(HttpExchange exchange, String api, String kind, List<String> items)
+    private static void items(
+            HttpServletResponse response, String api, String kind, List<String> items)
             throws IOException {
         write(
-                exchange,
+                response,
                 200,
                 "{\"apiVersion\":\"%s\",\"kind\":\"%s\",\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[%s]}"
                         .formatted(api, kind, String.join(",", items)));
     }
 
-    private void post(HttpExchange exchange, String path) throws IOException {
-        ObjectNode object = (ObjectNode) JSON.readTree(exchange.getRequestBody());
+    private void post(HttpServletRequest request, HttpServletResponse response, String path)
+            throws IOException {
+        ObjectNode object = (ObjectNode) JSON.readTree(request.getInputStream());
         String name = object.path("metadata").path("name").asString("");
         if (object.path("stringData").isObject()) {
             ObjectNode data = object.putObject("data");
@@ -271,24 +278,24 @@ final class FakeApiServer implements AutoCloseable {
         if (!path.endsWith("/events") && !path.endsWith("reviews")) {
             objects.put(path + "/" + name, stored);
         }
-        write(exchange, 201, stored);
+        write(response, 201, stored);
     }
 
-    private String stored(HttpExchange exchange, String path) throws IOException {
-        String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+    private String stored(HttpServletRequest request, String path) throws IOException {
+        String body = new String(request.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         if (!path.endsWith("/status")) {
             objects.put(path, body);
         }
         return body;
     }
 
-    private static void write(HttpExchange exchange, int status, String body) throws IOException {
+    private static void write(HttpServletResponse response, int status, String body)
+            throws IOException {
         byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
-        exchange.getResponseHeaders().add("Content-Type", "application/json");
-        exchange.sendResponseHeaders(status, bytes.length == 0 ? -1 : bytes.length);
-        try (OutputStream out = exchange.getResponseBody()) {
-            out.write(bytes);
-        }
+        response.setStatus(status);
+        response.setContentType("application/json");
+        response.setContentLength(bytes.length);
+        response.getOutputStream().write(bytes);
     }
 
     private static String node(int number) {

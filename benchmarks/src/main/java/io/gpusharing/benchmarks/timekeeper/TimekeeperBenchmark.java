@@ -79,7 +79,7 @@ public final class TimekeeperBenchmark {
     private void measure(String part) throws Exception {
         Path dir = Files.createDirectories(folder.resolve(part));
         double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
-        try (var cluster = new FakeApiServer(tokens.jwks())) {
+        try (var cluster = new FakeApiServer(tokens.jwks(), dir)) {
             Map<String, Object> result =
                     switch (part) {
                         case "churn" -> churn(cluster, dir);
