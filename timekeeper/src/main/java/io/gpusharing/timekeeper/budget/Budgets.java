@@ -61,6 +61,9 @@ public class Budgets implements RateSource, LedgerListener {
     /** When to try again to compute a budget with which that failed. */
     private static final Duration TRY_AGAIN = Duration.ofMinutes(1);
 
+    /** Of how many budgets periods are opened between two postings: each takes milliseconds. */
+    private static final int MAX_OPENED = 10;
+
     private final PeriodRepository periods;
     private final GrantRepository grants;
     private final UsageRepository usage;
@@ -87,6 +90,8 @@ public class Budgets implements RateSource, LedgerListener {
 
     /** Whether terms may have changed that nobody has closed the ended periods by. */
     private boolean unclosed = true;
+
+    private boolean moreToOpen;
 
     Budgets(
             PeriodRepository periods,
@@ -306,11 +311,12 @@ public class Budgets implements RateSource, LedgerListener {
 
     @Override
     public @Nullable Instant nextDue() {
-        return steps.next();
+        return moreToOpen ? Instant.EPOCH : steps.next();
     }
 
     @Override
     public Map<String, Instant> due(Instant now) {
+        moreToOpen = false;
         return replay(now);
     }
 
@@ -394,11 +400,22 @@ public class Budgets implements RateSource, LedgerListener {
         return next;
     }
 
-    /** Writes down which periods have begun, once all that was used before them is posted. */
+    /**
+     * Writes down which periods have begun, once all that was used before them is posted: of a few
+     * budgets at a time, since all of them may begin at the same midnight and pods must not wait.
+     */
     private void open(Instant now) {
         Instant closed = now.minus(properties.periodCloses());
-        List.copyOf(begun.keySet())
-                .forEach(name -> open(name, it -> !it.period().start().isAfter(closed), now));
+        Predicate<CarryOver> isOver = it -> !it.period().start().isAfter(closed);
+        List<String> over =
+                begun.entrySet().stream()
+                        .filter(it -> accounts.containsKey(it.getKey()))
+                        .filter(it -> it.getValue().stream().anyMatch(isOver))
+                        .map(Map.Entry::getKey)
+                        .limit(MAX_OPENED + 1L)
+                        .toList();
+        over.stream().limit(MAX_OPENED).forEach(name -> open(name, isOver, now));
+        moreToOpen = over.size() > MAX_OPENED;
     }
 
     /**

@@ -9,6 +9,7 @@ import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.PeriodRule.Unit;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.timekeeper.budget.TestBudgets.Given;
+import io.gpusharing.timekeeper.budget.TestBudgets.Written;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
 import io.gpusharing.timekeeper.ledger.store.UsageRepository;
 import io.gpusharing.timekeeper.testing.Pods;
@@ -16,6 +17,7 @@ import io.gpusharing.timekeeper.testing.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,6 +43,39 @@ class ScenariosTest {
         return new UsageRepository(ledger.database.rows())
                 .used("a", Instant.parse(from), Instant.parse(to)).values().stream()
                         .reduce(GpuTime.ZERO, GpuTime::plus);
+    }
+
+    @Test
+    void aMidnightAtWhichManyPeriodsBeginHoldsNoPostingUp() {
+        Instant midnight = Instant.parse("2026-03-03T00:00:00Z");
+        var ledger =
+                new TestLedger(
+                        TEN,
+                        IntStream.range(0, 25)
+                                .mapToObj(i ->
+                                        monthly("team-" + i, TEN, "600", "team-" + i)
+                                                .every(Unit.Day, "UTC", "2026-01-01T00:00:00"))
+                                .toArray(Written[]::new));
+
+        ledger.pass(Duration.between(TEN, midnight.plus(Duration.ofHours(2))));
+        assertThat(opened(ledger, midnight)).isEqualTo(10);
+        assertThat(ledger.nextDue()).isBefore(ledger.clock.instant());
+        ledger.pass(Duration.ZERO);
+        ledger.pass(Duration.ZERO);
+
+        assertThat(opened(ledger, midnight)).isEqualTo(25);
+        assertThat(ledger.nextDue()).isAfter(ledger.clock.instant());
+        assertThat(ledger.differences()).isEmpty();
+    }
+
+    private static long opened(TestLedger ledger, Instant start) {
+        return ledger.database
+                .jdbc()
+                .sql(
+                        "select count(*) from budget_period where period_start = '%s'"
+                                .formatted(start))
+                .query(Long.class)
+                .single();
     }
 
     @Test

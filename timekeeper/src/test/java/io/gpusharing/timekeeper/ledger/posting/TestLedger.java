@@ -38,6 +38,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** A timekeeper's book and budgets on a real database; the test is its API server. */
@@ -284,6 +285,11 @@ public final class TestLedger {
     public void pass(Duration time) {
         clock.pass(time);
         post(new ArrayDeque<>());
+    }
+
+    /** When the next posting is due. */
+    @Nullable Instant nextDue() {
+        return round.nextDue();
     }
 
     /** What this process writes to; another after each restart. */
