@@ -9,6 +9,9 @@ import java.net.URI;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +37,7 @@ import tools.jackson.databind.node.ObjectNode;
  */
 final class FakeApiServer extends HttpServlet implements AutoCloseable {
 
+    private static final Logger TOMCAT = Logger.getLogger("org.apache");
     private static final JsonMapper JSON = new JsonMapper();
     private static final String KINDS =
             """
@@ -50,6 +54,11 @@ final class FakeApiServer extends HttpServlet implements AutoCloseable {
     private final Tomcat server = new Tomcat();
     private final transient Map<String, String> objects = new ConcurrentHashMap<>();
     private final transient List<Watch> watches = new CopyOnWriteArrayList<>();
+
+    /** Budgets are as old as a cluster that has just been installed: no period has ended. */
+    private final Instant made =
+            Instant.now().minus(Duration.ofDays(1)).truncatedTo(ChronoUnit.SECONDS);
+
     private final AtomicInteger lists = new AtomicInteger();
     private final AtomicLong statusWrites = new AtomicLong();
     private volatile List<String> pods = List.of();
@@ -62,7 +71,7 @@ final class FakeApiServer extends HttpServlet implements AutoCloseable {
     FakeApiServer(String jwks, Path folder) {
         objects.put("/openid/v1/jwks", jwks);
         objects.put("/.well-known/openid-configuration", "{\"issuer\":\"" + Tokens.ISSUER + "\"}");
-        Logger.getLogger("org.apache").setLevel(Level.WARNING);
+        TOMCAT.setLevel(Level.WARNING);
         var connector = new Connector();
         connector.setPort(0);
         connector.setProperty("address", "127.0.0.1");
@@ -173,9 +182,7 @@ final class FakeApiServer extends HttpServlet implements AutoCloseable {
                             response,
                             "gpusharing.io/v1alpha1",
                             "GpuBudgetList",
-                            IntStream.range(0, MeteredPod.TEAMS)
-                                    .mapToObj(FakeApiServer::budget)
-                                    .toList());
+                            IntStream.range(0, MeteredPod.TEAMS).mapToObj(this::budget).toList());
             case "/apis/gpusharing.io/v1alpha1/gpugrants" ->
                     items(response, "gpusharing.io/v1alpha1", "GpuGrantList", List.of());
             default -> {
@@ -305,10 +312,10 @@ final class FakeApiServer extends HttpServlet implements AutoCloseable {
                 .formatted(number);
     }
 
-    private static String budget(int number) {
+    private String budget(int number) {
         return """
-        {"apiVersion":"gpusharing.io/v1alpha1","kind":"GpuBudget","metadata":{"name":"team-%d","uid":"budget-%1$d","resourceVersion":"1","generation":1,"creationTimestamp":"2026-01-01T00:00:00Z"},"spec":{"namespaces":["team-%1$d"],"gpuMinutes":"100000000"}}\
+        {"apiVersion":"gpusharing.io/v1alpha1","kind":"GpuBudget","metadata":{"name":"team-%d","uid":"budget-%1$d","resourceVersion":"1","generation":1,"creationTimestamp":"%2$s"},"spec":{"namespaces":["team-%1$d"],"gpuMinutes":"100000000"}}\
         """
-                .formatted(number);
+                .formatted(number, made);
     }
 }
