@@ -21,7 +21,7 @@ public enum AotCache {
 
     /**
      * @param given whether the command line names a cache
-     * @param vm what the virtual machine tells of its mode: {@code mixed mode, sharing} if it has
+     * @param vm the virtual machine's mode in its own words: {@code mixed mode, sharing} if it has
      *     mapped the cache; where one is named it maps no other archive
      */
     static AotCache of(boolean given, String vm) {

@@ -39,7 +39,7 @@ public record BudgetLine(
         credits = List.copyOf(ordered);
     }
 
-    /** RFC 3339 ends with the year 9999; what is foretold for later is foretold for never. */
+    /** RFC 3339 ends with the year 9999; what would come later never comes. */
     private static final Instant END_OF_TIME = Instant.parse("9999-12-31T23:59:59Z");
 
     /** The line of a budget of which nothing was used yet. */

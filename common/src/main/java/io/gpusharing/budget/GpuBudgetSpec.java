@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param namespaces who shares the budget
  * @param gpuMinutes whole-GPU minutes a period; null is unlimited
- * @param warnAtPercent shares of the granted time at which an Event tells
+ * @param warnAtPercent shares of the granted time at which an Event is written
  * @param minimumRunTime how long a pod may run before reclaim may evict it, for instance {@code 5m}
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
@@ -37,7 +37,7 @@ public record GpuBudgetSpec(
 
     /** What happens to pods of a budget that is used up. */
     public enum OnExhausted {
-        /** Everything is computed and told, nothing is enforced. */
+        /** Everything is computed and shown, nothing is enforced. */
         Observe,
         /** New pods get the over-budget class; running ones stay. */
         LowerPriority,

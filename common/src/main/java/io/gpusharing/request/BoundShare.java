@@ -8,8 +8,8 @@ import java.util.Set;
  * What a pod holds on its node.
  *
  * @param share compute and memory part, in micro-GPUs
- * @param missing what the node did not tell; for each of them the grammar's default stands in, so
- *     that the share is an estimate unless this is empty
+ * @param missing what the node's labels and capacity leave out; for each of them the grammar's
+ *     default stands in, so that the share is an estimate unless this is empty
  */
 public record BoundShare(GpuShare share, Set<NodeFact> missing) {
 
@@ -22,7 +22,7 @@ public record BoundShare(GpuShare share, Set<NodeFact> missing) {
     }
 
     /**
-     * @param memoryKnown false if the node did not tell how large its devices are
+     * @param memoryKnown false if the node does not say how large its devices are
      */
     public BoundShare(GpuShare share, boolean memoryKnown) {
         this(share, memoryKnown ? Set.of() : Set.of(NodeFact.MEMORY_PER_GPU));
@@ -43,7 +43,7 @@ public record BoundShare(GpuShare share, Set<NodeFact> missing) {
         return missing.isEmpty();
     }
 
-    /** False if the node did not tell how large its devices are. */
+    /** False if the node does not say how large its devices are. */
     public boolean memoryKnown() {
         return !missing.contains(NodeFact.MEMORY_PER_GPU);
     }

@@ -13,8 +13,8 @@ import java.util.StringJoiner;
 
 /**
  * A grammar whose resources are counted container by container. What a container is worth on a node
- * that tells nothing decides what is known before binding: the facts missing there are the ones
- * that the node has to tell.
+ * that says nothing decides what is known before binding: the facts missing there are the ones that
+ * the node has to name.
  */
 abstract class CountingGrammar implements RequestGrammar {
 

@@ -1,8 +1,7 @@
 package io.gpusharing.request;
 
 /**
- * An amount of GPU, exact; what is told and stored of it are micro-GPUs: 1 000 000 is one whole
- * GPU.
+ * An amount of GPU, exact; it is shown and stored in micro-GPUs: 1 000 000 is one whole GPU.
  *
  * @param computePart the part of the processors
  * @param memoryPart the part of the device memory; whole GPUs hold all of it

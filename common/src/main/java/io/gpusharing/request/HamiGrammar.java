@@ -15,8 +15,8 @@ import java.util.stream.Stream;
  * (MiB) or {@code nvidia.com/gpumem-percentage}, and {@code nvidia.com/gpucores} (percent).
  *
  * <p>As in Project-HAMi/HAMi with its default settings: no memory amount, or a percentage of 0 or
- * 100, is all of the memory; no count beside a part is as many GPUs as the site has told HAMi
- * ({@code defaultGPUNum}), one if nothing is said; all of the memory or all of the cores keeps
+ * 100, is all of the memory; no count beside a part is as many GPUs as the site has configured in
+ * HAMi ({@code defaultGPUNum}), one if nothing is said; all of the memory or all of the cores keeps
  * everybody else away, so it is a whole GPU. Cores that are not given are not limited; such a part
  * counts by its memory alone, in both parts. HAMi cuts more than 100 percent of the cores down to
  * 100 in silence and takes the amount where both memory resources are given; both are refused here,

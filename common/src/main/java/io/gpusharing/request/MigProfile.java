@@ -8,9 +8,9 @@ import java.util.Set;
 /**
  * What a MIG profile is worth on a node.
  *
- * @param slice the part of a GPU; where the node does not tell which of several readings holds, the
+ * @param slice the part of a GPU; where the node does not say which of several readings holds, the
  *     larger of each part, and a whole GPU for a profile that is not in the table
- * @param missing what the node did not tell
+ * @param missing what the node leaves out
  */
 record MigProfile(MigSlice slice, Set<NodeFact> missing) {
 

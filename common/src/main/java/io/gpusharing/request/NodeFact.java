@@ -2,7 +2,7 @@ package io.gpusharing.request;
 
 /**
  * Something of a node that the worth of a request can depend on. Before a pod is bound it is the
- * reason why its worth is not known yet; on a node that does not tell it, the grammar's documented
+ * reason why its worth is not known yet; on a node that does not name it, the grammar's documented
  * default stands in and the answer says so.
  */
 public enum NodeFact {

@@ -14,7 +14,7 @@ import java.util.Set;
  *
  * <p>What a unit is depends on the node: a whole GPU; one of the replicas into which time-slicing
  * or MPS divides it; a MIG instance where the node's MIG strategy is {@code single}. NVIDIA's
- * gpu-feature-discovery tells it by labels ({@code .product}, {@code .replicas}, {@code .memory});
+ * gpu-feature-discovery writes it as labels ({@code .product}, {@code .replicas}, {@code .memory});
  * without them a unit counts as undivided. A MIG instance is worth its compute slices and its
  * memory slices, a replica its equal part of either; replicas take turns, so more of them hold more
  * but need not run faster. On a node of HAMi's, {@code nvidia.com/gpu} alone is a whole GPU.
@@ -145,21 +145,21 @@ public final class NvidiaGrammar extends CountingGrammar {
     }
 
     /**
-     * Among how many one unit's device is divided; empty if the node does not tell. Where the
-     * plugin renames the replicas, the old name is a whole device. A product's name may be too long
-     * for a label together with its suffix, so a missing -SHARED proves nothing.
+     * Among how many one unit's device is divided; empty if the node does not say. Where the plugin
+     * renames the replicas, the old name is a whole device. A product's name may be too long for a
+     * label together with its suffix, so a missing -SHARED proves nothing.
      */
     private static OptionalLong replicas(
             String base, boolean renamed, String product, NodeFacts node) {
         if (!renamed && node.capacity().containsKey(base + SHARED)) {
             return OptionalLong.of(1);
         }
-        OptionalLong told = node.number(base + ".replicas");
+        OptionalLong replicas = node.number(base + ".replicas");
         boolean shared = renamed || product.endsWith("-SHARED");
-        if (told.isEmpty() || (shared && told.getAsLong() < 2)) {
+        if (replicas.isEmpty() || (shared && replicas.getAsLong() < 2)) {
             return OptionalLong.empty();
         }
-        return OptionalLong.of(Math.max(1, told.getAsLong()));
+        return OptionalLong.of(Math.max(1, replicas.getAsLong()));
     }
 
     private static CountedResource counted(String name) {

@@ -82,7 +82,7 @@ public record PodRequest(List<ContainerRequest> containers) {
     }
 
     /**
-     * What a stamp tells of the pod: its containers in their order, as app containers.
+     * What a stamp says of the pod: its containers in their order, as app containers.
      *
      * @return nothing if it is not one
      */

@@ -19,7 +19,7 @@ public interface RequestGrammar {
     Verdict judge(PodRequest pod);
 
     /**
-     * What a legal pod holds on its node. Where the node does not tell enough, a default stands in
+     * What a legal pod holds on its node. Where the node does not say enough, a default stands in
      * and the answer names what was missing; the default is never silently nothing.
      *
      * @param node what is known of the node's devices

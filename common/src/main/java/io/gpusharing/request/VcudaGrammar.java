@@ -19,7 +19,7 @@ import java.util.Optional;
  * not at all: memory of whole GPUs is ignored there, a fraction without memory is not seen as a GPU
  * pod and hangs.
  *
- * <p>On a node that does not tell the size of its GPUs the memory part of a fraction is 0.
+ * <p>On a node that does not name the size of its GPUs the memory part of a fraction is 0.
  */
 public final class VcudaGrammar extends CountingGrammar {
 
@@ -198,7 +198,7 @@ public final class VcudaGrammar extends CountingGrammar {
     }
 
     /**
-     * The part of one GPU's memory that some blocks are; empty if the node does not tell. As
+     * The part of one GPU's memory that some blocks are; empty if the node does not say. As
      * gpu-manager does it, all GPUs of a node are taken to be alike.
      *
      * @throws ArithmeticException if there are more blocks than any node has

@@ -12,7 +12,7 @@ public record DriverVersion(int major, int minor, int patch) implements Comparab
     /**
      * Reads what {@code nvmlSystemGetDriverVersion} answers.
      *
-     * @return empty where the text is no version: then only a self-test can tell what works
+     * @return empty where the text is no version: then only a self-test can show what works
      */
     public static Optional<DriverVersion> parse(String text) {
         if (!SHAPE.matcher(text).matches()) {

@@ -61,7 +61,7 @@ public final class Nvml {
         return functions.call(NvmlCall.SHUTDOWN);
     }
 
-    /** The driver's version as text; empty where it does not tell. */
+    /** The driver's version as text; empty where it reports none. */
     public String driverVersion() {
         out.fill((byte) 0);
         return functions.call(NvmlCall.DRIVER_VERSION, out.address(), 80).ok() ? text(80) : "";
@@ -72,12 +72,12 @@ public final class Nvml {
         return functions.call(NvmlCall.DEVICE_COUNT, out.address());
     }
 
-    /** The 32-bit number that the last successful query told. */
+    /** The 32-bit number that the last successful query returned. */
     public int result() {
         return out.get(JAVA_INT, 0);
     }
 
-    /** The handle that the last successful query told. */
+    /** The handle that the last successful query returned. */
     public long handle() {
         return out.get(JAVA_LONG, 0);
     }
@@ -87,12 +87,12 @@ public final class Nvml {
         return functions.call(NvmlCall.DEVICE_BY_INDEX, index, out.address());
     }
 
-    /** The device's UUID, or null where it does not tell. */
+    /** The device's UUID, or null where it reports none. */
     public @Nullable String uuid(long device) {
         return textOf(NvmlCall.UUID, device);
     }
 
-    /** The device's product name, or null where it does not tell. */
+    /** The device's product name, or null where it reports none. */
     public @Nullable String name(long device) {
         return textOf(NvmlCall.NAME, device);
     }
@@ -102,7 +102,7 @@ public final class Nvml {
         return functions.call(NvmlCall.MEMORY_INFO, device, out.address());
     }
 
-    /** Bytes in use as the last {@link #memoryInfo} told. */
+    /** Bytes in use as the last {@link #memoryInfo} returned. */
     public long memoryUsed() {
         return out.get(JAVA_LONG, 16);
     }
@@ -280,7 +280,7 @@ public final class Nvml {
         return out.get(JAVA_LONG, 8);
     }
 
-    /** What the last event tells: for a critical one its XID number. */
+    /** The data of the last event: for a critical one its XID number. */
     public long eventData() {
         return out.get(JAVA_LONG, 16);
     }

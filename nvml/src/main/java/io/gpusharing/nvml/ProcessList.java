@@ -10,7 +10,7 @@ package io.gpusharing.nvml;
  */
 public final class ProcessList {
 
-    /** Stands for memory that the driver did not tell. */
+    /** Stands for memory that the driver did not report. */
     public static final long UNKNOWN_MEMORY = -1;
 
     /** Pids in the namespace that the driver chose. */
@@ -40,8 +40,8 @@ public final class ProcessList {
     }
 
     /**
-     * @param bytes as NVML tells it. All ones means not available. So does 0: a process with a
-     *     context always holds memory, and drivers 535.113 to 560 tell 0 inside containers.
+     * @param bytes as NVML reports it. All ones means not available. So does 0: a process with a
+     *     context always holds memory, and drivers 535.113 to 560 report 0 inside containers.
      */
     void add(long newPid, long bytes) {
         long known = bytes <= 0 ? UNKNOWN_MEMORY : bytes;

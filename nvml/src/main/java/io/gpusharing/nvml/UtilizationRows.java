@@ -1,8 +1,8 @@
 package io.gpusharing.nvml;
 
 /**
- * What one call of {@code nvmlDeviceGetProcessUtilization} told, in reused arrays. Unsigned 32-bit
- * values stand here as longs of 0..4294967295.
+ * What one call of {@code nvmlDeviceGetProcessUtilization} returned, in reused arrays. Unsigned
+ * 32-bit values stand here as longs of 0..4294967295.
  */
 public final class UtilizationRows {
 

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the environment tells a node agent besides {@link Settings}. All of it is optional.
+ * A node agent's environment variables besides {@link Settings}. All of it is optional.
  *
  * @param proc {@code GPUSHARING_PROC}: the machine's {@code /proc}; with hostPID that is our own
  * @param checkpoint {@code GPUSHARING_KUBELET_CHECKPOINT}: kubelet's table of devices and pods

@@ -115,7 +115,7 @@ final class MeterProcess {
         String handedOver = stateFile.loadCa();
         if (handedOver != null) {
             try {
-                // The environment's may be the predecessor by now; both were told to us.
+                // The environment's may be the predecessor by now; both were given to us.
                 timekeeper.trust(settings.ca() + "\n" + handedOver);
             } catch (GeneralSecurityException e) {
                 log.event("the kept CA is unusable", "reason", e.getMessage());
@@ -138,7 +138,7 @@ final class MeterProcess {
     private int meterAndReport() {
         nvmlThread.start();
         ReportSchedule schedule = new ReportSchedule(settings.reportPeriod(), new SecureRandom());
-        // The first report tells that the meter lives, before there is much to tell.
+        // The first report shows that the meter runs, before there is much to report.
         long reportAt = startedMicros + FIRST_REPORT_MICROS;
         long saveAt = startedMicros + SAVE_EVERY_MICROS;
         while (!stopping) {

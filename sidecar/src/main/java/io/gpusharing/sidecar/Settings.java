@@ -10,7 +10,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the environment tells a meter.
+ * A meter's environment variables.
  *
  * @param timekeeper {@code GPUSHARING_TIMEKEEPER_URL}: base URL, https
  * @param ca {@code GPUSHARING_CA}: PEM of the reporting CA, the only trust anchor

@@ -5,8 +5,8 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
-/** Tells a setting that cannot be worked with as a problem and an advice. */
-// Before Spring Boot's own, which would tell the same problem as a failed binding, without the
+/** Explains a setting that cannot be worked with by a problem and an advice. */
+// Before Spring Boot's own, which would show the same problem as a failed binding, without the
 // advice.
 @Order(Ordered.HIGHEST_PRECEDENCE)
 class ConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<ConfigurationException> {

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 public record Allocations(
         Map<String, Long> weights, Map<String, List<String>> byDevice, Map<String, String> alone) {
 
-    /** Nobody told. */
+    /** Unknown. */
     public static final Allocations NONE = new Allocations(Map.of(), Map.of(), Map.of());
 
     /**

@@ -6,12 +6,12 @@ package io.gpusharing.sidecar.meter;
  * before R470; {@code nvidia0/gi3/vgpu1} on GKE; {@code tencent.com/vcuda-core-7} of gpu-manager,
  * where a device is one hundredth of some GPU.
  *
- * @param uuid NVML's name of the device; empty where the id does not tell
+ * @param uuid NVML's name of the device; empty where the id does not contain it
  * @param whole whether who holds this id holds the device alone
  */
 public record DeviceId(String uuid, boolean whole) {
 
-    /** Reads an id; one that no plugin we know writes tells nothing. */
+    /** Reads an id; one that no plugin we know writes is read as unknown. */
     public static DeviceId parse(String id) {
         if (!id.startsWith("GPU-") && !id.startsWith("MIG-")) {
             return new DeviceId("", false);

@@ -133,7 +133,7 @@ final class DeviceMeter {
     private void readSamplesIfDue(Nvml nvml, @Nullable String sole) {
         if (samplesAreDue(sole, time.monotonicMicros())) {
             reading.readSamples(nvml, handle);
-            samplesRead = reading.samplesTold();
+            samplesRead = reading.samplesReported();
             stamp();
             probedAt = readAt;
         }
@@ -245,7 +245,7 @@ final class DeviceMeter {
                 uuid, name, ladder.current(), selfTests.busyPercent(), reading.memoryUsed);
     }
 
-    /** What a pod did here, as a report tells it. */
+    /** What a pod did here, as a report has it. */
     DeviceUse use(Tally tally, @Nullable String stalled) {
         return stalled == null
                 ? tally.use(uuid, ladder.current(), reason())

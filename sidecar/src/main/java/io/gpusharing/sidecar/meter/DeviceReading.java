@@ -63,7 +63,7 @@ final class DeviceReading {
     /** Over what the rows' percents are. */
     final RowWindow rowWindow = new RowWindow();
 
-    /** The end of the rows' common window, by the driver's clock as far as it tells. */
+    /** The end of the rows' common window, by the driver's clock as far as known. */
     private long rowsEnd;
 
     /** The newest device sample that was counted, by the driver's clock. */
@@ -79,7 +79,7 @@ final class DeviceReading {
     private int oddLists;
     private int oddRows;
     private int oddSamples;
-    private boolean samplesEverTold;
+    private boolean samplesEverReported;
     private long listedAt = Long.MIN_VALUE / 2;
     private long advancedAt;
     private @Nullable Owner heir;
@@ -282,8 +282,8 @@ final class DeviceReading {
 
     /**
      * By how much the row's window is longer if percents are over the whole of it, as long as that
-     * is open. It ends at the ring's newest entry: if it was of a process that no row tells of, it
-     * is half a period old on average.
+     * is open. It ends at the ring's newest entry: if it was of a process that has no row, it is
+     * half a period old on average.
      */
     long doubtfulWindow(int row) {
         if (rowWindow.isKnown()) {
@@ -362,17 +362,17 @@ final class DeviceReading {
             samples.count = 0;
         }
         oddSamples = isOdd(samplesAnswer) ? oddSamples + 1 : 0;
-        samplesEverTold |= oddSamples == 0;
+        samplesEverReported |= oddSamples == 0;
     }
 
-    /** Whether the device's own history was told, be it empty. */
-    boolean samplesTold() {
+    /** Whether the driver reported the device's own history, be it empty. */
+    boolean samplesReported() {
         return !isOdd(samplesAnswer);
     }
 
     /** Whether the device's own history can be relied on, for all that is known. */
     boolean samplesWork() {
-        return oddSamples < ODD_ANSWERS_BEFORE_FALL && samplesEverTold;
+        return oddSamples < ODD_ANSWERS_BEFORE_FALL && samplesEverReported;
     }
 
     /** Busy hundredths of a microsecond in the samples read, and moves their cursor. */

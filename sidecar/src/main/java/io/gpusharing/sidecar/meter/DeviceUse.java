@@ -32,7 +32,7 @@ public record DeviceUse(
     /**
      * The part of one container.
      *
-     * @param containerId the runtime's id; empty where it cannot be told
+     * @param containerId the runtime's id; empty where it is not known
      * @param gpuMicroseconds busy time since this process started; not kept over a restart
      */
     public record ContainerUse(String containerId, long gpuMicroseconds) {}

@@ -11,9 +11,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits for what GPUs tell of their own accord: critical errors (XID) are counted, a change of MIG
- * lets devices be searched for at once. Waiting blocks in the driver, so this has a thread and a
- * binding of its own.
+ * Waits for the events of GPUs: critical errors (XID) are counted, a change of MIG lets devices be
+ * searched for at once. Waiting blocks in the driver, so this has a thread and a binding of its
+ * own.
  */
 public final class GpuEvents {
 
@@ -41,7 +41,7 @@ public final class GpuEvents {
     }
 
     /**
-     * @param devicesChanged told when devices have to be searched for
+     * @param devicesChanged called when devices have to be searched for
      */
     public GpuEvents(NvmlSource source, Runnable devicesChanged) {
         this.source = source;

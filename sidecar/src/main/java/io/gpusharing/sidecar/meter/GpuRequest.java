@@ -7,11 +7,11 @@ import java.util.regex.Pattern;
  * How many GPUs a pod has for itself alone, read from the amounts that admission stamped on it
  * ({@code container/resource=amount}, joined by commas).
  *
- * @param wholeGpus GPUs that are the pod's alone; 0 for fractions, or where nobody told
+ * @param wholeGpus GPUs that are the pod's alone; 0 for fractions, or where that is unknown
  */
 public record GpuRequest(int wholeGpus) {
 
-    /** Nobody told: nothing can be held to be exclusive. */
+    /** Unknown: nothing can be held to be exclusive. */
     public static final GpuRequest UNKNOWN = new GpuRequest(0);
 
     private static final Pattern ITEM = Pattern.compile("[^/,]*/([^,=]+)=(\\d{1,9})");

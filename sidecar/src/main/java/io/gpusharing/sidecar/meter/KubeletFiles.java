@@ -55,7 +55,7 @@ public final class KubeletFiles {
             }
             readable = true;
         } catch (IOException | IllegalArgumentException e) {
-            // Kubelet's own format, without a promise: what we cannot read tells nothing new.
+            // Kubelet's own format, without a promise: what we cannot read changes nothing.
             checkpointAt = null;
             readable = false;
         }
@@ -103,7 +103,7 @@ public final class KubeletFiles {
         }
     }
 
-    /** Which pod holds which device, as far as kubelet told. */
+    /** Which pod holds which device, as far as kubelet wrote it down. */
     public Allocations allocations() {
         return allocations;
     }

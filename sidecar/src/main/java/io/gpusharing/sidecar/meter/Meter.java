@@ -311,7 +311,7 @@ public final class Meter implements Counters {
                 String stalled = stalled(device, now);
                 device.tallies.settleStalled(now);
                 // A sidecar may see every GPU of the node; those its pod never touched are not its
-                // own. Until one was touched nobody can tell.
+                // own. Until one was touched nobody knows.
                 if (view.resident() == null || !anyUsed || device.tallies.everUsed()) {
                     for (Tally tally : device.tallies.all()) {
                         pods.computeIfAbsent(tally.podUid, uid -> new ArrayList<>())

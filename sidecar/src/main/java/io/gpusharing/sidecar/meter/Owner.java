@@ -4,6 +4,6 @@ package io.gpusharing.sidecar.meter;
  * Whose process it is.
  *
  * @param podUid the pod's UID
- * @param containerId the runtime's id of the container; empty where it cannot be told
+ * @param containerId the runtime's id of the container; empty where it is not known
  */
 public record Owner(String podUid, String containerId) {}

@@ -7,8 +7,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Inside one pod. NVML tells this pod's processes apart only where the containers share a process
- * namespace and the driver speaks of it in lists and in samples alike.
+ * Inside one pod. NVML shows which processes are this pod's only where the containers share a
+ * process namespace and the driver speaks of it in lists and in samples alike.
  *
  * <p>Source: NVIDIA's open kernel modules, release by release. Up to 535.104 lists and samples hold
  * the host's pids; from 535.113.01 lists are translated into the caller's namespace and leave

@@ -32,7 +32,7 @@ public final class ProcFs {
         return Files.isDirectory(root.resolve(Long.toString(pid)));
     }
 
-    /** The kernel's name of this boot; empty where it does not tell. */
+    /** The kernel's name of this boot; empty where there is none. */
     public String bootId() {
         return read("sys/kernel/random/boot_id").map(String::strip).orElse("");
     }

@@ -61,7 +61,7 @@ final class SelfTests {
         if (refusal != null) {
             return refusal;
         }
-        // A pod that shares its GPU may not be told of its neighbours, who then keep it busy.
+        // A pod that shares its GPU may not see its neighbours, who then keep it busy.
         boolean seesAll = sole != null || view.countsUnattributed();
         return seesAll && failingSince >= 0 && now - failingSince >= FAILING_FOR_MICROS
                 ? "for a minute the GPU was busy and no process's samples were told"
@@ -111,7 +111,7 @@ final class SelfTests {
 
     /**
      * If a device is busy for a minute and no process is, attribution is failing. Where processes
-     * are told of, what they do not make up is work that is no process's, and theirs is right.
+     * are listed, what they do not make up is work that is no process's, and theirs is right.
      *
      * @param processes busy hundredths of a microsecond over the processes
      * @param device the same over the device; negative where its history was not read

@@ -16,7 +16,7 @@ public sealed interface Viewpoint permits PodView, NodeView {
     void listed(String uuid, ProcessList list, long nowMicros);
 
     /**
-     * Why pids of samples cannot be told apart per pod from here; null where they can.
+     * Why pids of samples cannot be assigned to pods from here; null where they can.
      *
      * @param everJoined whether a sample's pid was ever found in the device's list
      */
@@ -44,7 +44,7 @@ public sealed interface Viewpoint permits PodView, NodeView {
      * The pod that holds a device alone.
      *
      * @param visibleDevices how many devices the meter sees
-     * @return null where several may share it, or where nobody told
+     * @return null where several may share it, or where that is unknown
      */
     @Nullable String soleOwner(String uuid, int visibleDevices);
 
@@ -54,7 +54,7 @@ public sealed interface Viewpoint permits PodView, NodeView {
     /** Whether busy time that is no pod's is worth counting here. */
     boolean countsUnattributed();
 
-    /** The pod's names, if it was given no GPU; null where it was, or where nobody told. */
+    /** The pod's names, if it was given no GPU; null where it was, or where that is unknown. */
     Usage.@Nullable Unasked unasked(String podUid);
 
     /** A pod's weight on a device when busy time is split, at least 1. */

@@ -6,7 +6,7 @@ public interface ReportEvents {
     /** The timekeeper takes reports, for the first time or again. */
     void delivering(long sequence);
 
-    /** A report was not taken; told once per reason. */
+    /** A report was not taken; logged once per reason. */
     void notDelivered(String reason);
 
     /** The timekeeper takes nothing more of a run, so another one begins at zero. */

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes reports, remembers them, delivers them. Nothing queues up while the timekeeper is away: the
- * next report holds all that the missed ones would have told.
+ * next report holds all that the missed ones would have reported.
  */
 public final class Reporter {
 
@@ -79,7 +79,7 @@ public final class Reporter {
 
     /**
      * What the refused run counted since its last report that was taken is given up: counters that
-     * cannot be true are not told under another name.
+     * cannot be true are not reported under another name.
      */
     private synchronized void beginAnew(String refusedRun, String reason) {
         if (run.equals(refusedRun)) {

@@ -36,7 +36,7 @@ public final class StateFile {
         this.file = directory.resolve("meter.json");
     }
 
-    /** What the file tells. */
+    /** What the file says. */
     public sealed interface Loaded {
 
         /** The counters of an earlier process. */

@@ -191,9 +191,9 @@ final class ClusterSnapshotReader {
     private static Map<String, Integer> allowed(List<PodDisruptionBudget> disruptions) {
         Map<String, Integer> allowed = new HashMap<>();
         for (PodDisruptionBudget guard : disruptions) {
-            Integer told =
+            Integer still =
                     guard.getStatus() == null ? null : guard.getStatus().getDisruptionsAllowed();
-            allowed.put(name(guard), told == null ? 0 : told);
+            allowed.put(name(guard), still == null ? 0 : still);
         }
         return allowed;
     }

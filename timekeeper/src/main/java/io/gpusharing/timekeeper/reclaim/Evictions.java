@@ -79,7 +79,7 @@ class Evictions {
         }
         long gone = answers.values().stream().filter(it -> it.result().ended()).count();
         if (gone > 0) {
-            tell(
+            writeEvent(
                     plan.waiter().pod(),
                     Events.Type.Normal,
                     "RoomMade",
@@ -127,7 +127,7 @@ class Evictions {
                     case Refused, Spared, Gone -> "";
                 };
         if (!done.isEmpty()) {
-            tell(
+            writeEvent(
                     victim.pod(),
                     Events.Type.Warning,
                     "Reclaimed",
@@ -219,7 +219,8 @@ class Evictions {
         return String.valueOf(own == null ? e.getMessage() : own);
     }
 
-    private void tell(PodRef pod, Events.Type type, String reason, String message, Instant now) {
+    private void writeEvent(
+            PodRef pod, Events.Type type, String reason, String message, Instant now) {
         try {
             events.write(
                     Events.pod(pod.namespace(), pod.name(), pod.uid()),
@@ -227,7 +228,7 @@ class Evictions {
                     new Text(type, reason, "Reclaim", message),
                     now);
         } catch (KubernetesClientException e) {
-            // The receipt tells it, too.
+            // The receipt has it, too.
             log.atWarn().addKeyValue("pod", pod).setCause(e).log("cannot tell of the eviction");
         }
     }

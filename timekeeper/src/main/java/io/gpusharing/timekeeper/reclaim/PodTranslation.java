@@ -168,8 +168,8 @@ public final class PodTranslation {
         return own.compareTo(given) < 0 ? given : own;
     }
 
-    private static Duration seconds(@Nullable Long told, Duration otherwise) {
-        return told == null ? otherwise : Duration.ofSeconds(told);
+    private static Duration seconds(@Nullable Long given, Duration otherwise) {
+        return given == null ? otherwise : Duration.ofSeconds(given);
     }
 
     /** What is known of a node. */

@@ -43,7 +43,7 @@ class Reclaimer extends LeaderTask {
     private final Evictions evictions;
     private final ReclaimProperties properties;
     private final ReclaimMetrics metrics;
-    private final Map<String, Reason> told = new HashMap<>();
+    private final Map<String, Reason> explained = new HashMap<>();
     private final WaiterQueue queue = new WaiterQueue();
 
     Reclaimer(
@@ -78,13 +78,13 @@ class Reclaimer extends LeaderTask {
 
     @Override
     protected void handOver() {
-        told.clear();
+        explained.clear();
         metrics.decided(List.of());
     }
 
     private void makeRoom(Instant now) {
         if (!somebodyWaits(now) || !somebodyCouldGo(now)) {
-            told.clear();
+            explained.clear();
             metrics.decided(List.of());
             return;
         }
@@ -108,7 +108,9 @@ class Reclaimer extends LeaderTask {
                 case Leave leave -> explain(leave);
             }
         }
-        told.keySet().retainAll(decisions.stream().map(it -> it.waiter().pod().uid()).toList());
+        explained
+                .keySet()
+                .retainAll(decisions.stream().map(it -> it.waiter().pod().uid()).toList());
     }
 
     /**
@@ -143,7 +145,7 @@ class Reclaimer extends LeaderTask {
                                 answer.detail());
                     }
                 });
-        told.remove(plan.waiter().pod().uid());
+        explained.remove(plan.waiter().pod().uid());
         return true;
     }
 
@@ -190,7 +192,7 @@ class Reclaimer extends LeaderTask {
         if (leave.reason() == Reason.NEXT_ROUND) {
             return;
         }
-        if (told.put(pod.uid(), leave.reason()) != leave.reason()) {
+        if (explained.put(pod.uid(), leave.reason()) != leave.reason()) {
             log.atInfo()
                     .addKeyValue("waiter", pod)
                     .addKeyValue("reason", leave.reason())

@@ -44,7 +44,7 @@ final class Cursor {
         throw unreadable(text);
     }
 
-    /** 400: a place that we never told. */
+    /** 400: a place that we never handed out. */
     static ResponseStatusException unreadable(String text) {
         return new ResponseStatusException(
                 HttpStatus.BAD_REQUEST,

@@ -34,7 +34,7 @@ public class PodCharges {
     /**
      * A pod's charge. Amounts are micro-GPU-seconds, rates and parts micro-GPUs.
      *
-     * @param beginEstimated whether {@code from} is told by no clock that can be right
+     * @param beginEstimated whether {@code from} comes from no clock that can be right
      * @param until end of its allocation; absent while it holds its share
      * @param endBound an estimated end lies between {@code until} and this
      * @param charged until now, or its end

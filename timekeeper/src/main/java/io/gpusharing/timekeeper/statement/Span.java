@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ResponseStatusException;
 
-/** [from, to) in whole seconds, as all charges are; nothing is told of the future. */
+/** [from, to) in whole seconds, as all charges are; nothing is known of the future. */
 public record Span(Instant from, Instant to) {
 
     /**

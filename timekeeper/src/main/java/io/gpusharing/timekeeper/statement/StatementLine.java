@@ -78,7 +78,7 @@ public record StatementLine(
     /**
      * Where a line stands.
      *
-     * @param pod a digest of its uid: addresses of pages are made of places, and tell nothing of
+     * @param pod a digest of its uid: addresses of pages are made of places, and show nothing of
      *     pods
      */
     public record Place(Instant hour, String pod, Kind kind, UUID correction) {

@@ -32,7 +32,8 @@ public class StatementRepository {
              order by charged_from offset :size limit 1
             """;
 
-    // What runs is told by the hour, too: posted while somebody reads page after page, it keeps its
+    // What runs is listed by the hour, too: posted while somebody reads page after page, it keeps
+    // its
     // place. An entry that a span's edge cuts counts by its part; no entry is longer than an hour,
     // so none
     // that began earlier reaches into the span. Edges are whole seconds: nothing is rounded.
@@ -172,7 +173,7 @@ public class StatementRepository {
         return lines.stream().map(line -> line.withName(names.get(line.pod()))).toList();
     }
 
-    /** The first full hour of the span that no line has told of. */
+    /** The first full hour of the span of which there is no line yet. */
     private static Instant nextHour(Instant from, Place after) {
         Instant first = Entry.hourFrom(from);
         Instant next = Entry.hourAfter(after.hour());

@@ -10,8 +10,8 @@ import java.util.UUID;
  * How far the counters of one run have come, for one pod on one GPU. Merging takes the larger of
  * each counter, so reports can come in any order and more than once.
  *
- * @param sequence the latest report that told
- * @param lastAt when any report told last, by our clock
+ * @param sequence the latest report that had it
+ * @param lastAt when any report had it last, by our clock
  */
 public record Counters(
         Key key,

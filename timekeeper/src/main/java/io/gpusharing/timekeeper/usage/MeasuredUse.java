@@ -26,7 +26,7 @@ public class MeasuredUse {
 
     // Runs of a meter follow each other: their counters add up. Devices work side by side: their
     // busy time adds up, the time they were watched does not. The basis is that of the latest
-    // report's devices: before a meter has found its GPU it tells of an unknown one.
+    // report's devices: before a meter has found its GPU it reports an unknown one.
     private static final String BEST =
             """
             with device as (

@@ -70,7 +70,7 @@ public record UsageReport(
     /** A pod that kubelet gave no GPU and that uses one. */
     public record Unasked(UUID uid, String namespace, String pod) {}
 
-    /** 128 bits, equal for equal content, whatever order pods and devices are told in. */
+    /** 128 bits, equal for equal content, whatever order pods and devices are listed in. */
     public UUID digest() {
         MessageDigest sha = sha256();
         add(sha, meter.name());

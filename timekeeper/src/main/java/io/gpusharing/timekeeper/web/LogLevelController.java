@@ -38,13 +38,13 @@ class LogLevelController {
     }
 
     /**
-     * How much a logger tells.
+     * How much a logger writes.
      *
      * @param level absent for as much as its parent
      */
     record Level(@Nullable String level) {}
 
-    /** Our loggers with what they tell. */
+    /** Our loggers with their levels. */
     @GetMapping
     Map<String, String> all() {
         var levels = new TreeMap<String, String>();

@@ -32,7 +32,9 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
 
-/** Every error is told as {@code application/problem+json} (RFC 9457), with what to do about it. */
+/**
+ * Every error is answered as {@code application/problem+json} (RFC 9457), with what to do about it.
+ */
 @RestControllerAdvice
 class Problems extends ResponseEntityExceptionHandler {
 

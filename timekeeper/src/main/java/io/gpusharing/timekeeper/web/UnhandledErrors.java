@@ -9,7 +9,9 @@ import org.springframework.http.ProblemDetail;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What fails before any controller is chosen, for instance TRACE, is told as every other error. */
+/**
+ * What fails before any controller is chosen, for instance TRACE, is answered as every other error.
+ */
 @Hidden
 @RestController
 class UnhandledErrors implements ErrorController {

@@ -16,7 +16,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * What Tomcat refuses before anybody of ours reads it, for instance an address of ten thousand
- * letters, is told as every other error.
+ * letters, is answered as every other error.
  */
 @Component
 class UnreadRequests implements WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> {
@@ -25,13 +25,13 @@ class UnreadRequests implements WebServerFactoryCustomizer<ConfigurableTomcatWeb
     public void customize(ConfigurableTomcatWebServerFactory factory) {
         factory.addContextCustomizers(context -> {
             if (context.getParent() instanceof StandardHost host) {
-                host.setErrorReportValveClass(Told.class.getName());
+                host.setErrorReportValveClass(Problem.class.getName());
             }
         });
     }
 
     /** Made by Tomcat itself, by name. */
-    public static final class Told extends ErrorReportValve {
+    public static final class Problem extends ErrorReportValve {
 
         private static final JsonMapper JSON = JsonMapper.shared();
 

@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 /** From the bytes of a question to the bytes of its answer. */
 public final class Admission {
 
-    /** Told of every decision. */
+    /** Called with every decision. */
     interface Listener {
         void decided(Question question, Review review, Decision decision);
     }

@@ -15,7 +15,7 @@ import org.springframework.validation.annotation.Validated;
  * @param timeout how long a review may wait where the API server does not say; it is then answered
  *     503, which the failure policy of the webhook configuration judges
  * @param maxBody longest review; an UPDATE carries two objects of up to 3 MiB
- * @param drain how long a replica that was told to end goes on answering, until nobody is connected
+ * @param drain how long a replica that ends goes on answering, until nobody is connected
  * @param events whether refusals of pods made by controllers appear as Events on their owner
  */
 @Validated

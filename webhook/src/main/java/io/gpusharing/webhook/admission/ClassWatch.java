@@ -26,7 +26,7 @@ final class ClassWatch implements SmartLifecycle {
             Executors.newSingleThreadScheduledExecutor(
                     Thread.ofVirtual().name("priority-classes").factory());
     private volatile boolean running;
-    private List<String> told = List.of();
+    private List<String> logged = List.of();
 
     ClassWatch(ClassProperties properties, ClusterWatch cluster) {
         this.policy = new ClassPolicy(properties);
@@ -64,14 +64,14 @@ final class ClassWatch implements SmartLifecycle {
     private void refresh() {
         List<String> problems = policy.problems(cluster.now().classes());
         problems.stream()
-                .filter(problem -> !told.contains(problem))
+                .filter(problem -> !logged.contains(problem))
                 .forEach(problem ->
                         log.atWarn()
                                 .addKeyValue("problem", problem)
                                 .log("priority classes are not as they should be"));
-        if (problems.isEmpty() && !told.isEmpty()) {
+        if (problems.isEmpty() && !logged.isEmpty()) {
             log.atInfo().log("priority classes are as they should be");
         }
-        told = problems;
+        logged = problems;
     }
 }

@@ -7,7 +7,7 @@ import io.gpusharing.webhook.review.PodView;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Who is told of decisions besides who asked. */
+/** What follows decisions besides the answer. */
 final class Listeners {
 
     private static final Logger log = LoggerFactory.getLogger(Admission.class);
@@ -46,7 +46,7 @@ final class Listeners {
             if (decision instanceof Refused refused && !review.dryRun() && pod != null) {
                 PodView.Owner owner = pod.metadata().controller();
                 if (owner != null) {
-                    events.tell(new Refusal(review.namespace(), owner, refused.message()));
+                    events.submit(new Refusal(review.namespace(), owner, refused.message()));
                 }
             }
         };

@@ -4,7 +4,7 @@ import io.gpusharing.request.Verdict.Illegal;
 import io.gpusharing.request.Violation;
 import io.gpusharing.webhook.admission.Decision.Refused;
 
-/** How an illegal request is told. */
+/** How an illegal request is explained. */
 final class Refusals {
 
     private Refusals() {}

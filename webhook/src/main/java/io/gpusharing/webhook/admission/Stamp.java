@@ -66,8 +66,8 @@ record Stamp(Map<String, @Nullable String> annotations) {
     /**
      * Whether the pod has a stamp of just now: we have judged it within the same request, if it
      * comes again because another webhook has changed it or because we are registered twice. Nobody
-     * can tell whether it is ours. So nothing of it counts: the pod is judged anew, and what
-     * differs is written over.
+     * knows whether it is ours. So nothing of it counts: the pod is judged anew, and what differs
+     * is written over.
      */
     static boolean isFresh(PodView pod, Instant now) {
         Instant stamped = asOf(pod);

@@ -136,7 +136,7 @@ final class TemplateAdmission {
         }
     }
 
-    /** What its pods will be told whatever the namespace's standing is then. */
+    /** What its pods will be answered whatever the namespace's standing is then. */
     private void check(Template template, Surroundings surroundings, Findings findings) {
         PodView pod = template.pod();
         PodRequest request = template.request();
@@ -166,7 +166,7 @@ final class TemplateAdmission {
         return object.at("/metadata/deletionTimestamp").isString();
     }
 
-    /** What a Deployment was told need not be repeated by its ReplicaSets. */
+    /** What a Deployment was answered need not be repeated by its ReplicaSets. */
     private static boolean hasController(JsonNode object) {
         return object.at("/metadata/ownerReferences")
                 .valueStream()

@@ -60,8 +60,8 @@ public final class RefusalEvents implements SmartLifecycle {
         this.clock = clock;
     }
 
-    /** Tells of a refusal, when there is time. */
-    public void tell(Refusal refusal) {
+    /** Writes an Event of a refusal, when there is time. */
+    public void submit(Refusal refusal) {
         if (!waiting.offer(refusal)) {
             log.atDebug().log("too many refusals to tell of all");
         }
@@ -115,7 +115,7 @@ public final class RefusalEvents implements SmartLifecycle {
                 if (e.getCode() != CONFLICT) {
                     throw e;
                 }
-                // Told before by another replica, or before we were started anew.
+                // Written before by another replica, or before we were started anew.
             }
         }
         events.withName(name)

@@ -82,7 +82,7 @@ public final class Explain {
                         .run(properties(arguments))) {
             return context.getBean(ExplainCommand.class).explain(manifests) ? 0 : 1;
         } catch (BeansException e) {
-            // Which option makes no sense, and what would, has been told where Spring tells it.
+            // Which option makes no sense, and what would, has been said where Spring says it.
             return USAGE;
         }
     }
@@ -93,7 +93,7 @@ public final class Explain {
                 : Files.readString(Path.of(file));
     }
 
-    /** What starts tells about itself is for logs, not for who asks about a manifest. */
+    /** What is logged at a start is for logs, not for who asks about a manifest. */
     private static String[] properties(String[] arguments) {
         var properties = new ArrayList<String>();
         properties.add("--logging.level.root=ERROR");

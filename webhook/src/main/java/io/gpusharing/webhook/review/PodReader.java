@@ -303,7 +303,7 @@ public final class PodReader {
         return amounts;
     }
 
-    /** Besides GPUs, cpu and memory tell whether the pod is Guaranteed. */
+    /** Besides GPUs, cpu and memory decide whether the pod is Guaranteed. */
     private boolean counts(String resource) {
         return resource.equals("cpu") || resource.equals("memory") || gpuResource.test(resource);
     }

@@ -14,9 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads budgets as they are in the cluster. One that cannot be understood is told once, and counts
- * as it was when it was understood last, until the timekeeper has marked it as not understood: from
- * then on it has no limit, and the cluster says so.
+ * Reads budgets as they are in the cluster. One that cannot be understood is logged once, and
+ * counts as it was when it was understood last, until the timekeeper has marked it as not
+ * understood: from then on it has no limit, and the cluster says so.
  */
 final class BudgetReading implements Watched.Follower<GpuBudget> {
 
@@ -25,8 +25,8 @@ final class BudgetReading implements Watched.Follower<GpuBudget> {
     private final Clock clock;
     private final Budgets budgets;
 
-    /** By budget, what was told of it; anything else is told anew. */
-    private final Map<String, String> told = new HashMap<>();
+    /** By budget, what was logged of it; anything else is logged anew. */
+    private final Map<String, String> logged = new HashMap<>();
 
     /**
      * @param shared see {@link Budgets}
@@ -45,7 +45,7 @@ final class BudgetReading implements Watched.Follower<GpuBudget> {
     public synchronized void all(Collection<GpuBudget> objects) {
         Set<String> names =
                 objects.stream().map(it -> it.getMetadata().getName()).collect(Collectors.toSet());
-        told.keySet().retainAll(names);
+        logged.keySet().retainAll(names);
         objects.forEach(this::put);
         budgets.retain(names);
     }
@@ -56,23 +56,23 @@ final class BudgetReading implements Watched.Follower<GpuBudget> {
         try {
             PublishedBudget budget = object.published();
             var _ = budget.standingAt(clock.instant());
-            told.remove(name);
+            logged.remove(name);
             budgets.put(budget);
         } catch (IllegalArgumentException | DateTimeException | ArithmeticException e) {
-            tell(object, name, String.valueOf(e.getMessage()));
+            log(object, name, String.valueOf(e.getMessage()));
         }
     }
 
     @Override
     public synchronized void remove(GpuBudget object) {
-        told.remove(object.getMetadata().getName());
+        logged.remove(object.getMetadata().getName());
         budgets.remove(object.getMetadata().getName());
     }
 
     /** A status is read each time that it changes; the same problem is not worth two lines. */
-    private void tell(GpuBudget object, String name, String problem) {
+    private void log(GpuBudget object, String name, String problem) {
         String content = object.getMetadata().getGeneration() + " " + problem;
-        if (!content.equals(told.put(name, content))) {
+        if (!content.equals(logged.put(name, content))) {
             log.atWarn()
                     .addKeyValue("budget", name)
                     .addKeyValue("problem", problem)

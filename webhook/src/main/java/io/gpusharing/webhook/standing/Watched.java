@@ -121,7 +121,8 @@ public final class Watched<T extends HasMetadata, V> implements AutoCloseable {
             return false;
         }
         if (!read) {
-            // The informer tells of its objects later than it knows them, and of none not at all.
+            // The informer calls for its objects later than it knows them, and not at all if there
+            // are none.
             changed();
         }
         return read;

@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The authority's Secret. Whichever replica is first creates or replaces it; the others are told so
- * by a conflict and take what is there. No leader is needed.
+ * The authority's Secret. Whichever replica is first creates or replaces it; the others get a
+ * conflict and take what is there. No leader is needed.
  */
 final class AuthoritySecret {
 

@@ -11,7 +11,7 @@ import java.util.NoSuchElementException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A certificate that somebody else makes, renews and tells API servers of, such as cert-manager:
+ * A certificate that somebody else makes, renews and gives to API servers, such as cert-manager:
  * the files of its Secret, mounted. Spring Boot's bundle serves them and follows their changes;
  * here they are read again each time somebody asks.
  */

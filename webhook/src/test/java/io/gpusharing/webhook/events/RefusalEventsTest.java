@@ -101,7 +101,7 @@ class RefusalEventsTest {
     }
 
     private void tell(Owner owner) {
-        events.tell(new Refusal("team-a", owner, "why"));
+        events.submit(new Refusal("team-a", owner, "why"));
     }
 
     private List<Event> written() {

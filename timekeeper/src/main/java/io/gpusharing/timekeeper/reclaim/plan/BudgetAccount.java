@@ -9,7 +9,7 @@ import java.time.Duration;
  * The budget that pays for a pod, at the instant of the decision.
  *
  * @param minimumRun how long a pod of it may run before it may be evicted
- * @param paused whether an administrator has told reclaim to leave its pods alone
+ * @param paused whether an administrator wants reclaim to leave its pods alone
  */
 public record BudgetAccount(
         String name,

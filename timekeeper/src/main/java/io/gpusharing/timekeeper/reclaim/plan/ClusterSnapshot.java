@@ -79,7 +79,7 @@ public record ClusterSnapshot(
                 Stream.concat(completeNodes.stream(), Stream.of(node)).collect(toSet()));
     }
 
-    /** The same after the victims were told to go and their room was promised to the waiter. */
+    /** The same after the victims were evicted and their room was promised to the waiter. */
     ClusterSnapshot after(Decision.Evict plan, List<PastEviction> done) {
         Set<String> gone =
                 plan.victims().stream().map(victim -> victim.pod().uid()).collect(toSet());

@@ -54,15 +54,15 @@ final class DisruptionGuard {
 
     /** When a gang that was refused lately may be asked for again; empty if it may be now. */
     Optional<Instant> askedAgainAt(Gang gang) {
-        List<Instant> told =
+        List<Instant> refused =
                 refusals(gang, it -> it.workload().equals(waiter.workload()))
                         .map(Refusal::at)
                         .distinct()
                         .sorted()
                         .toList();
-        return told.isEmpty()
+        return refused.isEmpty()
                 ? Optional.empty()
-                : Optional.of(told.getLast().plus(backOff(rules, told.size())))
+                : Optional.of(refused.getLast().plus(backOff(rules, refused.size())))
                         .filter(again -> snapshot.now().isBefore(again));
     }
 

@@ -61,7 +61,7 @@ final class FitCheck {
         return waiter.requests().fitInto(free);
     }
 
-    /** Null where a pod with a GPU does not tell which. */
+    /** Null where a pod with a GPU does not say which. */
     private @Nullable GpuLayout layout(NodeView node, Predicate<GpuPod> gone) {
         GpuLayout left = node.gpus();
         for (GpuPod gpuPod : on(node)) {

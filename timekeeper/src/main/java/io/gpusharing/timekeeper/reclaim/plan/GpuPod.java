@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param since when it was bound
  * @param requests what it holds, as the scheduler counts it
  * @param share micro-GPUs it holds; none for a pod without GPUs
- * @param gpus which physical GPUs it holds; null if nothing tells
+ * @param gpus which physical GPUs it holds; null if that is unknown
  * @param gang pods with the same one are evicted together or not at all: the owning Job, a pod
  *     group, or the pod itself, as always for one that should be gone already
  * @param leaving whether it is being deleted and will be gone within the longest grace that reclaim

@@ -79,7 +79,7 @@ final class HamiPlacement {
         }
     }
 
-    /** All GPUs of a node; null if HAMi does not tell, or shares one of them by MIG. */
+    /** All GPUs of a node; null if HAMi does not say, or shares one of them by MIG. */
     static @Nullable GpuLayout layout(Map<String, String> annotations) {
         String register = annotations.get(NODE_ANNOTATION);
         if (register == null) {
@@ -119,7 +119,7 @@ final class HamiPlacement {
                 .orElse(null);
     }
 
-    /** What the pod holds of which GPU; null if it does not tell of all that it asks for. */
+    /** What the pod holds of which GPU; null if not of all that it asks for. */
     static @Nullable List<GpuHold> holds(
             List<Container> containers, Map<String, String> annotations) {
         int asked = asks(containers).stream().mapToInt(GpuAsk::count).sum();

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A node, as the scheduler sees it.
  *
- * @param gpus its physical GPUs, all free; null if nothing tells
+ * @param gpus its physical GPUs, all free; null if that is unknown
  */
 public record NodeView(
         String name,

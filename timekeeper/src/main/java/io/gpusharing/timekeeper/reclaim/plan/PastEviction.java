@@ -3,7 +3,7 @@ package io.gpusharing.timekeeper.reclaim.plan;
 import java.time.Instant;
 
 /**
- * An earlier eviction, as its receipt tells it.
+ * An earlier eviction, as its receipt has it.
  *
  * @param plan evictions with the same one made room for one waiter together
  * @param settlesAt by when the waiter should be bound: the victims' grace and a minute

@@ -12,8 +12,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who holds which physical GPU, by the annotations of whatever provider tells it: gpu-admission's,
- * and HAMi's where the site reads requests as HAMi does.
+ * Who holds which physical GPU, by the annotations of whatever provider writes them:
+ * gpu-admission's, and HAMi's where the site reads requests as HAMi does.
  */
 public final class Placement {
 
@@ -23,14 +23,14 @@ public final class Placement {
         this.hami = grammars.reads(HamiGrammar.MEMORY);
     }
 
-    /** What a node offers, with what it does not tell because its provider counts it elsewhere. */
+    /** What a node offers, completed by what its provider counts elsewhere. */
     public Amounts offered(Amounts allocatable, Map<String, String> annotations) {
         return hami && annotations.containsKey(HamiGrammar.NODE_ANNOTATION)
                 ? allocatable.plus(HamiPlacement.PARTS)
                 : allocatable;
     }
 
-    /** All GPUs of a node; null if nothing tells. */
+    /** All GPUs of a node; null if that is unknown. */
     @Nullable
     public GpuLayout layout(Amounts allocatable, Map<String, String> annotations) {
         GpuLayout vcuda = VcudaPlacement.layout(allocatable);
@@ -45,7 +45,7 @@ public final class Placement {
                 .toList();
     }
 
-    /** What the pod holds of which GPU; null if it does not tell all of it. */
+    /** What the pod holds of which GPU; null if not all of it is known. */
     @Nullable
     public List<GpuHold> holds(List<Container> containers, Map<String, String> annotations) {
         List<GpuHold> vcuda = VcudaPlacement.holds(containers, annotations);

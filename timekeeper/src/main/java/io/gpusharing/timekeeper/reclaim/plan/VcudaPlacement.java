@@ -44,7 +44,7 @@ final class VcudaPlacement {
         return containers.stream().map(VcudaPlacement::ask).filter(ask -> ask.count() > 0).toList();
     }
 
-    /** What the pod holds of which GPU; null if it does not tell of all its containers. */
+    /** What the pod holds of which GPU; null if not of all its containers. */
     static @Nullable List<GpuHold> holds(
             List<Container> containers, Map<String, String> annotations) {
         var holds = new ArrayList<GpuHold>();
@@ -53,8 +53,8 @@ final class VcudaPlacement {
             if (ask.count() == 0) {
                 continue;
             }
-            String told = annotations.get(INDEX + i);
-            String[] gpus = told == null ? new String[0] : told.strip().split("\\s*,\\s*", -1);
+            String index = annotations.get(INDEX + i);
+            String[] gpus = index == null ? new String[0] : index.strip().split("\\s*,\\s*", -1);
             if (gpus.length != ask.count()) {
                 return null;
             }

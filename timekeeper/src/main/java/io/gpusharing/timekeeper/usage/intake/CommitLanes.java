@@ -5,8 +5,8 @@ import java.util.List;
 
 /**
  * Several transactions under way at a time, so that one is drawn up while another waits for its
- * disk. What is told of one node is never in two of them: whether a pod can have used what is told
- * is judged by all that was told before.
+ * disk. What is reported of one node is never in two of them: whether a pod can have used that is
+ * judged by all that was reported before.
  */
 final class CommitLanes implements Commits, AutoCloseable {
 

@@ -13,7 +13,7 @@ import java.util.UUID;
 import java.util.stream.Stream;
 
 /**
- * A report whose sender is known, with the pods that it may tell of.
+ * A report whose sender is known, with the pods that it may report.
  *
  * @param digest of its content
  * @param pods those of the report's pods that are known; the others are passed over

@@ -45,7 +45,7 @@ final class Intake {
     private final Map<Counters.Key, Counters> changed = new TreeMap<>();
 
     /**
-     * @param stored all counters of all pods that the batch tells of
+     * @param stored all counters of all pods of the batch
      * @param tolerance how far clocks and roundings may differ
      * @param agentFresh how long after its last report an agent still covers a pod
      * @param maxRuns how many runs of a pod's sidecar are taken within an hour
@@ -165,7 +165,7 @@ final class Intake {
     }
 
     /**
-     * @param reported the pod's counters that are told, as they stand after that
+     * @param reported the pod's reported counters, as they stand after that
      */
     private @Nullable String impossible(
             ReportingPod pod, Delivery delivery, List<Counters> reported) {

@@ -21,23 +21,23 @@ sealed interface Outcome {
         MALFORMED(400),
         /** The token's pod is not there, or has ended. */
         POD_NOT_ALIVE(403),
-        /** It tells of a pod that is not the token's. */
+        /** It is about a pod that is not the token's. */
         FOREIGN_POD(403),
         /** Only node agents may report as agents, and they as nothing else. */
         WRONG_METER(403),
-        /** An agent's token does not tell its node. */
+        /** An agent's token does not name its node. */
         NO_NODE(403),
         /** More than physics allows. */
         IMPOSSIBLE_AMOUNT(403),
-        /** A counter is lower than an earlier report of the run told. */
+        /** A counter is lower than in an earlier report of the run. */
         COUNTERS_FELL(409),
-        /** A sidecar tells of more devices than its pod can hold. */
+        /** A sidecar reports more devices than its pod can hold. */
         TOO_MANY_DEVICES(403),
         /** It did not come in the time that it may take. */
         TOO_SLOW(408),
         /** Meters of the pod have begun too often of late. */
         TOO_MANY_RUNS(429),
-        /** The same run and sequence were told with another content. */
+        /** The same run and sequence came with another content. */
         CONFLICT(409),
         /** More bytes than any report needs. */
         TOO_LARGE(413);

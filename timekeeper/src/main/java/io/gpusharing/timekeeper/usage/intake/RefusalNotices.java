@@ -21,9 +21,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells that reports of a meter are refused, by one line in the log and an Event on the meter's
- * pod, and by a line that they are taken again. A tenant can send whatever it likes, so each reason
- * is told once an hour for each meter.
+ * Says that reports of a meter are refused, by one line in the log and an Event on the meter's pod,
+ * and by a line that they are taken again. A tenant can send whatever it likes, so each reason is
+ * written once an hour for each meter.
  */
 final class RefusalNotices {
 
@@ -35,7 +35,7 @@ final class RefusalNotices {
     private final Map<Notice, Instant> notified = new ConcurrentHashMap<>();
     private final Set<UUID> refused = ConcurrentHashMap.newKeySet();
 
-    /** What was told, and of which meter's pod. */
+    /** What was written, and of which meter's pod. */
     private record Notice(UUID pod, Refusal refusal) {}
 
     /**
@@ -75,7 +75,7 @@ final class RefusalNotices {
                     .addKeyValue("reason", outcome.refusal())
                     .addKeyValue("detail", outcome.detail())
                     .log("usage reports are refused");
-            background.execute(() -> tell(reporter, outcome, now));
+            background.execute(() -> write(reporter, outcome, now));
         }
     }
 
@@ -83,7 +83,7 @@ final class RefusalNotices {
         return at.plus(AGAIN_AFTER).isBefore(now);
     }
 
-    private void tell(Reporter reporter, Refused outcome, Instant now) {
+    private void write(Reporter reporter, Refused outcome, Instant now) {
         String next =
                 outcome.refusal().endsTheRun()
                         ? " Its meter begins a new run of counters."

@@ -18,7 +18,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may tell what: a sidecar of its own living pod, a node agent of pods on its own node. Pure.
+ * Who may report what: a sidecar of its own living pod, a node agent of pods on its own node. Pure.
  *
  * <p>A sidecar's word for who it is would be a tenant's word, so only the token counts.
  */

@@ -22,9 +22,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells of pods that use a GPU without having asked for one: with {@code NVIDIA_VISIBLE_DEVICES}
- * set, or by an image that sets it, many container runtimes hand out GPUs that kubelet knows
- * nothing of. Nobody is charged for that use, so it is said on the pod, once an hour.
+ * Writes Events of pods that use a GPU without having asked for one: with {@code
+ * NVIDIA_VISIBLE_DEVICES} set, or by an image that sets it, many container runtimes hand out GPUs
+ * that kubelet knows nothing of. Nobody is charged for that use, so it is said on the pod, once an
+ * hour.
  *
  * <p>A node agent is believed only about pods of its own node, and the API server is asked before
  * anything is said: a pod with a share or a resource claim did ask, and the software of the node
@@ -49,7 +50,7 @@ final class UnrequestedGpuUse {
         this.background = background;
     }
 
-    /** Tells of those pods of a report that nothing was said about in the last hour. */
+    /** Writes of those pods of a report that nothing was said about in the last hour. */
     void note(Delivery delivery) {
         String node = delivery.reporter().node();
         if (delivery.report().meter() != Meter.Agent || node == null) {
@@ -60,7 +61,7 @@ final class UnrequestedGpuUse {
         for (Unasked pod : delivery.report().unasked()) {
             if (notified.putIfAbsent(pod.uid(), now) == null) {
                 String devices = devices(delivery.report(), pod.uid());
-                background.execute(() -> tell(pod, devices, node, now));
+                background.execute(() -> write(pod, devices, node, now));
             }
         }
     }
@@ -74,7 +75,7 @@ final class UnrequestedGpuUse {
                 .collect(Collectors.joining(", "));
     }
 
-    private void tell(Unasked unasked, String devices, String node, Instant now) {
+    private void write(Unasked unasked, String devices, String node, Instant now) {
         try {
             Pod pod = client.pods().inNamespace(unasked.namespace()).withName(unasked.pod()).get();
             if (pod != null && isThatPod(pod, unasked, node) && !asked(pod) && !isOfTheNode(pod)) {

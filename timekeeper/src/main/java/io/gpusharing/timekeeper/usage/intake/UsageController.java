@@ -43,7 +43,7 @@ class UsageController {
 
     private static final JsonMapper JSON = new JsonMapper();
 
-    /** Tells the meter to begin another run of counters. */
+    /** Asks the meter to begin another run of counters. */
     private static final URI RUN_REFUSED = URI.create("urn:gpusharing:problem:run-refused");
 
     /** What a report that is taken is answered. */

@@ -63,7 +63,7 @@ public final class ClusterKeys
     }
 
     /**
-     * @throws KeysUnavailableException if the API server does not tell
+     * @throws KeysUnavailableException if the API server does not answer
      */
     String issuer() {
         String known = issuer;
@@ -99,7 +99,7 @@ public final class ClusterKeys
     @Override
     public void close() {}
 
-    /** The API server did not tell its keys or its issuer. */
+    /** The API server did not give its keys or its issuer. */
     static final class KeysUnavailableException extends RuntimeException {
         KeysUnavailableException(String message, @Nullable Throwable cause) {
             super(message, cause);

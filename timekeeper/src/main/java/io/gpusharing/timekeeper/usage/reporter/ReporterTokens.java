@@ -65,7 +65,7 @@ public final class ReporterTokens {
         Optional<Reporter> review(String token);
     }
 
-    /** Neither keys nor reviews can be had: nobody can be told from anybody. */
+    /** Neither keys nor reviews can be had: nobody can be authenticated. */
     static final class TokensUnavailableException extends RuntimeException {
         TokensUnavailableException(String message, Throwable cause) {
             super(message, cause);
@@ -97,7 +97,7 @@ public final class ReporterTokens {
 
     /**
      * @throws InvalidBearerTokenException if it is no token of ours
-     * @throws TokensUnavailableException if nobody can tell now
+     * @throws TokensUnavailableException if nothing can be verified now
      */
     public Reporter reporter(String token) {
         Known before = known.getIfPresent(token);
