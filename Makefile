@@ -16,6 +16,7 @@ demo: prerequisites no-demo kubernetes .run/built ## The whole story on a real c
 no-demo:
 	@[ ! -e .run/demo/keep ] || { echo "a demo is still running: 'make demo-stop' ends it" >&2; exit 1; }
 
+# `kubernetes` is a folder, too.
 .PHONY: kubernetes no-kubernetes
 # The control plane that KUBERNETES names, built before anything else.
 kubernetes:
@@ -87,6 +88,6 @@ prerequisites:
 	@tools/prerequisites
 
 # The jars, without tests; only when a source is newer.
-.run/built: $(shell find pom.xml {common,nvml,webhook,timekeeper,sidecar,e2e}/{pom.xml,src} -type f 2>/dev/null)
+.run/built: $(shell find pom.xml {common,kubernetes,web,nvml,webhook,timekeeper,sidecar,e2e}/{pom.xml,src} -type f 2>/dev/null)
 	@tools/package
 	@touch $@

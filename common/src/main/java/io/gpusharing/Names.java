@@ -42,8 +42,8 @@ public final class Names {
     /** Audience of the tokens that sidecars and agents report with. */
     public static final String REPORT_AUDIENCE = "gpusharing-timekeeper";
 
-    /** Whose fields the API server takes for the timekeeper's. */
-    public static final String FIELD_MANAGER = "gpusharing-timekeeper";
+    /** As whom the timekeeper writes fields and Events. */
+    public static final String TIMEKEEPER = "gpusharing-timekeeper";
 
     private Names() {}
 }

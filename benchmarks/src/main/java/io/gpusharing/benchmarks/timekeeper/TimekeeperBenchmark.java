@@ -1,6 +1,6 @@
 package io.gpusharing.benchmarks.timekeeper;
 
-import io.gpusharing.tls.TrustAnchors;
+import io.gpusharing.web.TrustAnchors;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.gpusharing.tls.CertificateAuthority;
-import io.gpusharing.tls.Pem;
+import io.gpusharing.web.CertificateAuthority;
+import io.gpusharing.web.Pem;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;

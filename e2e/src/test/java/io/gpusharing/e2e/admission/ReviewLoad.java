@@ -9,7 +9,7 @@ import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookC
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
-import io.gpusharing.tls.TrustAnchors;
+import io.gpusharing.web.TrustAnchors;
 import java.io.IOException;
 import java.net.URI;
 import java.security.cert.Certificate;

@@ -1,7 +1,7 @@
 package io.gpusharing.timekeeper.audit;
 
+import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.leader.LeaderTask;
-import io.gpusharing.timekeeper.leader.Leadership;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;

@@ -2,10 +2,10 @@ package io.gpusharing.timekeeper.cluster;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.request.CustomResource;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.claim.ClaimedGpus;
-import io.gpusharing.timekeeper.leader.Leadership;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import org.springframework.context.annotation.Bean;

@@ -2,11 +2,11 @@ package io.gpusharing.timekeeper.cluster;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Quantity;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.PodFacts;
-import io.gpusharing.timekeeper.leader.Leadership;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

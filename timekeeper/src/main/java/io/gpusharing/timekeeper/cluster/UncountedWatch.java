@@ -1,10 +1,10 @@
 package io.gpusharing.timekeeper.cluster;
 
+import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.request.Quantity;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.timekeeper.cluster.Uncounted.Offer;
 import io.gpusharing.timekeeper.leader.LeaderTask;
-import io.gpusharing.timekeeper.leader.Leadership;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.MultiGauge.Row;

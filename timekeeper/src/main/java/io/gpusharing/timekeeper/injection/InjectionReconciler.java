@@ -5,15 +5,15 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
+import io.gpusharing.kubernetes.Events;
+import io.gpusharing.kubernetes.Events.Text;
+import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
-import io.gpusharing.timekeeper.cluster.Events;
-import io.gpusharing.timekeeper.cluster.Events.Text;
 import io.gpusharing.timekeeper.cluster.PodObserver;
 import io.gpusharing.timekeeper.injection.Injection.Off;
 import io.gpusharing.timekeeper.injection.Injection.On;
 import io.gpusharing.timekeeper.injection.InjectionSwitch.Said;
 import io.gpusharing.timekeeper.leader.LeaderTask;
-import io.gpusharing.timekeeper.leader.Leadership;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.net.HttpURLConnection;
@@ -56,7 +56,7 @@ class InjectionReconciler extends LeaderTask implements PodObserver {
             Leadership leadership,
             Clock clock) {
         super("injection", leadership, clock);
-        this.events = new Events(client);
+        this.events = new Events(client, Names.TIMEKEEPER);
         this.namespace = cluster.namespace();
         this.published = new InjectionSwitch(client, namespace);
         this.breaker = new PullBreaker(properties.stopAfterPods());

@@ -1,5 +1,7 @@
 package io.gpusharing.timekeeper.leader;
 
+import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.OutageLog;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;

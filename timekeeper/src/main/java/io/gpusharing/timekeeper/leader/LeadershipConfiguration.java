@@ -1,7 +1,8 @@
 package io.gpusharing.timekeeper.leader;
 
-import io.fabric8.kubernetes.client.ConfigBuilder;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.kubernetes.LeaderElector;
+import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.LeaseSettings;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
@@ -27,25 +28,22 @@ class LeadershipConfiguration {
     }
 
     @Bean
-    LeaderElector leaderElector(
+    LeaderElection leaderElection(
             @Value("${gpusharing.cluster.namespace:gpusharing-system}") String namespace,
             LeadershipProperties properties,
             Leadership leadership,
             Clock clock) {
-        // As client-go: a request that hangs leaves time for another before the deadline.
-        int timeout = Math.toIntExact(properties.renewDeadline().toMillis() / 2);
-        var quick =
-                new ConfigBuilder()
-                        .withRequestTimeout(timeout)
-                        .withConnectionTimeout(timeout)
-                        .withRequestRetryBackoffLimit(0)
-                        .build();
-        return new LeaderElector(
-                new KubernetesClientBuilder().withConfig(quick).build(),
-                namespace,
-                properties,
-                leadership,
-                TICKS,
-                clock);
+        return new LeaderElection(
+                new LeaderElector(
+                        new LeaseSettings(
+                                namespace,
+                                properties.lease(),
+                                properties.identity(),
+                                properties.leaseDuration(),
+                                properties.renewDeadline(),
+                                properties.retry()),
+                        leadership,
+                        TICKS,
+                        clock));
     }
 }

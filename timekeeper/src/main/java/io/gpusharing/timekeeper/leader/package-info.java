@@ -1,6 +1,7 @@
 /**
- * Which of several replicas does the work that only one needs to do, and how such work runs in the
- * background: {@link LeaderTask}, with {@link OutageLog} for what it depends on and is away.
+ * How work runs in the background: {@link LeaderTask}, and the election of the replica that does
+ * what only one needs to do. Bound to Spring's life cycle; what is Kubernetes' of it is in {@code
+ * io.gpusharing.kubernetes}.
  */
 @NullMarked
 package io.gpusharing.timekeeper.leader;

@@ -9,8 +9,9 @@ import io.fabric8.kubernetes.api.model.policy.v1.EvictionBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.RequestConfigBuilder;
-import io.gpusharing.timekeeper.cluster.Events;
-import io.gpusharing.timekeeper.cluster.Events.Text;
+import io.gpusharing.Names;
+import io.gpusharing.kubernetes.Events;
+import io.gpusharing.kubernetes.Events.Text;
 import io.gpusharing.timekeeper.reclaim.Receipts.Result;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Victim;
@@ -46,7 +47,7 @@ class Evictions {
         this.client =
                 client.newClient(new RequestConfigBuilder().withRequestRetryBackoffLimit(0).build())
                         .adapt(KubernetesClient.class);
-        this.events = new Events(this.client);
+        this.events = new Events(this.client, Names.TIMEKEEPER);
         this.maxGrace = maxGrace;
     }
 

@@ -1,12 +1,12 @@
 package io.gpusharing.timekeeper.reclaim;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
-import io.gpusharing.timekeeper.leader.Leadership;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import org.springframework.context.annotation.Bean;

@@ -2,13 +2,13 @@ package io.gpusharing.timekeeper.reclaim;
 
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.budget.Standing;
+import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.allocation.PodFacts.Placement;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.leader.LeaderTask;
-import io.gpusharing.timekeeper.leader.Leadership;
 import io.gpusharing.timekeeper.reclaim.plan.ClusterSnapshot;
 import io.gpusharing.timekeeper.reclaim.plan.Decision;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;

@@ -1,8 +1,8 @@
 package io.gpusharing.timekeeper.tls;
 
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
-import io.gpusharing.tls.CertificateAuthority;
-import io.gpusharing.tls.ServerIdentity;
+import io.gpusharing.web.CertificateAuthority;
+import io.gpusharing.web.ServerIdentity;
 import java.time.Clock;
 import java.time.Duration;
 import org.springframework.boot.autoconfigure.ssl.SslBundleRegistrar;

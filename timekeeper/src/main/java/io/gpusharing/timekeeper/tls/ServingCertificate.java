@@ -2,8 +2,8 @@ package io.gpusharing.timekeeper.tls;
 
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.leader.LeaderTask;
-import io.gpusharing.tls.CertificateAuthority;
-import io.gpusharing.tls.ServerIdentity;
+import io.gpusharing.web.CertificateAuthority;
+import io.gpusharing.web.ServerIdentity;
 import java.security.cert.X509Certificate;
 import java.time.Clock;
 import java.time.Instant;

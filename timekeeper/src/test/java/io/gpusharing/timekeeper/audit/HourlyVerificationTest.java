@@ -3,9 +3,9 @@ package io.gpusharing.timekeeper.audit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.gpusharing.timekeeper.leader.Leadership;
+import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.ledger.posting.Verifications;
-import io.gpusharing.timekeeper.testing.SteppingClock;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;

@@ -2,12 +2,12 @@ package io.gpusharing.timekeeper.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.allocation.PodFacts;
-import io.gpusharing.timekeeper.leader.Leadership;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
-import io.gpusharing.timekeeper.testing.SteppingClock;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;

@@ -2,7 +2,8 @@ package io.gpusharing.timekeeper.leader;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.timekeeper.testing.SteppingClock;
+import io.gpusharing.kubernetes.Terms;
+import io.gpusharing.testing.SteppingClock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.BlockingQueue;

@@ -3,7 +3,7 @@ package io.gpusharing.webhook.readiness;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.gpusharing.tls.TrustAnchors;
+import io.gpusharing.web.TrustAnchors;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;

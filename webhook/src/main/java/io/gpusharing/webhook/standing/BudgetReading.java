@@ -1,6 +1,7 @@
 package io.gpusharing.webhook.standing;
 
 import io.gpusharing.budget.PublishedBudget;
+import io.gpusharing.kubernetes.GpuBudget;
 import java.time.Clock;
 import java.time.DateTimeException;
 import java.util.Collection;

@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.ResourceQuota;
 import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.Names;
+import io.gpusharing.kubernetes.GpuBudget;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Quantity;
 import java.time.Clock;

@@ -1,6 +1,6 @@
 package io.gpusharing.webhook.tls;
 
-import io.gpusharing.tls.Pem;
+import io.gpusharing.web.Pem;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

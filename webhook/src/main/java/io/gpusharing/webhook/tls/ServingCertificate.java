@@ -1,7 +1,7 @@
 package io.gpusharing.webhook.tls;
 
-import io.gpusharing.tls.CertificateAuthority;
-import io.gpusharing.tls.ServerIdentity;
+import io.gpusharing.web.CertificateAuthority;
+import io.gpusharing.web.ServerIdentity;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

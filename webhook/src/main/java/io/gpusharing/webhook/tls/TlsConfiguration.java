@@ -1,7 +1,7 @@
 package io.gpusharing.webhook.tls;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.gpusharing.tls.ServerIdentity;
+import io.gpusharing.web.ServerIdentity;
 import io.gpusharing.webhook.GpuSharingProperties;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.binder.MeterBinder;

@@ -1,7 +1,7 @@
 package io.gpusharing.webhook.tls;
 
-import io.gpusharing.tls.CertificateAuthority;
-import io.gpusharing.tls.Pem;
+import io.gpusharing.web.CertificateAuthority;
+import io.gpusharing.web.Pem;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.gpusharing.budget.GpuBudgetSpec;
+import io.gpusharing.kubernetes.GpuBudget;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneOffset;

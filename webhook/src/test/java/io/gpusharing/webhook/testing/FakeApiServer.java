@@ -8,7 +8,7 @@ import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.zjsonpatch.JsonPatch;
-import io.gpusharing.tls.TrustAnchors;
+import io.gpusharing.web.TrustAnchors;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;

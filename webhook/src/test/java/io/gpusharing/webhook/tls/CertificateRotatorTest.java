@@ -4,9 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.gpusharing.tls.Pem;
+import io.gpusharing.testing.SteppingClock;
+import io.gpusharing.web.Pem;
 import io.gpusharing.webhook.testing.FakeApiServer;
-import io.gpusharing.webhook.testing.SteppingClock;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
@@ -99,7 +99,7 @@ class CertificateRotatorTest {
         two.look();
         X509Certificate old = one.issuer();
 
-        clock.step(Duration.ofDays(250));
+        clock.pass(Duration.ofDays(250));
         one.look();
         two.look();
 
@@ -107,7 +107,7 @@ class CertificateRotatorTest {
         assertThat(one.issuer()).isEqualTo(old);
         assertThat(two.issuer()).isEqualTo(old);
 
-        clock.step(SETTLING);
+        clock.pass(SETTLING);
         one.look();
         two.look();
 
@@ -121,11 +121,11 @@ class CertificateRotatorTest {
         replica.look();
         X509Certificate first = replica.leaf();
 
-        clock.step(Duration.ofDays(4));
+        clock.pass(Duration.ofDays(4));
         replica.look();
         assertThat(replica.leaf()).isEqualTo(first);
 
-        clock.step(Duration.ofDays(1));
+        clock.pass(Duration.ofDays(1));
         replica.look();
         assertThat(replica.leaf()).isNotEqualTo(first);
         assertThat(replica.issuer()).isEqualTo(anchors(MUTATING).getFirst());
@@ -192,7 +192,7 @@ class CertificateRotatorTest {
         replica.look();
         X509Certificate before = replica.issuer();
 
-        clock.step(Duration.ofDays(-3));
+        clock.pass(Duration.ofDays(-3));
         replica.look();
 
         assertThat(anchors(MUTATING)).containsExactly(before);

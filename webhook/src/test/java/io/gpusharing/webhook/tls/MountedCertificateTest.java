@@ -3,10 +3,10 @@ package io.gpusharing.webhook.tls;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.gpusharing.tls.CertificateAuthority;
-import io.gpusharing.tls.Pem;
-import io.gpusharing.tls.ServerIdentity;
-import io.gpusharing.webhook.testing.SteppingClock;
+import io.gpusharing.testing.SteppingClock;
+import io.gpusharing.web.CertificateAuthority;
+import io.gpusharing.web.Pem;
+import io.gpusharing.web.ServerIdentity;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,7 +58,7 @@ class MountedCertificateTest {
     @Test
     void aCertificateThatNobodyRenewedIsTold() throws Exception {
         mount(Duration.ofDays(90));
-        clock.step(Duration.ofDays(91));
+        clock.pass(Duration.ofDays(91));
 
         assertThat(mounted().missing()).contains("tls.crt expired at");
     }

@@ -3,8 +3,8 @@ package io.gpusharing.webhook.tls;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.tls.CertificateAuthority;
-import io.gpusharing.tls.Pem;
+import io.gpusharing.web.CertificateAuthority;
+import io.gpusharing.web.Pem;
 import io.gpusharing.webhook.testing.FakeApiServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;

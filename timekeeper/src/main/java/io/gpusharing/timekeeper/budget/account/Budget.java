@@ -8,6 +8,7 @@ import io.gpusharing.budget.GpuBudgetStatus;
 import io.gpusharing.budget.InvalidSpec;
 import io.gpusharing.budget.Period;
 import io.gpusharing.budget.PeriodRule;
+import io.gpusharing.kubernetes.GpuBudget;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneId;

@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
+import io.gpusharing.kubernetes.GpuGrant;
 import io.gpusharing.timekeeper.budget.store.GrantRepository;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;

@@ -1,12 +1,19 @@
 package io.gpusharing.timekeeper.budget.grant;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.Names;
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.kubernetes.GpuGrant;
+import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.ObjectWatch;
 import io.gpusharing.timekeeper.budget.account.Grant;
-import io.gpusharing.timekeeper.leader.Leadership;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.Collection;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,7 +44,7 @@ public final class GrantWatch extends ObjectWatch<GpuGrant, Grant> {
     @Override
     protected @Nullable Grant read(GpuGrant object) {
         try {
-            return object.grant();
+            return grant(object);
         } catch (RuntimeException e) {
             log.atWarn()
                     .setCause(e)
@@ -58,5 +65,37 @@ public final class GrantWatch extends ObjectWatch<GpuGrant, Grant> {
         if (leadership.leads()) {
             budgets.granted(all);
         }
+    }
+
+    /** It never counts before it was made. */
+    private static Grant grant(GpuGrant object) {
+        Instant created = Instant.parse(object.getMetadata().getCreationTimestamp());
+        Instant notBefore = instant(object.getSpec().notBefore());
+        Instant expires = instant(object.getSpec().expiresAt());
+        if (expires != null && expires.isBefore(Instant.EPOCH)) {
+            throw new IllegalArgumentException(
+                    "spec.expiresAt is " + expires + "; use a later day");
+        }
+        Map<String, String> annotations =
+                Objects.requireNonNullElse(object.getMetadata().getAnnotations(), Map.of());
+        String author = annotations.get(Names.AUTHOR_ANNOTATION);
+        return new Grant(
+                object.getMetadata().getUid(),
+                object.getMetadata().getName(),
+                object.getSpec().budget(),
+                GpuTime.ofMinutes(object.getSpec().gpuMinutes()),
+                storable(object.getSpec().reason()),
+                author == null ? null : storable(author),
+                notBefore == null || notBefore.isBefore(created) ? created : notBefore,
+                expires);
+    }
+
+    /** No database text holds the character 0, and the API server lets it pass. */
+    private static String storable(String text) {
+        return text.replace('\0', '\uFFFD');
+    }
+
+    private static @Nullable Instant instant(@Nullable String time) {
+        return time == null ? null : OffsetDateTime.parse(time).toInstant();
     }
 }

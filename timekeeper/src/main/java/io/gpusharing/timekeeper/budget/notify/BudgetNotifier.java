@@ -3,17 +3,18 @@ package io.gpusharing.timekeeper.budget.notify;
 import io.fabric8.kubernetes.api.model.ObjectReference;
 import io.fabric8.kubernetes.api.model.ObjectReferenceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.Names;
+import io.gpusharing.kubernetes.Events;
+import io.gpusharing.kubernetes.Events.Text;
+import io.gpusharing.kubernetes.GpuBudget;
+import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.allocation.AllocationInterval;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.DueBudgets;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
-import io.gpusharing.timekeeper.budget.account.GpuBudget;
 import io.gpusharing.timekeeper.cluster.ClusterView;
-import io.gpusharing.timekeeper.cluster.Events;
-import io.gpusharing.timekeeper.cluster.Events.Text;
 import io.gpusharing.timekeeper.leader.LeaderTask;
-import io.gpusharing.timekeeper.leader.Leadership;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.Comparator;
@@ -55,7 +56,7 @@ class BudgetNotifier extends LeaderTask {
             Leadership leadership,
             Clock clock) {
         super("budget-notifier", leadership, clock);
-        this.events = new Events(client);
+        this.events = new Events(client, Names.TIMEKEEPER);
         this.budgets = budgets;
         this.notifications = notifications;
         this.view = view;

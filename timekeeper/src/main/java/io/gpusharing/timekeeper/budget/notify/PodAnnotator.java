@@ -8,12 +8,12 @@ import io.fabric8.kubernetes.client.RequestConfigBuilder;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.gpusharing.Names;
+import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.budget.BudgetProperties;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.leader.LeaderTask;
-import io.gpusharing.timekeeper.leader.Leadership;
 import java.net.HttpURLConnection;
 import java.time.Clock;
 import java.time.Duration;
@@ -141,7 +141,7 @@ class PodAnnotator extends LeaderTask {
                     .patch(
                             new PatchContext.Builder()
                                     .withPatchType(PatchType.JSON_MERGE)
-                                    .withFieldManager(Names.FIELD_MANAGER)
+                                    .withFieldManager(Names.TIMEKEEPER)
                                     .build(),
                             document(mark));
             resting.put(pod.uid(), now.plus(AGAIN));

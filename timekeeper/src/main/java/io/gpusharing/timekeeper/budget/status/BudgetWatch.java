@@ -1,10 +1,10 @@
 package io.gpusharing.timekeeper.budget.status;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.kubernetes.GpuBudget;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.ObjectWatch;
 import io.gpusharing.timekeeper.budget.account.Budget;
-import io.gpusharing.timekeeper.budget.account.GpuBudget;
 import io.gpusharing.timekeeper.budget.grant.GrantWatch;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
 import java.util.Collection;

@@ -8,17 +8,17 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.gpusharing.Names;
 import io.gpusharing.budget.GpuBudgetStatus;
+import io.gpusharing.kubernetes.GpuBudget;
+import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.budget.BudgetProperties;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.DueBudgets;
 import io.gpusharing.timekeeper.budget.account.Budget;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
-import io.gpusharing.timekeeper.budget.account.GpuBudget;
 import io.gpusharing.timekeeper.budget.notify.Alerts;
 import io.gpusharing.timekeeper.cluster.Uncounted;
 import io.gpusharing.timekeeper.cluster.UncountedWatch;
 import io.gpusharing.timekeeper.leader.LeaderTask;
-import io.gpusharing.timekeeper.leader.Leadership;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -236,7 +236,7 @@ class StatusPublisher extends LeaderTask {
                 .patch(
                         new PatchContext.Builder()
                                 .withPatchType(PatchType.SERVER_SIDE_APPLY)
-                                .withFieldManager(Names.FIELD_MANAGER)
+                                .withFieldManager(Names.TIMEKEEPER)
                                 .withForce(true)
                                 .build(),
                         object);

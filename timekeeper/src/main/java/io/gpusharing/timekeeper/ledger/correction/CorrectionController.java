@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.ledger.correction;
 
-import io.gpusharing.timekeeper.leader.Leadership;
+import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.ledger.LedgerListener;
 import io.gpusharing.timekeeper.ledger.correction.Corrections.Written;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;

@@ -1,9 +1,9 @@
 package io.gpusharing.timekeeper.ledger.posting;
 
+import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.OutageLog;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.cluster.PodEventHandler;
-import io.gpusharing.timekeeper.leader.Leadership;
-import io.gpusharing.timekeeper.leader.OutageLog;
 import io.gpusharing.timekeeper.ledger.LedgerInput;
 import io.gpusharing.timekeeper.ledger.LedgerInput.Task;
 import io.gpusharing.timekeeper.ledger.LedgerProperties;

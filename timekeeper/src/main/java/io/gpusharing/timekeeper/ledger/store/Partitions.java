@@ -1,8 +1,8 @@
 package io.gpusharing.timekeeper.ledger.store;
 
+import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.leader.LeaderTask;
-import io.gpusharing.timekeeper.leader.Leadership;
 import io.gpusharing.timekeeper.ledger.LedgerProperties;
 import java.time.Clock;
 import java.time.Duration;

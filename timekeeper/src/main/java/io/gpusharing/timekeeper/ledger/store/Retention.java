@@ -1,9 +1,9 @@
 package io.gpusharing.timekeeper.ledger.store;
 
+import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.leader.LeaderTask;
-import io.gpusharing.timekeeper.leader.Leadership;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;

@@ -3,8 +3,8 @@ package io.gpusharing.timekeeper.usage.intake;
 import static java.util.stream.Collectors.toSet;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.gpusharing.timekeeper.cluster.Events;
-import io.gpusharing.timekeeper.cluster.Events.Text;
+import io.gpusharing.kubernetes.Events;
+import io.gpusharing.kubernetes.Events.Text;
 import io.gpusharing.timekeeper.usage.intake.Outcome.Accepted;
 import io.gpusharing.timekeeper.usage.intake.Outcome.Refusal;
 import io.gpusharing.timekeeper.usage.intake.Outcome.Refused;

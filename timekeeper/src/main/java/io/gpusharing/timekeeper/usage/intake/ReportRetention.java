@@ -1,7 +1,7 @@
 package io.gpusharing.timekeeper.usage.intake;
 
+import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.leader.LeaderTask;
-import io.gpusharing.timekeeper.leader.Leadership;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;

@@ -4,8 +4,8 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
-import io.gpusharing.timekeeper.cluster.Events;
-import io.gpusharing.timekeeper.cluster.Events.Text;
+import io.gpusharing.kubernetes.Events;
+import io.gpusharing.kubernetes.Events.Text;
 import io.gpusharing.timekeeper.usage.UsageReport;
 import io.gpusharing.timekeeper.usage.UsageReport.DeviceUse;
 import io.gpusharing.timekeeper.usage.UsageReport.Meter;
@@ -46,7 +46,7 @@ final class UnrequestedGpuUse {
      */
     UnrequestedGpuUse(KubernetesClient client, Executor background) {
         this.client = client;
-        this.events = new Events(client);
+        this.events = new Events(client, Names.TIMEKEEPER);
         this.background = background;
     }
 

@@ -1,10 +1,11 @@
 package io.gpusharing.timekeeper.usage.intake;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.Names;
+import io.gpusharing.kubernetes.Events;
+import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
-import io.gpusharing.timekeeper.cluster.Events;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
-import io.gpusharing.timekeeper.leader.Leadership;
 import io.gpusharing.timekeeper.usage.UsageProperties;
 import io.gpusharing.timekeeper.usage.reporter.ClusterKeys;
 import io.gpusharing.timekeeper.usage.reporter.ReporterTokens;
@@ -71,7 +72,7 @@ class UsageConfiguration {
 
     @Bean
     RefusalNotices refusalNotices(KubernetesClient client) {
-        return new RefusalNotices(new Events(client), Thread::startVirtualThread);
+        return new RefusalNotices(new Events(client, Names.TIMEKEEPER), Thread::startVirtualThread);
     }
 
     @Bean

@@ -3,11 +3,11 @@ package io.gpusharing.timekeeper.budget.status;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.request.GpuShare;
+import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
 import io.gpusharing.timekeeper.testing.OpenAllocation;
-import io.gpusharing.timekeeper.testing.SteppingClock;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;

@@ -3,16 +3,16 @@ package io.gpusharing.timekeeper.budget.status;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.budget.grant.GrantWatch;
-import io.gpusharing.timekeeper.leader.Leadership;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriters;
 import io.gpusharing.timekeeper.ledger.store.Ledger;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import io.gpusharing.timekeeper.testing.Pods;
-import io.gpusharing.timekeeper.testing.SteppingClock;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;

@@ -4,15 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.gpusharing.budget.PeriodRule.Unit;
+import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.Terms;
+import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
-import io.gpusharing.timekeeper.leader.Leadership;
-import io.gpusharing.timekeeper.leader.Terms;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
 import io.gpusharing.timekeeper.ledger.store.Ledger;
 import io.gpusharing.timekeeper.testing.Pods;
-import io.gpusharing.timekeeper.testing.SteppingClock;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;

@@ -1,11 +1,11 @@
 package io.gpusharing.timekeeper.ledger.posting;
 
+import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.request.VcudaGrammar;
 import io.gpusharing.timekeeper.allocation.Weights;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
-import io.gpusharing.timekeeper.leader.Leadership;
 import io.gpusharing.timekeeper.ledger.store.Ledger;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import io.micrometer.core.instrument.MeterRegistry;

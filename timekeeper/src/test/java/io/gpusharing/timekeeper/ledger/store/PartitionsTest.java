@@ -2,11 +2,11 @@ package io.gpusharing.timekeeper.ledger.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.audit.Verification;
-import io.gpusharing.timekeeper.leader.Leadership;
 import io.gpusharing.timekeeper.ledger.LedgerProperties;
 import io.gpusharing.timekeeper.ledger.posting.Verifications;
-import io.gpusharing.timekeeper.testing.SteppingClock;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import java.sql.SQLException;
 import java.time.Duration;

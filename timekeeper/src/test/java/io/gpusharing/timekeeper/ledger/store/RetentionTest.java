@@ -3,7 +3,7 @@ package io.gpusharing.timekeeper.ledger.store;
 import static io.gpusharing.timekeeper.budget.TestBudgets.monthly;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.timekeeper.leader.Leadership;
+import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.ledger.posting.TestLedger;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Duration;

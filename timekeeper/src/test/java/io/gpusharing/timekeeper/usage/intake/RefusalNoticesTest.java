@@ -14,7 +14,8 @@ import com.sun.net.httpserver.HttpServer;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.gpusharing.timekeeper.cluster.Events;
+import io.gpusharing.Names;
+import io.gpusharing.kubernetes.Events;
 import io.gpusharing.timekeeper.usage.intake.Outcome.Accepted;
 import io.gpusharing.timekeeper.usage.intake.Outcome.Refusal;
 import io.gpusharing.timekeeper.usage.intake.Outcome.Refused;
@@ -61,7 +62,7 @@ class RefusalNoticesTest {
                                         .withRequestRetryBackoffLimit(0)
                                         .build())
                         .build();
-        notices = new RefusalNotices(new Events(client), Runnable::run);
+        notices = new RefusalNotices(new Events(client, Names.TIMEKEEPER), Runnable::run);
     }
 
     @AfterEach

@@ -4,8 +4,9 @@ import static io.gpusharing.timekeeper.usage.intake.ClusterSigner.claims;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.Names;
+import io.gpusharing.kubernetes.Events;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
-import io.gpusharing.timekeeper.cluster.Events;
 import io.gpusharing.timekeeper.usage.UsageProperties;
 import io.gpusharing.timekeeper.usage.reporter.ClusterKeys;
 import io.gpusharing.timekeeper.usage.reporter.Pods;
@@ -117,7 +118,8 @@ class UsageHttpTest {
         @Bean
         RefusalNotices refusalNotices() {
             return new RefusalNotices(
-                    new Events(new KubernetesClientBuilder().build()), task -> {});
+                    new Events(new KubernetesClientBuilder().build(), Names.TIMEKEEPER),
+                    task -> {});
         }
 
         @Bean

@@ -1,4 +1,0 @@
-@NullMarked
-package io.gpusharing.tls;
-
-import org.jspecify.annotations.NullMarked;

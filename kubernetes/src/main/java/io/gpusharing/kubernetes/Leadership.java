@@ -1,0 +1,93 @@
+package io.gpusharing.kubernetes;
+
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * Whether this replica leads. Work that one replica does for all asks before every step, and goes
+ * on only while the answer is yes.
+ *
+ * <p>Nothing depends on it in order to be right: two that both believe to lead for a moment,
+ * because one of them was stopped and woke up, meet at the ledger's rows, at the names of Events
+ * and at the receipts of evictions.
+ *
+ * <p>A term that has run out is over for good. Whoever was told no may have dropped their work, so
+ * even a lease that is renewed a moment too late begins a new term.
+ */
+public final class Leadership {
+
+    private final InstantSource ticks;
+    private final List<Runnable> begins = new CopyOnWriteArrayList<>();
+    private final List<Runnable> ends = new CopyOnWriteArrayList<>();
+    private boolean leads;
+    private boolean told;
+    private Instant until = Instant.MIN;
+    private long term;
+
+    /**
+     * @param ticks a clock that nobody sets
+     */
+    public Leadership(InstantSource ticks) {
+        this.ticks = ticks;
+    }
+
+    /** That of a replica which has no others beside it, and asks nobody. */
+    public static Leadership alone() {
+        var alone = new Leadership(() -> Instant.EPOCH);
+        alone.hold(Instant.MAX);
+        return alone;
+    }
+
+    /** Whether it leads at this moment. */
+    public synchronized boolean leads() {
+        leads = leads && ticks.instant().isBefore(until);
+        return leads;
+    }
+
+    /** Grows with each term that begins: who remembers another one has to look anew. */
+    public synchronized long term() {
+        return term;
+    }
+
+    /**
+     * Tells of terms that begin and end, in the order of registration. An end may be told late,
+     * when {@link #leads} has said no for seconds. Be quick.
+     */
+    public void listen(Runnable begins, Runnable ends) {
+        this.begins.add(begins);
+        this.ends.add(ends);
+    }
+
+    /** The lease is ours until then. */
+    void hold(Instant end) {
+        synchronized (this) {
+            if (leads()) {
+                until = end;
+                return;
+            }
+        }
+        lose();
+        synchronized (this) {
+            until = end;
+            leads = true;
+            told = true;
+            term++;
+        }
+        begins.forEach(Runnable::run);
+    }
+
+    /** The lease is not ours. */
+    void lose() {
+        boolean tell;
+        synchronized (this) {
+            leads = false;
+            tell = told;
+            told = false;
+        }
+        if (tell) {
+            ends.forEach(Runnable::run);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+package io.gpusharing.kubernetes;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * An API server that stores one lease, and refuses writes of who has not read its last version. It
+ * can be away.
+ */
+final class FakeLease implements AutoCloseable {
+
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private final HttpServer server;
+    private final KubernetesClient client;
+    private @Nullable ObjectNode stored;
+    private int version;
+    private boolean away;
+    private int requests;
+    private Runnable beforeWrites = () -> {};
+
+    FakeLease() throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/", this::answer);
+        server.start();
+        client =
+                new KubernetesClientBuilder()
+                        .withConfig(
+                                new ConfigBuilder(Config.empty())
+                                        .withMasterUrl(
+                                                "http://127.0.0.1:" + server.getAddress().getPort())
+                                        .withRequestRetryBackoffLimit(0)
+                                        .build())
+                        .build();
+    }
+
+    KubernetesClient client() {
+        return client;
+    }
+
+    /** Whether nobody reaches it now. */
+    synchronized void away(boolean now) {
+        away = now;
+    }
+
+    /** Happens once, between somebody's reading and his writing. */
+    synchronized void beforeTheNextWrite(Runnable what) {
+        beforeWrites = what;
+    }
+
+    /** How often it was asked for anything. */
+    synchronized int requests() {
+        return requests;
+    }
+
+    /** Somebody has deleted it. */
+    synchronized void delete() {
+        stored = null;
+    }
+
+    synchronized String holder() {
+        return spec().path("holderIdentity").asString("");
+    }
+
+    synchronized JsonNode spec() {
+        return stored == null ? JSON.createObjectNode() : stored.path("spec");
+    }
+
+    /** Another one has written himself into it, or nobody. */
+    synchronized void write(String holder) {
+        if (stored != null) {
+            ((ObjectNode) stored.path("spec")).put("holderIdentity", holder);
+            store(stored);
+        }
+    }
+
+    private void answer(HttpExchange exchange) throws IOException {
+        String method = exchange.getRequestMethod();
+        byte[] body = exchange.getRequestBody().readAllBytes();
+        if (!method.equals("GET")) {
+            Runnable before = takeBeforeWrites();
+            before.run();
+        }
+        Object answer = answer(method, body);
+        int code = answer instanceof Integer refused ? refused : 200;
+        byte[] text =
+                (answer instanceof Integer
+                                ? "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"code\":%d}"
+                                        .formatted(code)
+                                : answer.toString())
+                        .getBytes(StandardCharsets.UTF_8);
+        exchange.getResponseHeaders().add("Content-Type", "application/json");
+        exchange.sendResponseHeaders(code, text.length);
+        exchange.getResponseBody().write(text);
+        exchange.close();
+    }
+
+    private synchronized Runnable takeBeforeWrites() {
+        Runnable what = beforeWrites;
+        beforeWrites = () -> {};
+        return what;
+    }
+
+    /** A lease, or the code of a refusal. */
+    private synchronized Object answer(String method, byte[] body) {
+        requests++;
+        if (away) {
+            return 503;
+        }
+        return switch (method) {
+            case "GET" -> stored == null ? 404 : stored;
+            case "POST" -> stored == null ? store((ObjectNode) JSON.readTree(body)) : 409;
+            case "PUT" -> put((ObjectNode) JSON.readTree(body));
+            default -> 405;
+        };
+    }
+
+    private Object put(ObjectNode lease) {
+        if (stored == null) {
+            return 404;
+        }
+        String read = lease.at("/metadata/resourceVersion").asString("");
+        return read.equals(Integer.toString(version)) ? store(lease) : 409;
+    }
+
+    private ObjectNode store(ObjectNode lease) {
+        version++;
+        ((ObjectNode) lease.path("metadata")).put("resourceVersion", Integer.toString(version));
+        stored = lease;
+        return lease;
+    }
+
+    @Override
+    public void close() {
+        client.close();
+        server.stop(0);
+    }
+}

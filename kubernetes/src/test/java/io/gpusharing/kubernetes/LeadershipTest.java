@@ -1,0 +1,71 @@
+package io.gpusharing.kubernetes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.testing.SteppingClock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class LeadershipTest {
+
+    private static final Instant START = Instant.parse("2026-03-02T10:00:00Z");
+    private static final Duration TEN = Duration.ofSeconds(10);
+
+    private final SteppingClock ticks = new SteppingClock(START);
+    private final Leadership leadership = new Leadership(ticks);
+    private final List<String> told = new ArrayList<>();
+
+    LeadershipTest() {
+        leadership.listen(
+                () -> told.add("begins " + leadership.term()),
+                () -> told.add("ends " + leadership.term()));
+    }
+
+    @Test
+    void nobodyLeadsBeforeTheLeaseWasTaken() {
+        assertThat(leadership.leads()).isFalse();
+        assertThat(told).isEmpty();
+    }
+
+    @Test
+    void aTermGoesOnForAsLongAsTheLeaseIsRenewedInTime() {
+        leadership.hold(ticks.instant().plus(TEN));
+        ticks.pass(Duration.ofSeconds(9));
+        leadership.hold(ticks.instant().plus(TEN));
+        ticks.pass(Duration.ofSeconds(9));
+
+        assertThat(leadership.leads()).isTrue();
+        assertThat(told).containsExactly("begins 1");
+    }
+
+    @Test
+    void whoCannotRenewStopsAtTheDeadlineThoughNobodyTellsHim() {
+        leadership.hold(ticks.instant().plus(TEN));
+        ticks.pass(TEN);
+
+        assertThat(leadership.leads()).isFalse();
+    }
+
+    @Test
+    void aLeaseThatIsRenewedTooLateBeginsAnotherTermForSomebodyMayHaveThrownHisWorkAway() {
+        leadership.hold(ticks.instant().plus(TEN));
+        ticks.pass(TEN);
+
+        leadership.hold(ticks.instant().plus(TEN));
+
+        assertThat(leadership.leads()).isTrue();
+        assertThat(told).containsExactly("begins 1", "ends 1", "begins 2");
+    }
+
+    @Test
+    void anEndIsToldOnce() {
+        leadership.hold(ticks.instant().plus(TEN));
+        leadership.lose();
+        leadership.lose();
+
+        assertThat(told).containsExactly("begins 1", "ends 1");
+    }
+}

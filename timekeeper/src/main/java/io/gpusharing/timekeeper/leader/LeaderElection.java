@@ -1,0 +1,44 @@
+package io.gpusharing.timekeeper.leader;
+
+import io.gpusharing.kubernetes.LeaderElector;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Takes part in the election before all work that needs a leader starts, and until it has ended.
+ */
+final class LeaderElection implements SmartLifecycle, AutoCloseable {
+
+    private final LeaderElector elector;
+    private volatile boolean running;
+
+    LeaderElection(LeaderElector elector) {
+        this.elector = elector;
+    }
+
+    @Override
+    public void start() {
+        elector.start();
+        running = true;
+    }
+
+    @Override
+    public void stop() {
+        running = false;
+        elector.stop();
+    }
+
+    @Override
+    public void close() {
+        elector.close();
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    @Override
+    public int getPhase() {
+        return -2000;
+    }
+}

@@ -1,0 +1,54 @@
+package io.gpusharing.web;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+import java.time.Instant;
+
+@AnalyzeClasses(packages = "io.gpusharing", importOptions = DoNotIncludeTests.class)
+class WallsTest {
+
+    @ArchTest
+    static final ArchRule ofOursItKnowsCommonAndKubernetesOnly =
+            classes()
+                    .that()
+                    .resideInAPackage("io.gpusharing.web..")
+                    .should()
+                    .onlyDependOnClassesThat()
+                    .resideInAnyPackage(
+                            "io.gpusharing",
+                            "io.gpusharing.kubernetes..",
+                            "io.gpusharing.web..",
+                            "io.fabric8.kubernetes..",
+                            "org.apache.catalina..",
+                            "org.bouncycastle..",
+                            "org.jspecify.annotations",
+                            "org.slf4j..",
+                            "org.springframework..",
+                            "tools.jackson..",
+                            "java..",
+                            "javax..");
+
+    @ArchTest
+    static final ArchRule commonAndKubernetesDoNotKnowIt =
+            noClasses()
+                    .that()
+                    .resideOutsideOfPackage("io.gpusharing.web..")
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage("io.gpusharing.web..", "org.springframework..");
+
+    @ArchTest
+    static final ArchRule nobodyReadsTheClockPastTheOneThatIsInjected =
+            noClasses()
+                    .that()
+                    .resideInAPackage("io.gpusharing.web..")
+                    .should()
+                    .callMethod(Instant.class, "now")
+                    .orShould()
+                    .callMethod(System.class, "currentTimeMillis");
+}

@@ -1,0 +1,91 @@
+package io.gpusharing.webhook;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import com.tngtech.archunit.core.importer.Location;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+/** The walls of the house, as far as the webhook stands between them. */
+@AnalyzeClasses(
+        packages = "io.gpusharing",
+        importOptions = {DoNotIncludeTests.class, WallsTest.Written.class})
+class WallsTest {
+
+    /** Not what Spring generates beside our configurations when the jar is built. */
+    static final class Written implements ImportOption {
+        @Override
+        public boolean includes(Location location) {
+            return !location.contains("__");
+        }
+    }
+
+    private static final DescribedPredicate<JavaClass> EDGE =
+            DescribedPredicate.describe(
+                    "the edge (configuration, servlet, connections, watches, health)",
+                    each ->
+                            each.getSimpleName()
+                                            .matches(
+                                                    ".*(Configuration|Properties|Mode|Application|Servlet|Watch|Indicator|Drain|Analyzer)")
+                                    || each.getPackageName()
+                                            .matches(".*\\.(tls|events|explain|testing)"));
+
+    @ArchTest
+    static final ArchRule theWebhookKnowsNoOtherService =
+            noClasses()
+                    .that()
+                    .resideInAPackage("io.gpusharing.webhook..")
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage("io.gpusharing.timekeeper..", "io.gpusharing.sidecar..");
+
+    @ArchTest
+    static final ArchRule theMiddleKnowsNoSpringAndNoServlet =
+            noClasses()
+                    .that()
+                    .resideInAPackage("io.gpusharing.webhook..")
+                    .and(DescribedPredicate.not(EDGE))
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage("org.springframework..", "jakarta.servlet..");
+
+    @ArchTest
+    static final ArchRule whatIsReadDecidedAndAddedKnowsNoCluster =
+            noClasses()
+                    .that()
+                    .resideInAnyPackage(
+                            "io.gpusharing.webhook.review..", "io.gpusharing.webhook.injection..")
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage("io.fabric8..", "java.net..");
+
+    @ArchTest
+    static final ArchRule theMiddleHasNoClock =
+            noClasses()
+                    .that()
+                    .resideInAPackage("io.gpusharing.webhook..")
+                    .should()
+                    .callMethod(java.time.Instant.class, "now")
+                    .orShould()
+                    .callMethod(System.class, "currentTimeMillis");
+
+    @ArchTest
+    static final ArchRule featuresDoNotGoInCircles =
+            slices().matching("io.gpusharing.webhook.(*)..").should().beFreeOfCycles();
+
+    @ArchTest
+    static final ArchRule namesSayWhatAClassIs =
+            classes()
+                    .that()
+                    .resideInAPackage("io.gpusharing.webhook..")
+                    .should()
+                    .haveNameNotMatching(
+                            ".*(Manager|Helper|Util|Utils|Service|Handler|Processor|Impl)");
+}
