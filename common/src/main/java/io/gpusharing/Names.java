@@ -39,6 +39,9 @@ public final class Names {
      */
     public static final String INJECTION_SWITCH = "gpusharing-injection";
 
+    /** Before the name of a device class: every class can be asked for as an extended resource. */
+    public static final String DEVICE_CLASS_RESOURCE_PREFIX = "deviceclass.resource.kubernetes.io/";
+
     /** Audience of the tokens that sidecars and agents report with. */
     public static final String REPORT_AUDIENCE = "gpusharing-timekeeper";
 

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.StringJoiner;
 import java.util.TreeSet;
+import java.util.function.BinaryOperator;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -32,28 +33,42 @@ public record PodRequest(List<ContainerRequest> containers) {
     }
 
     /**
-     * What the pod holds while it runs: the larger of all app containers together with the native
-     * sidecars, and of each init step with the sidecars that have started by then. This is how
-     * Kubernetes itself adds up requests (k8s.io/component-helpers, resource).
+     * What the pod holds while it runs; see {@link #effective(Function, Object, BinaryOperator,
+     * BinaryOperator)}.
      *
      * @param share what one container holds
      */
     public GpuShare effective(Function<ContainerRequest, GpuShare> share) {
-        GpuShare running = GpuShare.NONE;
-        GpuShare sidecars = GpuShare.NONE;
-        GpuShare peak = GpuShare.NONE;
+        return effective(share, GpuShare.NONE, GpuShare::plus, GpuShare::max);
+    }
+
+    /**
+     * What the pod holds of something while it runs: the larger of all app containers together with
+     * the native sidecars, and of each init step with the sidecars that have started by then. This
+     * is how Kubernetes itself adds up requests (k8s.io/component-helpers, resource).
+     *
+     * @param held what one container holds
+     */
+    public <T> T effective(
+            Function<ContainerRequest, T> held,
+            T none,
+            BinaryOperator<T> plus,
+            BinaryOperator<T> max) {
+        T running = none;
+        T sidecars = none;
+        T peak = none;
         for (ContainerRequest container : containers) {
-            GpuShare own = share.apply(container);
+            T own = held.apply(container);
             switch (container.kind()) {
-                case App -> running = running.plus(own);
+                case App -> running = plus.apply(running, own);
                 case NativeSidecar -> {
-                    sidecars = sidecars.plus(own);
-                    peak = peak.max(sidecars);
+                    sidecars = plus.apply(sidecars, own);
+                    peak = max.apply(peak, sidecars);
                 }
-                case Init -> peak = peak.max(sidecars.plus(own));
+                case Init -> peak = max.apply(peak, plus.apply(sidecars, own));
             }
         }
-        return peak.max(running.plus(sidecars));
+        return max.apply(peak, plus.apply(running, sidecars));
     }
 
     /**

@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.request.CustomResource;
 import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.allocation.claim.ClaimedGpus;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;

@@ -7,6 +7,7 @@ import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Quantity;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.PodFacts;
+import io.gpusharing.timekeeper.allocation.PodReader;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

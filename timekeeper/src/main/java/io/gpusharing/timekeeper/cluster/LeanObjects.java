@@ -1,15 +1,17 @@
 package io.gpusharing.timekeeper.cluster;
 
+import static io.gpusharing.timekeeper.allocation.LifecycleReader.POD_SCHEDULED_FIELD;
+
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.FieldsV1;
-import io.fabric8.kubernetes.api.model.ManagedFieldsEntry;
 import io.fabric8.kubernetes.api.model.NodeStatus;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimStatus;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.gpusharing.timekeeper.allocation.LifecycleReader;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -29,14 +31,6 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public final class LeanObjects {
 
-    /** Where it is noted who wrote when a pod was scheduled; nothing else of such notes is read. */
-    private static final List<String> POD_SCHEDULED =
-            List.of(
-                    "f:status",
-                    "f:conditions",
-                    "k:{\"type\":\"PodScheduled\"}",
-                    "f:lastTransitionTime");
-
     private LeanObjects() {}
 
     /** What reads them. */
@@ -54,37 +48,31 @@ public final class LeanObjects {
                 true);
     }
 
-    /** Whether somebody's entry says that they wrote when the pod was scheduled. */
-    static boolean hasPodScheduled(ManagedFieldsEntry entry) {
-        Object fields =
-                entry.getFieldsV1() == null ? null : entry.getFieldsV1().getAdditionalProperties();
-        for (String name : POD_SCHEDULED) {
-            fields = fields instanceof Map<?, ?> map ? map.get(name) : null;
-        }
-        return fields != null;
-    }
-
     @JsonDeserialize(using = WrittenFields.class)
     private interface OfFields {}
 
-    /** Of the fields that somebody wrote, {@link #POD_SCHEDULED} alone; null if it is not there. */
+    /**
+     * Of the fields that somebody wrote, {@link LifecycleReader#POD_SCHEDULED_FIELD} alone; null if
+     * it is not there.
+     */
     static final class WrittenFields extends ValueDeserializer<FieldsV1> {
 
         private static final FieldsV1 SCHEDULED = scheduled();
 
         private static FieldsV1 scheduled() {
             Object fields = Map.of();
-            for (String name : POD_SCHEDULED.subList(1, POD_SCHEDULED.size()).reversed()) {
+            for (String name :
+                    POD_SCHEDULED_FIELD.subList(1, POD_SCHEDULED_FIELD.size()).reversed()) {
                 fields = Map.of(name, fields);
             }
             var scheduled = new FieldsV1();
-            scheduled.setAdditionalProperty(POD_SCHEDULED.getFirst(), fields);
+            scheduled.setAdditionalProperty(POD_SCHEDULED_FIELD.getFirst(), fields);
             return scheduled;
         }
 
         @Override
         public @Nullable FieldsV1 deserialize(JsonParser parser, DeserializationContext context) {
-            return has(parser, POD_SCHEDULED) ? SCHEDULED : null;
+            return has(parser, POD_SCHEDULED_FIELD) ? SCHEDULED : null;
         }
 
         /** Passes over the object at which the parser is. */

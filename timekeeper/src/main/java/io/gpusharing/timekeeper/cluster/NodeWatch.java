@@ -9,7 +9,7 @@ import io.gpusharing.request.GpuNames;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Quantity;
 import io.gpusharing.request.RequestGrammars;
-import java.util.HashMap;
+import io.gpusharing.timekeeper.allocation.ResourceReader;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -105,16 +105,8 @@ final class NodeWatch implements AutoCloseable, ResourceEventHandler<Node> {
     }
 
     private static Map<String, Quantity> capacity(Node node, Predicate<String> wanted) {
-        var capacity = new HashMap<String, Quantity>();
-        if (node.getStatus() != null && node.getStatus().getCapacity() != null) {
-            node.getStatus()
-                    .getCapacity()
-                    .forEach((name, amount) -> {
-                        if (wanted.test(name)) {
-                            capacity.put(name, Quantity.parse(amount.toString()));
-                        }
-                    });
-        }
-        return capacity;
+        return node.getStatus() == null
+                ? Map.of()
+                : ResourceReader.amounts(node.getStatus().getCapacity(), wanted);
     }
 }

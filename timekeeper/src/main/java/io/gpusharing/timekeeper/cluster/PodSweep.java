@@ -7,6 +7,7 @@ import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.HeldShare;
 import io.gpusharing.timekeeper.allocation.PodFacts;
+import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.leader.LeaderTask;
 import java.time.Clock;
 import java.time.Duration;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.timekeeper.allocation.AllocationInterval;
 import io.gpusharing.timekeeper.allocation.PodFacts;
+import io.gpusharing.timekeeper.allocation.PodReader;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 

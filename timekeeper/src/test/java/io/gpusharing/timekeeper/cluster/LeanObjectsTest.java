@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.gpusharing.timekeeper.allocation.PodReader;
 import org.junit.jupiter.api.Test;
 
 class LeanObjectsTest {

@@ -7,6 +7,7 @@ import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.request.VcudaGrammar;
 import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.allocation.PodFacts;
+import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import java.io.IOException;
 import java.time.Duration;

@@ -12,6 +12,7 @@ import io.gpusharing.testing.RecordedLife;
 import io.gpusharing.testing.RecordedLife.Version;
 import io.gpusharing.timekeeper.allocation.AllocationInterval;
 import io.gpusharing.timekeeper.allocation.PodFacts;
+import io.gpusharing.timekeeper.allocation.PodReader;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -1,5 +1,6 @@
 package io.gpusharing.webhook.admission;
 
+import io.gpusharing.Names;
 import java.util.List;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -11,9 +12,6 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  */
 @ConfigurationProperties("gpusharing.claims")
 public record ClaimProperties(@DefaultValue List<DriverProperties> drivers) {
-
-    /** By this and its name every device class may be asked for as an extended resource. */
-    private static final String OF_A_CLASS = "deviceclass.resource.kubernetes.io/";
 
     /**
      * @param name as ResourceSlices and allocations name it
@@ -27,7 +25,7 @@ public record ClaimProperties(@DefaultValue List<DriverProperties> drivers) {
      */
     public boolean isClaimed(String resource) {
         return !drivers.isEmpty()
-                && (resource.startsWith(OF_A_CLASS)
+                && (resource.startsWith(Names.DEVICE_CLASS_RESOURCE_PREFIX)
                         || drivers.stream()
                                 .anyMatch(it -> it.extendedResources().contains(resource)));
     }

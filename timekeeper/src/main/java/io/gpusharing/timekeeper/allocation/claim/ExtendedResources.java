@@ -1,23 +1,18 @@
 package io.gpusharing.timekeeper.allocation.claim;
 
-import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.api.model.Quantity;
+import io.gpusharing.Names;
+import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.timekeeper.allocation.ResourceReader;
 import java.math.BigDecimal;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import java.util.stream.Stream;
 
 /**
  * Devices that pods ask for as extended resources: the scheduler makes a claim of it (Kubernetes,
  * DRAExtendedResource).
  */
 final class ExtendedResources {
-
-    /** Before the name of a device class: so every class can be asked for. */
-    private static final String BY_CLASS = "deviceclass.resource.kubernetes.io/";
 
     /** No pod holds more; whatever it writes, it is counted. */
     private static final BigDecimal MAX_COUNT = BigDecimal.valueOf(1_000);
@@ -32,19 +27,14 @@ final class ExtendedResources {
 
     /** How many GPUs a pod asks for that no grammar counts. */
     long asked(Pod pod) {
-        long together = pod.getSpec().getContainers().stream().mapToLong(this::asked).sum();
-        long before =
-                pod.getSpec().getInitContainers().stream().mapToLong(this::asked).max().orElse(0);
-        return Math.max(together, before);
+        return ResourceReader.request(pod.getSpec(), this::isGpu)
+                .effective(ExtendedResources::asked, 0L, Long::sum, Math::max);
     }
 
-    private long asked(Container container) {
-        return Stream.ofNullable(container.getResources())
-                .flatMap(it -> Stream.ofNullable(it.getLimits()))
-                .map(Map::entrySet)
-                .flatMap(Set::stream)
-                .filter(it -> isGpu(it.getKey()))
-                .mapToLong(it -> amount(it.getValue()))
+    /** Kubernetes takes whole numbers only, in any of its forms. */
+    private static long asked(ContainerRequest container) {
+        return container.limits().values().stream()
+                .mapToLong(it -> it.value().min(MAX_COUNT).longValue())
                 .sum();
     }
 
@@ -53,17 +43,12 @@ final class ExtendedResources {
                 && drivers.stream()
                         .anyMatch(driver ->
                                 driver.extendedResources().contains(resource)
-                                        || (resource.startsWith(BY_CLASS)
+                                        || (resource.startsWith(Names.DEVICE_CLASS_RESOURCE_PREFIX)
                                                 && driver.deviceClasses()
                                                         .contains(
                                                                 resource.substring(
-                                                                        BY_CLASS.length()))));
-    }
-
-    /** Kubernetes takes whole numbers only, in any of its forms. */
-    private static long amount(Quantity written) {
-        return AllocatedDevices.amount(written)
-                .map(it -> it.value().min(MAX_COUNT).longValue())
-                .orElse(0L);
+                                                                        Names
+                                                                                .DEVICE_CLASS_RESOURCE_PREFIX
+                                                                                .length()))));
     }
 }

@@ -3,8 +3,11 @@ package io.gpusharing.timekeeper.allocation.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.ResourceRequirements;
 import io.fabric8.kubernetes.api.model.ResourceRequirementsBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.Serialization;
@@ -17,6 +20,8 @@ import io.gpusharing.timekeeper.testing.FakeApiServer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -337,6 +342,36 @@ class ClaimedGpusTest {
         pod.getStatus().setContainerStatuses(pod(RAN.strip()).getStatus().getContainerStatuses());
 
         assertThat(claims.of(pod)).isEqualTo(byEstimate(2));
+    }
+
+    @Test
+    void aNativeSidecarsGpuIsHeldBesideThoseOfTheContainers() {
+        Pod pod = pod(RAN.strip());
+        pod.getSpec().setResourceClaims(List.of());
+        pod.getSpec().getContainers().getFirst().setResources(gpus(2));
+        pod.getSpec().setInitContainers(List.of(init("step", null, 3), init("log", "Always", 1)));
+        assertThat(claims.of(pod)).as("each step runs alone").isEqualTo(byEstimate(3));
+
+        pod.getSpec().setInitContainers(List.of(init("step", null, 3), init("log", "Always", 2)));
+        pod.getMetadata().setUid(UUID.randomUUID().toString());
+
+        assertThat(claims.of(pod)).isEqualTo(byEstimate(4));
+    }
+
+    private static Container init(String name, @Nullable String restartPolicy, int gpus) {
+        return new ContainerBuilder()
+                .withName(name)
+                .withRestartPolicy(restartPolicy)
+                .withResources(gpus(gpus))
+                .build();
+    }
+
+    private static ResourceRequirements gpus(int count) {
+        return new ResourceRequirementsBuilder()
+                .addToLimits(
+                        "deviceclass.resource.kubernetes.io/gpu.example.com",
+                        new Quantity(Integer.toString(count)))
+                .build();
     }
 
     @Test

@@ -17,7 +17,7 @@ import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.request.VcudaGrammar;
 import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
-import io.gpusharing.timekeeper.cluster.PodReader;
+import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.usage.intake.Outcome.Accepted;
 import io.gpusharing.timekeeper.usage.intake.Outcome.Refusal;
 import io.gpusharing.timekeeper.usage.intake.Outcome.Refused;

@@ -1,7 +1,5 @@
-package io.gpusharing.timekeeper.cluster;
+package io.gpusharing.timekeeper.allocation;
 
-import com.github.benmanes.caffeine.cache.Interner;
-import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerState;
 import io.fabric8.kubernetes.api.model.ContainerStateTerminated;
 import io.fabric8.kubernetes.api.model.ContainerStatus;
@@ -9,35 +7,30 @@ import io.fabric8.kubernetes.api.model.ManagedFieldsEntry;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodCondition;
-import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodStatus;
-import io.fabric8.kubernetes.api.model.ResourceRequirements;
 import io.gpusharing.Names;
-import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.request.PodRequest;
-import io.gpusharing.request.Quantity;
-import io.gpusharing.timekeeper.allocation.Claimed;
-import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.allocation.PodFacts.Lifecycle;
-import io.gpusharing.timekeeper.allocation.PodFacts.Owner;
-import io.gpusharing.timekeeper.allocation.PodFacts.Placement;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.UUID;
-import java.util.function.Function;
-import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the few things of a pod that concern us; the rest is not kept in memory. */
-public final class PodReader {
+/** Reads the instants of a pod's life from its status and from who wrote that. */
+public final class LifecycleReader {
+
+    /** Where it is noted who wrote when a pod was scheduled; no other such note is read. */
+    public static final List<String> POD_SCHEDULED_FIELD =
+            List.of(
+                    "f:status",
+                    "f:conditions",
+                    "k:{\"type\":\"PodScheduled\"}",
+                    "f:lastTransitionTime");
 
     /** How much later than a pod's own containers its meter may end without being charged. */
     private static final Duration METER_ENDS = Duration.ofMinutes(1);
@@ -45,135 +38,15 @@ public final class PodReader {
     /** Reasons of {@code DisruptionTarget} that mean a lost node. */
     private static final Set<String> LOST = Set.of("DeletionByTaintManager", "DeletionByPodGC");
 
-    private final Predicate<String> gpuResource;
-    private final Function<Pod, Claimed> claims;
-
-    /** Thousands of pods ask for the same in the same namespaces. */
-    private final Interner<PodRequest> requests = Interner.newWeakInterner();
-
-    private final Interner<String> names = Interner.newWeakInterner();
+    private LifecycleReader() {}
 
     /**
-     * @param gpuResource which extended resources are GPUs
+     * @param request what it asks for of GPUs
      */
-    public PodReader(Predicate<String> gpuResource) {
-        this(gpuResource, pod -> Claimed.NONE);
-    }
-
-    /**
-     * @param gpuResource which extended resources are GPUs
-     * @param claims what a pod holds by resource claims
-     */
-    public PodReader(Predicate<String> gpuResource, Function<Pod, Claimed> claims) {
-        this.gpuResource = gpuResource;
-        this.claims = claims;
-    }
-
-    /** The facts of a pod as the API server stores it. */
-    public PodFacts read(Pod pod) {
-        ObjectMeta meta = pod.getMetadata();
-        return new PodFacts(
-                UUID.fromString(meta.getUid()),
-                names.intern(meta.getNamespace()),
-                meta.getName(),
-                owner(meta),
-                requests.intern(request(pod.getSpec())),
-                claims.apply(pod),
-                annotations(meta),
-                placement(pod),
-                lifecycle(pod));
-    }
-
-    private static @Nullable Owner owner(ObjectMeta meta) {
-        return meta.getOwnerReferences().stream()
-                .filter(reference -> Boolean.TRUE.equals(reference.getController()))
-                .findFirst()
-                .map(it ->
-                        new Owner(
-                                storable(it.getKind()),
-                                storable(it.getName()),
-                                storable(it.getUid())))
-                .orElse(null);
-    }
-
-    /** Who makes a pod writes its owner, too, and no database text holds the character 0. */
-    private static String storable(String text) {
-        return text.replace('\0', '\uFFFD');
-    }
-
-    private PodRequest request(PodSpec spec) {
-        var containers = new ArrayList<ContainerRequest>();
-        for (Container container : spec.getContainers()) {
-            containers.add(request(container, Kind.App));
-        }
-        for (Container container : spec.getInitContainers()) {
-            boolean sidecar = "Always".equals(container.getRestartPolicy());
-            containers.add(request(container, sidecar ? Kind.NativeSidecar : Kind.Init));
-        }
-        return new PodRequest(containers);
-    }
-
-    private ContainerRequest request(Container container, Kind kind) {
-        ResourceRequirements resources = container.getResources();
-        return new ContainerRequest(
-                container.getName(),
-                kind,
-                resources == null ? Map.of() : amounts(resources.getLimits()),
-                resources == null ? Map.of() : amounts(resources.getRequests()));
-    }
-
-    private Map<String, Quantity> amounts(
-            @Nullable Map<String, io.fabric8.kubernetes.api.model.Quantity> resources) {
-        var amounts = new HashMap<String, Quantity>();
-        Objects.requireNonNullElse(
-                        resources, Map.<String, io.fabric8.kubernetes.api.model.Quantity>of())
-                .forEach((name, amount) -> {
-                    if (gpuResource.test(name)) {
-                        amounts.put(name, Quantity.parse(amount.toString()));
-                    }
-                });
-        return amounts;
-    }
-
-    private Map<String, String> annotations(ObjectMeta meta) {
-        var kept = new HashMap<String, String>();
-        Objects.requireNonNullElse(meta.getAnnotations(), Map.<String, String>of())
-                .forEach((key, value) -> {
-                    if (key.startsWith(Names.PREFIX)
-                            || key.startsWith("tencent.com/")
-                            || key.startsWith("hami.io/")) {
-                        kept.put(names.intern(key), value);
-                    }
-                });
-        return kept;
-    }
-
-    private Placement placement(Pod pod) {
-        PodSpec spec = pod.getSpec();
-        return new Placement(
-                shared(spec.getNodeName()),
-                pod.getStatus() == null ? null : pod.getStatus().getNominatedNodeName(),
-                shared(spec.getPriorityClassName()),
-                spec.getPriority() == null ? 0 : spec.getPriority(),
-                !spec.getSchedulingGates().isEmpty(),
-                unschedulableSince(pod.getStatus()));
-    }
-
-    private @Nullable String shared(@Nullable String name) {
-        return name == null ? null : names.intern(name);
-    }
-
-    private static @Nullable Instant unschedulableSince(@Nullable PodStatus status) {
-        PodCondition scheduled = condition(status, "PodScheduled");
-        return scheduled != null && "Unschedulable".equals(scheduled.getReason())
-                ? instant(scheduled.getLastTransitionTime())
-                : null;
-    }
-
-    private Lifecycle lifecycle(Pod pod) {
+    static Lifecycle read(Pod pod, PodRequest request) {
         PodStatus status = pod.getStatus() == null ? new PodStatus() : pod.getStatus();
         Instant scheduled = transition(status, "PodScheduled", "True");
-        String meter = meter(pod);
+        String meter = meter(pod, request);
         List<ContainerStatus> own =
                 containers(status).filter(it -> !it.getName().equals(meter)).toList();
         Instant ownEnd = finished(own.stream());
@@ -189,26 +62,33 @@ public final class PodReader {
                 ownEnd != null && lastEnd != null && lastEnd.isBefore(ownEnd.plus(METER_ENDS))
                         ? ownEnd
                         : lastEnd,
-                own.stream().anyMatch(PodReader::isEndUntold),
+                own.stream().anyMatch(LifecycleReader::isEndUntold),
                 lost(status),
                 transition(status, "Ready", "False"),
                 removal(pod.getMetadata()),
                 written(pod.getMetadata()));
     }
 
+    /** Since when the scheduler has found no place; null if it does not say so. */
+    static @Nullable Instant unschedulableSince(@Nullable PodStatus status) {
+        PodCondition scheduled = condition(status, "PodScheduled");
+        return scheduled != null && "Unschedulable".equals(scheduled.getReason())
+                ? instant(scheduled.getLastTransitionTime())
+                : null;
+    }
+
     /**
      * The name of the sidecar that the webhook added; null if there is none. The annotation that
      * names it may be a tenant's where no webhook answered, so it must look like one, too.
      */
-    private @Nullable String meter(Pod pod) {
+    private static @Nullable String meter(Pod pod, PodRequest request) {
         Map<String, String> annotations =
                 Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.of());
         String name = annotations.get(Names.SIDECAR_ANNOTATION);
-        return pod.getSpec().getInitContainers().stream()
-                        .filter(container -> container.getName().equals(name))
-                        .filter(container -> "Always".equals(container.getRestartPolicy()))
-                        .anyMatch(container ->
-                                request(container, Kind.NativeSidecar).limits().isEmpty())
+        return request.containers().stream()
+                        .filter(container -> container.kind() == Kind.NativeSidecar)
+                        .filter(container -> container.name().equals(name))
+                        .anyMatch(container -> container.limits().isEmpty())
                 ? name
                 : null;
     }
@@ -227,7 +107,7 @@ public final class PodReader {
                 .map(container -> container.getState().getTerminated())
                 .filter(Objects::nonNull)
                 .map(ContainerStateTerminated::getFinishedAt)
-                .map(PodReader::instant)
+                .map(LifecycleReader::instant)
                 .filter(Objects::nonNull)
                 .max(Instant::compareTo)
                 .orElse(null);
@@ -258,7 +138,7 @@ public final class PodReader {
      */
     private static boolean wrotePodScheduled(
             ManagedFieldsEntry entry, @Nullable Instant scheduled) {
-        if (!"status".equals(entry.getSubresource()) || !LeanObjects.hasPodScheduled(entry)) {
+        if (!"status".equals(entry.getSubresource()) || !hasPodScheduled(entry)) {
             return false;
         }
         Instant written = instant(entry.getTime());
@@ -267,6 +147,16 @@ public final class PodReader {
                 || scheduled == null
                 || written == null
                 || written.isAfter(scheduled);
+    }
+
+    /** Whether somebody's entry says that they wrote when the pod was scheduled. */
+    private static boolean hasPodScheduled(ManagedFieldsEntry entry) {
+        Object fields =
+                entry.getFieldsV1() == null ? null : entry.getFieldsV1().getAdditionalProperties();
+        for (String name : POD_SCHEDULED_FIELD) {
+            fields = fields instanceof Map<?, ?> map ? map.get(name) : null;
+        }
+        return fields != null;
     }
 
     /** Nodes write the instants in a status; when it was written, the API server notes itself. */

@@ -1,0 +1,62 @@
+package io.gpusharing.timekeeper.allocation;
+
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.ResourceRequirements;
+import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.Quantity;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** Reads amounts of resources from objects as the API server stores them. */
+public final class ResourceReader {
+
+    private ResourceReader() {}
+
+    /**
+     * What a pod's containers ask for.
+     *
+     * @param wanted which resources are read
+     */
+    public static PodRequest request(PodSpec spec, Predicate<String> wanted) {
+        var containers = new ArrayList<ContainerRequest>();
+        for (Container container : spec.getContainers()) {
+            containers.add(request(container, Kind.App, wanted));
+        }
+        for (Container container : spec.getInitContainers()) {
+            boolean sidecar = "Always".equals(container.getRestartPolicy());
+            containers.add(request(container, sidecar ? Kind.NativeSidecar : Kind.Init, wanted));
+        }
+        return new PodRequest(containers);
+    }
+
+    private static ContainerRequest request(
+            Container container, Kind kind, Predicate<String> wanted) {
+        ResourceRequirements resources = container.getResources();
+        return new ContainerRequest(
+                container.getName(),
+                kind,
+                resources == null ? Map.of() : amounts(resources.getLimits(), wanted),
+                resources == null ? Map.of() : amounts(resources.getRequests(), wanted));
+    }
+
+    /** The amounts of those resources that are wanted. */
+    public static Map<String, Quantity> amounts(
+            @Nullable Map<String, io.fabric8.kubernetes.api.model.Quantity> resources,
+            Predicate<String> wanted) {
+        var amounts = new HashMap<String, Quantity>();
+        if (resources != null) {
+            resources.forEach((name, amount) -> {
+                if (wanted.test(name)) {
+                    amounts.put(name, Quantity.parse(amount.toString()));
+                }
+            });
+        }
+        return amounts;
+    }
+}
