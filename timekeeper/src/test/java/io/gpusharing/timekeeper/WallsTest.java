@@ -111,7 +111,10 @@ class WallsTest {
             noClasses()
                     .that()
                     .resideInAnyPackage(
-                            ROOT + "allocation", ROOT + "budget.account", ROOT + "reclaim.plan")
+                            ROOT + "allocation",
+                            ROOT + "budget.account",
+                            ROOT + "reclaim.plan",
+                            ROOT + "reclaim.snapshot")
                     .should()
                     .dependOnClassesThat(
                             resideInAnyPackage(

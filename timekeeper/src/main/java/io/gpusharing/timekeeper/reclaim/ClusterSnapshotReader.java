@@ -13,20 +13,23 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.GpuBudget;
 import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.timekeeper.allocation.PodFacts;
+import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.cluster.PodPages;
-import io.gpusharing.timekeeper.reclaim.plan.BudgetAccount;
-import io.gpusharing.timekeeper.reclaim.plan.ClusterSnapshot;
-import io.gpusharing.timekeeper.reclaim.plan.GpuPod;
-import io.gpusharing.timekeeper.reclaim.plan.PastEviction;
+import io.gpusharing.timekeeper.reclaim.GpuPodReader.Ending;
 import io.gpusharing.timekeeper.reclaim.plan.Planner;
-import io.gpusharing.timekeeper.reclaim.plan.Refusal;
-import io.gpusharing.timekeeper.reclaim.plan.Waiter;
+import io.gpusharing.timekeeper.reclaim.snapshot.BudgetAccount;
+import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
+import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
+import io.gpusharing.timekeeper.reclaim.snapshot.PastEviction;
+import io.gpusharing.timekeeper.reclaim.snapshot.Refusal;
+import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
 import java.net.HttpURLConnection;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -34,8 +37,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,31 +56,36 @@ final class ClusterSnapshotReader {
     private final KubernetesClient client;
     private final Budgets budgets;
     private final ClusterView view;
-    private final PodTranslation translation;
+    private final PodReader pods;
+    private final WaiterReader waiterReader;
+    private final GpuPodReader gpuPodReader;
+    private final CapacityReader capacity;
+    private final RequestGrammars grammars;
     private final String ownNamespace;
-    private final Duration maxGrace;
-    private final Duration settle;
+    private final ReclaimProperties properties;
     private boolean blindToDisruptionBudgets;
 
     ClusterSnapshotReader(
             KubernetesClient client,
             Budgets budgets,
             ClusterView view,
-            PodTranslation translation,
+            RequestGrammars grammars,
             ClusterProperties cluster,
-            Duration maxGrace,
-            Duration settle) {
+            ReclaimProperties properties) {
         this.client = client;
         this.budgets = budgets;
         this.view = view;
-        this.translation = translation;
+        this.grammars = grammars;
+        this.pods = new PodReader(grammars::reads);
+        this.capacity = new CapacityReader(grammars);
+        this.waiterReader = new WaiterReader(capacity);
+        this.gpuPodReader = new GpuPodReader(grammars, capacity, properties.gangLabel());
         this.ownNamespace = cluster.namespace();
-        this.maxGrace = maxGrace;
-        this.settle = settle;
+        this.properties = properties;
     }
 
     /**
-     * A scene that knows only pods with GPUs, and how to read all pods of a node.
+     * A snapshot that knows only pods with GPUs, and how to read all pods of a node.
      *
      * @param paused whether an administrator has stopped everything
      */
@@ -94,37 +103,40 @@ final class ClusterSnapshotReader {
                                         it -> it.getMetadata().getName(),
                                         ClusterSnapshotReader::annotations));
         List<PodDisruptionBudget> disruptions = disruptionBudgets();
-        var ending = new PodTranslation.Ending(now.minus(settle), now.plus(maxGrace));
-        Function<Pod, GpuPod> gpuPod =
-                pod ->
-                        translation.gpuPod(
+        var ending = new Ending(now.minus(properties.settle()), now.plus(properties.maxGrace()));
+        BiFunction<Pod, PodFacts, GpuPod> gpuPod =
+                (pod, facts) ->
+                        gpuPodReader.read(
                                 pod,
-                                namespace -> namespaces.getOrDefault(namespace, Map.of()),
+                                facts,
+                                namespaces.getOrDefault(facts.namespace(), Map.of()),
                                 guarding(pod, disruptions),
-                                facts(pod),
+                                nodeFacts(facts),
                                 ending);
         var waiters = new ArrayList<Waiter>();
         var gpuPods = new ArrayList<GpuPod>();
         PodPages.forEach(
                 client.pods().inAnyNamespace().withLabel(Names.METERED_LABEL, "true"),
                 pod -> {
+                    PodFacts facts = pods.read(pod);
                     // Devices of claims are neither preempted nor made room for.
-                    if (!translation.asksForGpus(pod)) {
+                    if (!pod.getSpec().getResourceClaims().isEmpty()
+                            && grammars.grammarOf(facts.request()).isEmpty()) {
                         return;
                     }
-                    if (PodTranslation.waits(pod)) {
-                        waiters.add(translation.waiter(pod));
+                    if (WaiterReader.waits(pod, facts)) {
+                        waiters.add(waiterReader.read(pod, facts));
                     }
-                    if (PodTranslation.holds(pod)) {
-                        gpuPods.add(gpuPod.apply(pod));
+                    if (GpuPodReader.holds(facts)) {
+                        gpuPods.add(gpuPod.apply(pod, facts));
                     }
                 });
         ClusterSnapshot snapshot =
                 new ClusterSnapshot(
                         now,
-                        List.copyOf(waiters),
-                        nodes.stream().map(translation::node).toList(),
-                        List.copyOf(gpuPods),
+                        waiters,
+                        nodes.stream().map(capacity::node).toList(),
+                        gpuPods,
                         budgets(namespaces.keySet(), now),
                         allowed(disruptions),
                         past,
@@ -134,17 +146,16 @@ final class ClusterSnapshotReader {
         return new Reading(snapshot, node -> podsOn(node, gpuPod), paused);
     }
 
-    private List<GpuPod> podsOn(String node, Function<Pod, GpuPod> gpuPod) {
-        return client
-                .pods()
-                .inAnyNamespace()
-                .withField("spec.nodeName", node)
-                .list()
-                .getItems()
-                .stream()
-                .filter(PodTranslation::holds)
-                .map(gpuPod)
-                .toList();
+    private List<GpuPod> podsOn(String node, BiFunction<Pod, PodFacts, GpuPod> gpuPod) {
+        var found = new ArrayList<GpuPod>();
+        for (Pod pod :
+                client.pods().inAnyNamespace().withField("spec.nodeName", node).list().getItems()) {
+            PodFacts facts = pods.read(pod);
+            if (GpuPodReader.holds(facts)) {
+                found.add(gpuPod.apply(pod, facts));
+            }
+        }
+        return found;
     }
 
     private Map<String, BudgetAccount> budgets(Set<String> namespaces, Instant now) {
@@ -234,9 +245,10 @@ final class ClusterSnapshotReader {
         };
     }
 
-    private NodeFacts facts(Pod pod) {
-        String node = pod.getSpec().getNodeName();
-        return node == null ? NodeFacts.UNKNOWN : view.node(node).orElse(NodeFacts.UNKNOWN);
+    private NodeFacts nodeFacts(PodFacts pod) {
+        return Optional.ofNullable(pod.placement().node())
+                .flatMap(view::node)
+                .orElse(NodeFacts.UNKNOWN);
     }
 
     private static String name(PodDisruptionBudget guard) {

@@ -15,7 +15,7 @@ import io.gpusharing.kubernetes.Events.Text;
 import io.gpusharing.timekeeper.reclaim.Receipts.Result;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Victim;
-import io.gpusharing.timekeeper.reclaim.plan.PodRef;
+import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;
 import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.time.Instant;

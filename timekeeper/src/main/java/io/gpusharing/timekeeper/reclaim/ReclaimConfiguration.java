@@ -34,18 +34,10 @@ class ReclaimConfiguration {
             MeterRegistry registry,
             Leadership leadership,
             Clock clock) {
-        var translation = new PodTranslation(grammars, properties.gangLabel());
         return new Reclaimer(
                 view,
                 budgets,
-                new ClusterSnapshotReader(
-                        client,
-                        budgets,
-                        view,
-                        translation,
-                        cluster,
-                        properties.maxGrace(),
-                        properties.settle()),
+                new ClusterSnapshotReader(client, budgets, view, grammars, cluster, properties),
                 receipts,
                 new Evictions(client, properties.maxGrace()),
                 properties,

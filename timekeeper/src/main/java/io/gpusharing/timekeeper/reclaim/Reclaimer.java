@@ -9,15 +9,15 @@ import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.leader.LeaderTask;
-import io.gpusharing.timekeeper.reclaim.plan.ClusterSnapshot;
 import io.gpusharing.timekeeper.reclaim.plan.Decision;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Leave;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Reason;
-import io.gpusharing.timekeeper.reclaim.plan.PastEviction;
 import io.gpusharing.timekeeper.reclaim.plan.Planner;
-import io.gpusharing.timekeeper.reclaim.plan.PodRef;
 import io.gpusharing.timekeeper.reclaim.plan.WaiterQueue;
+import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
+import io.gpusharing.timekeeper.reclaim.snapshot.PastEviction;
+import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.HashMap;
@@ -38,7 +38,7 @@ class Reclaimer extends LeaderTask {
 
     private final ClusterView view;
     private final Budgets budgets;
-    private final ClusterSnapshotReader scenes;
+    private final ClusterSnapshotReader snapshots;
     private final Receipts receipts;
     private final Evictions evictions;
     private final ReclaimProperties properties;
@@ -49,7 +49,7 @@ class Reclaimer extends LeaderTask {
     Reclaimer(
             ClusterView view,
             Budgets budgets,
-            ClusterSnapshotReader scenes,
+            ClusterSnapshotReader snapshots,
             Receipts receipts,
             Evictions evictions,
             ReclaimProperties properties,
@@ -59,7 +59,7 @@ class Reclaimer extends LeaderTask {
         super("reclaim", leadership, clock);
         this.view = view;
         this.budgets = budgets;
-        this.scenes = scenes;
+        this.snapshots = snapshots;
         this.receipts = receipts;
         this.evictions = evictions;
         this.properties = properties;
@@ -91,7 +91,7 @@ class Reclaimer extends LeaderTask {
         long written = receipts.written();
         Instant back = now.minus(properties.lookBack());
         ClusterSnapshotReader.Reading reading =
-                scenes.read(now, receipts.since(back), receipts.refusalsSince(back));
+                snapshots.read(now, receipts.since(back), receipts.refusalsSince(back));
         Planner planner = new Planner(properties.rules(reading.paused()), queue);
         List<Decision> decisions = planner.plan(reading.snapshot(), reading.nodePods());
         metrics.decided(decisions);
@@ -114,7 +114,7 @@ class Reclaimer extends LeaderTask {
     }
 
     /**
-     * Whether nobody else has planned anything since the scene was read.
+     * Whether nobody else has planned anything since the snapshot was read.
      *
      * @param read how many plans had been written by then, with those of this round
      */

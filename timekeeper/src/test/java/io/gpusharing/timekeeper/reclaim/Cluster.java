@@ -4,23 +4,26 @@ import io.fabric8.kubernetes.api.model.Taint;
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Standing;
+import io.gpusharing.placement.Amounts;
+import io.gpusharing.placement.FreeCapacity;
 import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.GpuLayout;
-import io.gpusharing.timekeeper.reclaim.plan.Amounts;
-import io.gpusharing.timekeeper.reclaim.plan.BudgetAccount;
-import io.gpusharing.timekeeper.reclaim.plan.ClusterSnapshot;
+import io.gpusharing.placement.PodAsk;
+import io.gpusharing.placement.PodHold;
 import io.gpusharing.timekeeper.reclaim.plan.Decision;
-import io.gpusharing.timekeeper.reclaim.plan.GpuPod;
-import io.gpusharing.timekeeper.reclaim.plan.NodeView;
-import io.gpusharing.timekeeper.reclaim.plan.PastEviction;
 import io.gpusharing.timekeeper.reclaim.plan.Planner;
-import io.gpusharing.timekeeper.reclaim.plan.PodRef;
-import io.gpusharing.timekeeper.reclaim.plan.Refusal;
 import io.gpusharing.timekeeper.reclaim.plan.Rules;
-import io.gpusharing.timekeeper.reclaim.plan.SchedulingConstraints;
-import io.gpusharing.timekeeper.reclaim.plan.Waiter;
+import io.gpusharing.timekeeper.reclaim.snapshot.BudgetAccount;
+import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
+import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
+import io.gpusharing.timekeeper.reclaim.snapshot.NodeView;
+import io.gpusharing.timekeeper.reclaim.snapshot.PastEviction;
+import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;
+import io.gpusharing.timekeeper.reclaim.snapshot.Refusal;
+import io.gpusharing.timekeeper.reclaim.snapshot.SchedulingConstraints;
+import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -69,11 +72,12 @@ public final class Cluster {
                 Map.of("kubernetes.io/hostname", name),
                 taints,
                 false,
-                amounts(gpus * 100L, gpus * 60L, 16),
-                new GpuLayout(
-                        IntStream.range(0, gpus)
-                                .mapToObj(i -> new Gpu(Integer.toString(i), 100, 60))
-                                .toList()));
+                new FreeCapacity(
+                        amounts(gpus * 100L, gpus * 60L, 16),
+                        new GpuLayout(
+                                IntStream.range(0, gpus)
+                                        .mapToObj(i -> new Gpu(Integer.toString(i), 100, 60))
+                                        .toList())));
     }
 
     public Cluster replaceNode(NodeView node) {
@@ -285,9 +289,8 @@ public final class Cluster {
                     node,
                     NOON.minus(age),
                     priority,
-                    amounts(cores, memory, cpus),
                     cores * 10_000,
-                    placementKnown ? holds : null,
+                    new PodHold(amounts(cores, memory, cpus), placementKnown ? holds : null),
                     gang,
                     leaving,
                     exemption,
@@ -304,11 +307,12 @@ public final class Cluster {
                     gated,
                     priority,
                     preempts,
-                    amounts(cores, memory, cpus),
-                    List.of(
-                            whole
-                                    ? new GpuAsk((int) (cores / 100), 100, 0, true)
-                                    : new GpuAsk(1, cores, memory, false)),
+                    new PodAsk(
+                            amounts(cores, memory, cpus),
+                            List.of(
+                                    whole
+                                            ? new GpuAsk((int) (cores / 100), 100, 0, true)
+                                            : new GpuAsk(1, cores, memory, false))),
                     workload,
                     constraints,
                     unjudged);

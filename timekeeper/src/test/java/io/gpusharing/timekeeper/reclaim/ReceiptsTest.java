@@ -3,18 +3,19 @@ package io.gpusharing.timekeeper.reclaim;
 import static io.gpusharing.timekeeper.reclaim.Cluster.NOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.placement.Amounts;
+import io.gpusharing.placement.PodAsk;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.reclaim.Receipts.Open;
 import io.gpusharing.timekeeper.reclaim.Receipts.Result;
-import io.gpusharing.timekeeper.reclaim.plan.Amounts;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Candidate;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Victim;
-import io.gpusharing.timekeeper.reclaim.plan.PastEviction;
-import io.gpusharing.timekeeper.reclaim.plan.PodRef;
-import io.gpusharing.timekeeper.reclaim.plan.Refusal;
-import io.gpusharing.timekeeper.reclaim.plan.SchedulingConstraints;
-import io.gpusharing.timekeeper.reclaim.plan.Waiter;
+import io.gpusharing.timekeeper.reclaim.snapshot.PastEviction;
+import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;
+import io.gpusharing.timekeeper.reclaim.snapshot.Refusal;
+import io.gpusharing.timekeeper.reclaim.snapshot.SchedulingConstraints;
+import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
 import io.gpusharing.timekeeper.usage.intake.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;
@@ -51,8 +52,7 @@ class ReceiptsTest {
                         false,
                         0,
                         true,
-                        Amounts.NONE,
-                        List.of(),
+                        new PodAsk(Amounts.NONE, List.of()),
                         "deployment-uid",
                         SchedulingConstraints.NONE,
                         null);

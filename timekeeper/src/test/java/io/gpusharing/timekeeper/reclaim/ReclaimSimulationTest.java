@@ -10,9 +10,9 @@ import io.gpusharing.timekeeper.reclaim.ToyCluster.ToyPod;
 import io.gpusharing.timekeeper.reclaim.plan.Decision;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Victim;
-import io.gpusharing.timekeeper.reclaim.plan.PastEviction;
 import io.gpusharing.timekeeper.reclaim.plan.Planner;
 import io.gpusharing.timekeeper.reclaim.plan.Rules;
+import io.gpusharing.timekeeper.reclaim.snapshot.PastEviction;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
@@ -202,12 +202,12 @@ class ReclaimSimulationTest {
     private static boolean roomFor(ToyCluster cluster, Evict plan, Set<String> gone) {
         Map<String, Long> held = new HashMap<>(cluster.coresByGpu(plan.node(), gone));
         promised(cluster, plan, held);
-        long cores = plan.waiter().asks().getFirst().cores();
+        long cores = plan.waiter().ask().gpus().getFirst().cores();
         long fitting =
                 List.of("0", "1").stream()
                         .filter(gpu -> 100 - held.getOrDefault(gpu, 0L) >= cores)
                         .count();
-        return fitting >= plan.waiter().asks().getFirst().count();
+        return fitting >= plan.waiter().ask().gpus().getFirst().count();
     }
 
     /** Room that was made for others on the same node and is not taken yet. */

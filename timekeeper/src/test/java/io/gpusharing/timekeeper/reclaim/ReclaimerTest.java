@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpusharing.budget.GpuBudgetSpec;
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.placement.Amounts;
+import io.gpusharing.placement.PodAsk;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.request.VcudaGrammar;
 import io.gpusharing.testing.SteppingClock;
@@ -17,13 +19,12 @@ import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
 import io.gpusharing.timekeeper.ledger.posting.TestLedger;
-import io.gpusharing.timekeeper.reclaim.plan.Amounts;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Victim;
-import io.gpusharing.timekeeper.reclaim.plan.PodRef;
-import io.gpusharing.timekeeper.reclaim.plan.Refusal;
-import io.gpusharing.timekeeper.reclaim.plan.SchedulingConstraints;
-import io.gpusharing.timekeeper.reclaim.plan.Waiter;
+import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;
+import io.gpusharing.timekeeper.reclaim.snapshot.Refusal;
+import io.gpusharing.timekeeper.reclaim.snapshot.SchedulingConstraints;
+import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import io.gpusharing.timekeeper.testing.Pods;
 import io.gpusharing.timekeeper.testing.TestDatabase;
@@ -73,7 +74,6 @@ class ReclaimerTest {
     }
 
     private Reclaimer reclaimer(ClusterView view, Budgets budgets, Receipts receipts) {
-        var translation = new PodTranslation(new RequestGrammars(List.of(new VcudaGrammar())), "");
         return new Reclaimer(
                 view,
                 budgets,
@@ -81,10 +81,9 @@ class ReclaimerTest {
                         api.client(),
                         budgets,
                         view,
-                        translation,
+                        new RequestGrammars(List.of(new VcudaGrammar())),
                         CLUSTER,
-                        Duration.ofMinutes(5),
-                        Duration.ofMinutes(1)),
+                        PROPERTIES),
                 receipts,
                 new Evictions(api.client(), Duration.ofMinutes(5)),
                 PROPERTIES,
@@ -102,8 +101,7 @@ class ReclaimerTest {
                         false,
                         0,
                         true,
-                        Amounts.NONE,
-                        List.of(),
+                        new PodAsk(Amounts.NONE, List.of()),
                         "deployment-uid",
                         SchedulingConstraints.NONE,
                         null),

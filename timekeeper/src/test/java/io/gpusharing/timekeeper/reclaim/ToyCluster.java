@@ -8,15 +8,17 @@ import io.gpusharing.budget.Standing;
 import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.GpuLayout;
-import io.gpusharing.timekeeper.reclaim.plan.BudgetAccount;
-import io.gpusharing.timekeeper.reclaim.plan.ClusterSnapshot;
-import io.gpusharing.timekeeper.reclaim.plan.GpuPod;
-import io.gpusharing.timekeeper.reclaim.plan.NodeView;
-import io.gpusharing.timekeeper.reclaim.plan.PastEviction;
-import io.gpusharing.timekeeper.reclaim.plan.PodRef;
-import io.gpusharing.timekeeper.reclaim.plan.Refusal;
-import io.gpusharing.timekeeper.reclaim.plan.SchedulingConstraints;
-import io.gpusharing.timekeeper.reclaim.plan.Waiter;
+import io.gpusharing.placement.PodAsk;
+import io.gpusharing.placement.PodHold;
+import io.gpusharing.timekeeper.reclaim.snapshot.BudgetAccount;
+import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
+import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
+import io.gpusharing.timekeeper.reclaim.snapshot.NodeView;
+import io.gpusharing.timekeeper.reclaim.snapshot.PastEviction;
+import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;
+import io.gpusharing.timekeeper.reclaim.snapshot.Refusal;
+import io.gpusharing.timekeeper.reclaim.snapshot.SchedulingConstraints;
+import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -217,7 +219,7 @@ final class ToyCluster {
     }
 
     private GpuLayout free(NodeView node) {
-        GpuLayout free = java.util.Objects.requireNonNull(node.gpus());
+        GpuLayout free = java.util.Objects.requireNonNull(node.empty().gpus());
         for (ToyPod pod : on(node)) {
             free = free.without(pod.gpus);
         }
@@ -323,8 +325,7 @@ final class ToyCluster {
                     false,
                     priority,
                     priority >= 0,
-                    amounts(cores, 0, 0),
-                    asks(),
+                    new PodAsk(amounts(cores, 0, 0), asks()),
                     uid,
                     SchedulingConstraints.NONE,
                     null);
@@ -336,9 +337,8 @@ final class ToyCluster {
                     java.util.Objects.requireNonNull(node),
                     since,
                     priority,
-                    amounts(cores, 0, 0),
                     cores * 10_000,
-                    gpus,
+                    new PodHold(amounts(cores, 0, 0), gpus),
                     gang,
                     leavesAt != null,
                     null,

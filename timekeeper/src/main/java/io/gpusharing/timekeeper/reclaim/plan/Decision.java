@@ -1,8 +1,13 @@
 package io.gpusharing.timekeeper.reclaim.plan;
 
+import static java.util.stream.Collectors.toSet;
+
+import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;
+import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** What is done for one waiting pod: pods are evicted for it, or not, and why not. */
@@ -20,6 +25,11 @@ public sealed interface Decision {
      */
     record Evict(Waiter waiter, String node, List<Victim> victims, List<Candidate> considered)
             implements Decision {
+
+        /** UIDs of the victims. */
+        Set<String> victimUids() {
+            return victims.stream().map(victim -> victim.pod().uid()).collect(toSet());
+        }
 
         Duration grace(Duration most) {
             return victims.stream()

@@ -2,6 +2,10 @@ package io.gpusharing.timekeeper.reclaim.plan;
 
 import static java.util.stream.Collectors.joining;
 
+import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
+import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
+import io.gpusharing.timekeeper.reclaim.snapshot.Refusal;
+import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -2,14 +2,17 @@ package io.gpusharing.timekeeper.reclaim.plan;
 
 import static java.util.stream.Collectors.groupingBy;
 
-import io.gpusharing.placement.GpuLayout;
-import java.util.Collection;
+import io.gpusharing.placement.FreeCapacity;
+import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
+import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
+import io.gpusharing.timekeeper.reclaim.snapshot.NodeView;
+import io.gpusharing.timekeeper.reclaim.snapshot.PastEviction;
+import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Whether one waiter would fit on a node if certain pods were gone: by the node's resources as the
@@ -27,55 +30,32 @@ final class FitCheck {
         this.promised = promised(snapshot, waiter);
     }
 
-    Collection<GpuPod> on(NodeView node) {
-        return gpuPods.getOrDefault(node.name(), List.of());
-    }
-
     /** Whether an empty node of this kind would do. */
     boolean couldEverFit(NodeView node) {
-        return waiter.constraints().admit(node)
-                && waiter.requests().fitInto(node.allocatable())
-                && (node.gpus() == null || node.gpus().place(waiter.asks()).isPresent());
+        return waiter.constraints().admit(node) && node.empty().fits(waiter.ask());
     }
 
     /** Whether it fits without the pods that are {@code gone}. */
     boolean fits(NodeView node, Predicate<GpuPod> gone) {
-        if (!fitsByTotals(node, gone)) {
-            return false;
-        }
-        GpuLayout left = layout(node, gone);
-        return left == null || left.place(waiter.asks()).isPresent();
+        return fitsByTotals(node, gone) && fits(node, node.empty(), gone);
     }
 
     /** What the scheduler's own filters see: the node's sums, not who holds which GPU. */
     boolean fitsByTotals(NodeView node, Predicate<GpuPod> gone) {
-        Amounts free = node.allocatable();
-        for (GpuPod gpuPod : on(node)) {
-            if (!gone.test(gpuPod)) {
-                free = free.minus(gpuPod.requests());
-            }
-        }
-        for (Waiter other : promised.getOrDefault(node.name(), List.of())) {
-            free = free.minus(other.requests());
-        }
-        return waiter.requests().fitInto(free);
+        return fits(node, node.empty().totals(), gone);
     }
 
-    /** Null where a pod with a GPU does not say which. */
-    private @Nullable GpuLayout layout(NodeView node, Predicate<GpuPod> gone) {
-        GpuLayout left = node.gpus();
-        for (GpuPod gpuPod : on(node)) {
-            if (left == null || gone.test(gpuPod) || !gpuPod.hasGpu()) {
-                continue;
+    private boolean fits(NodeView node, FreeCapacity empty, Predicate<GpuPod> gone) {
+        FreeCapacity free = empty;
+        for (GpuPod gpuPod : gpuPods.getOrDefault(node.name(), List.of())) {
+            if (!gone.test(gpuPod)) {
+                free = free.beside(gpuPod.hold());
             }
-            left = gpuPod.gpus() == null ? null : left.without(gpuPod.gpus());
         }
         for (Waiter other : promised.getOrDefault(node.name(), List.of())) {
-            if (left != null) {
-                left = left.without(left.place(other.asks()).orElse(List.of()));
-            }
+            free = free.after(other.ask());
         }
-        return left;
+        return free.fits(waiter.ask());
     }
 
     /** Others for whom room was made and who have not taken it yet. */

@@ -1,5 +1,8 @@
 package io.gpusharing.timekeeper.reclaim.plan;
 
+import io.gpusharing.timekeeper.reclaim.snapshot.BudgetAccount;
+import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
+import io.gpusharing.timekeeper.reclaim.snapshot.NodeView;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;

@@ -1,9 +1,15 @@
 package io.gpusharing.timekeeper.reclaim.plan;
 
-import io.gpusharing.placement.GpuAsk;
+import io.gpusharing.placement.PodAsk;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Leave;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Reason;
+import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
+import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
+import io.gpusharing.timekeeper.reclaim.snapshot.NodeView;
+import io.gpusharing.timekeeper.reclaim.snapshot.PastEviction;
+import io.gpusharing.timekeeper.reclaim.snapshot.SchedulingConstraints;
+import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -64,8 +70,7 @@ public final class Planner {
             int priority,
             boolean preempts,
             boolean early,
-            Amounts requests,
-            List<GpuAsk> asks,
+            PodAsk ask,
             SchedulingConstraints constraints) {}
 
     private Kind kind(ClusterSnapshot snapshot, Waiter waiter) {
@@ -74,8 +79,7 @@ public final class Planner {
                 waiter.priority(),
                 waiter.preempts(),
                 snapshot.now().isBefore(waiter.since().plus(rules.schedulerPatience())),
-                waiter.requests(),
-                waiter.asks(),
+                waiter.ask(),
                 waiter.constraints());
     }
 
@@ -92,10 +96,10 @@ public final class Planner {
         ClusterSnapshot present = snapshot;
         looks = 0;
         for (Waiter waiter : queue.queue(snapshot.waiters())) {
-            Optional<Leave> atOnce = atOnce(present, waiter);
+            Optional<Leave> refused = new WaiterFilter(present, rules).refuse(waiter);
             Leave same = answers.get(kind(present, waiter));
-            if (atOnce.isPresent()) {
-                decisions.add(atOnce.get());
+            if (refused.isPresent()) {
+                decisions.add(refused.get());
                 continue;
             }
             if (same != null) {
@@ -122,7 +126,7 @@ public final class Planner {
             }
             switch (decision) {
                 case Evict evict -> {
-                    present = present.after(evict, evictions(evict, present));
+                    present = present.after(evict.victimUids(), evictions(evict, present));
                     answers.clear();
                 }
                 case Leave leave -> answers.put(kind(present, waiter), leave);
@@ -159,75 +163,6 @@ public final class Planner {
         return node == null || snapshot.completeNodes().contains(node) ? null : node;
     }
 
-    /** What takes no look through the cluster. */
-    private Optional<Leave> atOnce(ClusterSnapshot snapshot, Waiter waiter) {
-        return notYet(snapshot, waiter).or(() -> repeated(snapshot, waiter));
-    }
-
-    private Optional<Leave> notYet(ClusterSnapshot snapshot, Waiter waiter) {
-        BudgetAccount budget = snapshot.budgetOf(waiter.pod());
-        Instant actsAt = waiter.since().plus(rules.patience());
-        if (rules.paused()) {
-            return leave(waiter, Reason.PAUSED, "reclaim is paused");
-        }
-        if (waiter.gated()) {
-            return leave(waiter, Reason.GATED, "a scheduling gate keeps it back");
-        }
-        if (waiter.nominatedNode() != null) {
-            return leave(
-                    waiter,
-                    Reason.NOMINATED,
-                    "the scheduler makes room on " + waiter.nominatedNode());
-        }
-        if (budget != null && budget.isOver()) {
-            return leave(
-                    waiter,
-                    Reason.WAITER_OVER_BUDGET,
-                    "budget %s is used up".formatted(budget.name()));
-        }
-        if (waiter.unjudged() != null) {
-            return leave(waiter, Reason.CANNOT_JUDGE, waiter.unjudged());
-        }
-        if (snapshot.now().isBefore(actsAt)) {
-            return leave(waiter, Reason.TOO_EARLY, "waits until " + actsAt);
-        }
-        return Optional.empty();
-    }
-
-    /** Whether room was made for the same workload before, and what became of it. */
-    private Optional<Leave> repeated(ClusterSnapshot snapshot, Waiter waiter) {
-        List<PastEviction> vain =
-                snapshot.past().stream()
-                        .filter(it -> !it.helped() && it.workload().equals(waiter.workload()))
-                        .toList();
-        Optional<PastEviction> open =
-                vain.stream()
-                        .filter(it -> it.waiter().uid().equals(waiter.pod().uid()))
-                        .filter(it -> snapshot.now().isBefore(it.settlesAt()))
-                        .findFirst();
-        if (open.isPresent()) {
-            return leave(
-                    waiter,
-                    Reason.SETTLING,
-                    "room was made on %s; it has until %s"
-                            .formatted(open.get().node(), open.get().settlesAt()));
-        }
-        List<PastEviction> failed =
-                vain.stream().filter(it -> !snapshot.now().isBefore(it.settlesAt())).toList();
-        long plans = failed.stream().map(PastEviction::plan).distinct().count();
-        return failed.stream()
-                .map(PastEviction::settlesAt)
-                .max(Comparator.naturalOrder())
-                .map(last -> last.plus(DisruptionGuard.backOff(rules, plans)))
-                .filter(again -> snapshot.now().isBefore(again))
-                .flatMap(again ->
-                        leave(
-                                waiter,
-                                Reason.BACKING_OFF,
-                                "room was made %d times in vain; not again before %s"
-                                        .formatted(plans, again)));
-    }
-
     private Decision makeRoom(ClusterSnapshot snapshot, Waiter waiter) {
         FitCheck fitCheck = new FitCheck(snapshot, waiter);
         List<NodeView> nodes =
@@ -246,7 +181,8 @@ public final class Planner {
         return solvedWithoutUs(snapshot, waiter, fitCheck, nodes)
                 .<Decision>map(leave -> leave)
                 .orElseGet(() ->
-                        switch (new Selection(snapshot, rules, waiter, fitCheck, nodes).decide()) {
+                        switch (new VictimSelector(snapshot, rules, waiter, fitCheck, nodes)
+                                .select()) {
                             case Evict plan -> limited(snapshot, plan);
                             case Leave leave -> leave;
                         });
@@ -296,10 +232,6 @@ public final class Planner {
                         "%d pods were evicted within a minute".formatted(recent),
                         null,
                         plan.considered());
-    }
-
-    private static Optional<Leave> leave(Waiter waiter, Reason reason, String detail) {
-        return Optional.of(new Leave(waiter, reason, detail, null, List.of()));
     }
 
     private static Optional<Leave> leave(

@@ -4,6 +4,11 @@ import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.toList;
 
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Candidate;
+import io.gpusharing.timekeeper.reclaim.snapshot.BudgetAccount;
+import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
+import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
+import io.gpusharing.timekeeper.reclaim.snapshot.PastEviction;
+import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.reclaim.plan;
 
+import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashSet;

@@ -1,12 +1,8 @@
 /**
- * Whom to evict for whom, pure. {@link Planner} makes a {@link Decision} for each {@link Waiter} of
- * a {@link ClusterSnapshot}; it asks {@link WaiterQueue} whose turn it is, {@link FitCheck} where
- * the waiter would fit, {@link VictimFilter} who may be evicted, {@link DisruptionGuard} who can go
- * now, {@link Selection} who goes.
- *
- * <p>Resources of nodes, as the scheduler counts them: {@link PodAmounts}, {@link Amounts}, {@link
- * SchedulingConstraints}. Physical GPUs, by the annotations of whoever hands them out: {@link
- * Placement} for {@link VcudaPlacement} and {@link HamiPlacement}.
+ * Whom to evict for whom, pure. {@link Planner} makes a {@link Decision} for each waiting pod of a
+ * cluster snapshot: {@link WaiterQueue} says whose turn it is, {@link WaiterFilter} whether
+ * anything is done for it, {@link FitCheck} where it would fit, {@link VictimFilter} who may be
+ * evicted, {@link DisruptionGuard} who can go now, {@link VictimSelector} who goes.
  */
 @NullMarked
 package io.gpusharing.timekeeper.reclaim.plan;

@@ -1,13 +1,9 @@
-package io.gpusharing.timekeeper.reclaim.plan;
+package io.gpusharing.placement;
 
 import static io.gpusharing.request.VcudaGrammar.CORE;
 import static io.gpusharing.request.VcudaGrammar.MEMORY;
 
-import io.fabric8.kubernetes.api.model.Container;
-import io.gpusharing.placement.Gpu;
-import io.gpusharing.placement.GpuAsk;
-import io.gpusharing.placement.GpuHold;
-import io.gpusharing.placement.GpuLayout;
+import io.gpusharing.request.ContainerRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -39,14 +35,9 @@ final class VcudaPlacement {
                         .toList());
     }
 
-    /** What each container asks of physical GPUs. */
-    static List<GpuAsk> asks(List<Container> containers) {
-        return containers.stream().map(VcudaPlacement::ask).filter(ask -> ask.count() > 0).toList();
-    }
-
     /** What the pod holds of which GPU; null if not of all its containers. */
     static @Nullable List<GpuHold> holds(
-            List<Container> containers, Map<String, String> annotations) {
+            List<ContainerRequest> containers, Map<String, String> annotations) {
         var holds = new ArrayList<GpuHold>();
         for (int i = 0; i < containers.size(); i++) {
             GpuAsk ask = ask(containers.get(i));
@@ -65,11 +56,9 @@ final class VcudaPlacement {
         return holds;
     }
 
-    private static GpuAsk ask(Container container) {
-        Amounts limits =
-                container.getResources() == null
-                        ? Amounts.NONE
-                        : PodAmounts.amounts(container.getResources().getLimits());
+    /** What a container asks of physical GPUs. */
+    static GpuAsk ask(ContainerRequest container) {
+        Amounts limits = Amounts.of(container.limits());
         long cores = limits.of(CORE).longValue();
         return cores >= CORES_PER_GPU
                 ? new GpuAsk((int) (cores / CORES_PER_GPU), CORES_PER_GPU, 0, true)

@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.reclaim.plan;
+package io.gpusharing.placement;
 
 import static io.gpusharing.request.HamiGrammar.CORES;
 import static io.gpusharing.request.HamiGrammar.COUNT;
@@ -6,21 +6,14 @@ import static io.gpusharing.request.HamiGrammar.MEMORY;
 import static io.gpusharing.request.HamiGrammar.MEMORY_PERCENTAGE;
 import static io.gpusharing.request.HamiGrammar.NODE_ANNOTATION;
 
-import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
-import io.fabric8.kubernetes.api.model.Container;
-import io.gpusharing.placement.Gpu;
-import io.gpusharing.placement.GpuAsk;
-import io.gpusharing.placement.GpuHold;
-import io.gpusharing.placement.GpuLayout;
+import io.gpusharing.request.ContainerRequest;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JacksonException;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Which physical GPUs a pod holds, as HAMi's scheduler writes it: annotation {@code
@@ -50,44 +43,22 @@ final class HamiPlacement {
                     "nvidia.com/numa-bind",
                     "nvidia.com/vgpu-mode");
 
-    private static final JsonMapper JSON = JsonMapper.builder().build();
     private static final int ALL = 100;
 
     private HamiPlacement() {}
 
-    @JsonIgnoreProperties(ignoreUnknown = true)
-    private record Registered(
-            String id, long devmem, long devcore, boolean health, @Nullable String mode) {
-
-        /** Since 2.5 a JSON list, before that columns with a colon after each GPU. */
-        static List<Registered> of(String text) {
-            return text.startsWith("[")
-                    ? List.of(JSON.readValue(text, Registered[].class))
-                    : Arrays.stream(text.split(":", -1))
-                            .filter(gpu -> !gpu.isBlank())
-                            .map(gpu -> of(gpu.split(",", -1)))
-                            .toList();
-        }
-
-        private static Registered of(String[] columns) {
-            return new Registered(
-                    columns[0],
-                    Long.parseLong(columns[2]),
-                    Long.parseLong(columns[3]),
-                    Boolean.parseBoolean(columns[6]),
-                    null);
-        }
-    }
-
-    /** All GPUs of a node; null if HAMi does not say, or shares one of them by MIG. */
-    static @Nullable GpuLayout layout(Map<String, String> annotations) {
-        String register = annotations.get(NODE_ANNOTATION);
-        if (register == null) {
-            return null;
-        }
+    /**
+     * All GPUs of a node; null if HAMi does not say, or shares one of them by MIG.
+     *
+     * @param json reads a register that is a JSON list, which it is since 2.5
+     */
+    static @Nullable GpuLayout layout(
+            Map<String, String> annotations, Function<String, List<HamiGpu>> json) {
+        String register = annotations.getOrDefault(NODE_ANNOTATION, "").strip();
         List<String> cordoned = List.of(annotations.getOrDefault(CORDONED, "").split(",", -1));
         try {
-            List<Registered> gpus = Registered.of(register.strip());
+            List<HamiGpu> gpus =
+                    register.startsWith("[") ? json.apply(register) : columns(register);
             boolean mig = gpus.stream().anyMatch(gpu -> "mig".equals(gpu.mode()));
             return mig || gpus.isEmpty()
                     ? null
@@ -96,20 +67,30 @@ final class HamiPlacement {
                                     .filter(gpu -> gpu.health() && !cordoned.contains(gpu.id()))
                                     .map(gpu -> new Gpu(gpu.id(), gpu.devcore(), gpu.devmem()))
                                     .toList());
-        } catch (JacksonException | IllegalArgumentException | ArrayIndexOutOfBoundsException e) {
+        } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException e) {
             return null;
         }
     }
 
-    /** What each container asks of physical GPUs. */
-    static List<GpuAsk> asks(List<Container> containers) {
-        return containers.stream().map(HamiPlacement::ask).filter(ask -> ask.count() > 0).toList();
+    /** Before 2.5: columns, with a colon after each GPU. */
+    private static List<HamiGpu> columns(String register) {
+        return Arrays.stream(register.split(":", -1))
+                .filter(gpu -> !gpu.isBlank())
+                .map(gpu -> gpu.split(",", -1))
+                .map(gpu ->
+                        new HamiGpu(
+                                gpu[0],
+                                Long.parseLong(gpu[2]),
+                                Long.parseLong(gpu[3]),
+                                Boolean.parseBoolean(gpu[6]),
+                                null))
+                .toList();
     }
 
     /** Why its place cannot be judged from here, in words; null if it can. */
     static @Nullable String unjudged(
-            List<Container> initContainers, Map<String, String> annotations) {
-        if (!asks(initContainers).isEmpty()) {
+            List<ContainerRequest> initContainers, Map<String, String> annotations) {
+        if (initContainers.stream().anyMatch(it -> ask(it).count() > 0)) {
             return "its init containers ask for GPUs";
         }
         return CHOICES.stream()
@@ -121,8 +102,8 @@ final class HamiPlacement {
 
     /** What the pod holds of which GPU; null if not of all that it asks for. */
     static @Nullable List<GpuHold> holds(
-            List<Container> containers, Map<String, String> annotations) {
-        int asked = asks(containers).stream().mapToInt(GpuAsk::count).sum();
+            List<ContainerRequest> containers, Map<String, String> annotations) {
+        int asked = containers.stream().mapToInt(it -> ask(it).count()).sum();
         var holds = new ArrayList<GpuHold>();
         try {
             for (String gpu : annotations.getOrDefault(ALLOCATED, "").split("[:;]", -1)) {
@@ -141,13 +122,9 @@ final class HamiPlacement {
         return holds.size() == asked ? holds : null;
     }
 
-    private static GpuAsk ask(Container container) {
-        Amounts limits =
-                container.getResources() == null
-                        ? Amounts.NONE
-                        : PodAmounts.amounts(
-                                Objects.requireNonNullElse(
-                                        container.getResources().getLimits(), Map.of()));
+    /** What a container asks of physical GPUs. */
+    static GpuAsk ask(ContainerRequest container) {
+        Amounts limits = Amounts.of(container.limits());
         long memory = limits.of(MEMORY).longValue();
         int percent = limits.of(MEMORY_PERCENTAGE).intValue();
         long cores = limits.of(CORES).longValue();

@@ -1,23 +1,21 @@
-package io.gpusharing.timekeeper.reclaim.plan;
+package io.gpusharing.timekeeper.reclaim.snapshot;
 
 import io.fabric8.kubernetes.api.model.Taint;
-import io.gpusharing.placement.GpuLayout;
+import io.gpusharing.placement.FreeCapacity;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A node, as the scheduler sees it.
  *
- * @param gpus its physical GPUs, all free; null if that is unknown
+ * @param empty what it has while nobody runs there
  */
 public record NodeView(
         String name,
         Map<String, String> labels,
         List<Taint> taints,
         boolean unschedulable,
-        Amounts allocatable,
-        @Nullable GpuLayout gpus) {
+        FreeCapacity empty) {
 
     public NodeView {
         labels = Map.copyOf(labels);

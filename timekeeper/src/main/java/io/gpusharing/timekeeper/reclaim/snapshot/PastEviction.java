@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.reclaim.plan;
+package io.gpusharing.timekeeper.reclaim.snapshot;
 
 import java.time.Instant;
 

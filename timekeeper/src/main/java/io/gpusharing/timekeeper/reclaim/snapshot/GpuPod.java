@@ -1,9 +1,8 @@
-package io.gpusharing.timekeeper.reclaim.plan;
+package io.gpusharing.timekeeper.reclaim.snapshot;
 
-import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.PodHold;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -11,9 +10,8 @@ import org.jspecify.annotations.Nullable;
  * A pod that holds resources of a node.
  *
  * @param since when it was bound
- * @param requests what it holds, as the scheduler counts it
  * @param share micro-GPUs it holds; none for a pod without GPUs
- * @param gpus which physical GPUs it holds; null if that is unknown
+ * @param hold what it holds of the node
  * @param gang pods with the same one are evicted together or not at all: the owning Job, a pod
  *     group, or the pod itself, as always for one that should be gone already
  * @param leaving whether it is being deleted and will be gone within the longest grace that reclaim
@@ -27,28 +25,27 @@ public record GpuPod(
         String node,
         Instant since,
         int priority,
-        Amounts requests,
         long share,
-        @Nullable List<GpuHold> gpus,
+        PodHold hold,
         String gang,
         boolean leaving,
         @Nullable String exemption,
         Set<String> disruptionBudgets,
         Duration grace) {
 
-    boolean hasGpu() {
+    public boolean hasGpu() {
         return share > 0;
     }
 
-    GpuPod asLeaving() {
+    /** The same pod, once it was told to end. */
+    public GpuPod asLeaving() {
         return new GpuPod(
                 pod,
                 node,
                 since,
                 priority,
-                requests,
                 share,
-                gpus,
+                hold,
                 gang,
                 true,
                 exemption,

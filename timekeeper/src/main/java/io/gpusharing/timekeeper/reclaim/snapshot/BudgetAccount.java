@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.reclaim.plan;
+package io.gpusharing.timekeeper.reclaim.snapshot;
 
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.budget.GpuTime;
@@ -18,15 +18,15 @@ public record BudgetAccount(
         Duration minimumRun,
         boolean paused) {
 
-    boolean isOver() {
+    public boolean isOver() {
         return standing instanceof Standing.OverBudget;
     }
 
-    GpuTime overrun() {
+    public GpuTime overrun() {
         return standing instanceof Standing.OverBudget(GpuTime overrun) ? overrun : GpuTime.ZERO;
     }
 
-    boolean allowsEviction() {
+    public boolean allowsEviction() {
         return onExhausted == OnExhausted.Reclaim || onExhausted == OnExhausted.Refuse;
     }
 }

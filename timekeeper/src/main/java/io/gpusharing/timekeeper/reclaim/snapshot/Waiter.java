@@ -1,8 +1,7 @@
-package io.gpusharing.timekeeper.reclaim.plan;
+package io.gpusharing.timekeeper.reclaim.snapshot;
 
-import io.gpusharing.placement.GpuAsk;
+import io.gpusharing.placement.PodAsk;
 import java.time.Instant;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,8 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param nominatedNode where the scheduler is making room for it already; null if nowhere
  * @param gated whether a scheduling gate keeps it back
  * @param preempts whether the scheduler may preempt others for it
- * @param requests what it needs, as the scheduler counts it
- * @param asks what its containers ask of physical GPUs, in the order in which they are placed
+ * @param ask what it needs of a node
  * @param workload what it belongs to: its controller's UID, or its own
  * @param constraints where it may run
  * @param unjudged what it asks for that reclaim cannot judge, in words; null if it judges all
@@ -25,8 +23,7 @@ public record Waiter(
         boolean gated,
         int priority,
         boolean preempts,
-        Amounts requests,
-        List<GpuAsk> asks,
+        PodAsk ask,
         String workload,
         SchedulingConstraints constraints,
         @Nullable String unjudged) {}

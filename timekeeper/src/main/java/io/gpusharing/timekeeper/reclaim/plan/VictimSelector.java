@@ -9,6 +9,10 @@ import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Leave;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Reason;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Victim;
+import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
+import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
+import io.gpusharing.timekeeper.reclaim.snapshot.NodeView;
+import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -20,8 +24,8 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Selects who goes for one waiter: whole gangs, in their order, no more than needed. */
-final class Selection {
+/** Selects the victims for one waiter: whole gangs, in their order, no more than needed. */
+final class VictimSelector {
 
     private static final String NOT_NEEDED = "it could go, but the waiter fits without that";
 
@@ -37,7 +41,7 @@ final class Selection {
     /**
      * @param nodes that could take the waiter, by name
      */
-    Selection(
+    VictimSelector(
             ClusterSnapshot snapshot,
             Rules rules,
             Waiter waiter,
@@ -62,7 +66,7 @@ final class Selection {
     /** Who is to go, and the node where the waiter then fits. */
     private record Choice(NodeView node, List<Gang> gangs) {}
 
-    Decision decide() {
+    Decision select() {
         if (eligible.isEmpty()) {
             return leave(Reason.NOBODY, "nobody who holds a GPU may be evicted", null);
         }

@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.reclaim.plan;
+package io.gpusharing.timekeeper.reclaim.snapshot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -6,6 +6,8 @@ import io.fabric8.kubernetes.api.model.NodeSelectorRequirement;
 import io.fabric8.kubernetes.api.model.NodeSelectorTerm;
 import io.fabric8.kubernetes.api.model.Taint;
 import io.fabric8.kubernetes.api.model.Toleration;
+import io.gpusharing.placement.Amounts;
+import io.gpusharing.placement.FreeCapacity;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -20,8 +22,7 @@ class SchedulingConstraintsTest {
                 Map.of("gpu", "a100", "count", "8"),
                 List.of(taints),
                 cordoned,
-                Amounts.NONE,
-                null);
+                new FreeCapacity(Amounts.NONE, null));
     }
 
     private static SchedulingConstraints requiring(String key, String operator, String... values) {

@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.reclaim.plan;
+package io.gpusharing.timekeeper.reclaim.snapshot;
 
 import static java.util.stream.Collectors.toSet;
 
@@ -44,7 +44,8 @@ public record ClusterSnapshot(
         completeNodes = Set.copyOf(completeNodes);
     }
 
-    @Nullable BudgetAccount budgetOf(PodRef pod) {
+    /** The budget that pays for a pod; null if none limits it. */
+    public @Nullable BudgetAccount budgetOf(PodRef pod) {
         return budgets.get(pod.namespace());
     }
 
@@ -55,7 +56,7 @@ public record ClusterSnapshot(
     }
 
     /** The same, with every pod of a node known. */
-    ClusterSnapshot withAllPodsOf(String node, List<GpuPod> onNode) {
+    public ClusterSnapshot withAllPodsOf(String node, List<GpuPod> onNode) {
         var complete = new ArrayList<>(gpuPods);
         complete.removeIf(gpuPod -> gpuPod.node().equals(node));
         Set<String> leaving =
@@ -79,26 +80,30 @@ public record ClusterSnapshot(
                 Stream.concat(completeNodes.stream(), Stream.of(node)).collect(toSet()));
     }
 
-    /** The same after the victims were evicted and their room was promised to the waiter. */
-    ClusterSnapshot after(Decision.Evict plan, List<PastEviction> done) {
-        Set<String> gone =
-                plan.victims().stream().map(victim -> victim.pod().uid()).collect(toSet());
+    /**
+     * The same after pods were evicted and their room was promised to a waiter.
+     *
+     * @param evicted UIDs of the pods
+     * @param receipts of the same, by victim
+     */
+    public ClusterSnapshot after(Set<String> evicted, List<PastEviction> receipts) {
         var allowed = new HashMap<>(disruptionsAllowed);
+        var remaining = new ArrayList<GpuPod>();
         for (GpuPod gpuPod : gpuPods) {
-            if (gone.contains(gpuPod.pod().uid())) {
+            boolean leaves = evicted.contains(gpuPod.pod().uid());
+            if (leaves) {
                 gpuPod.disruptionBudgets().forEach(name -> allowed.merge(name, -1, Integer::sum));
             }
+            remaining.add(leaves ? gpuPod.asLeaving() : gpuPod);
         }
         return new ClusterSnapshot(
                 now,
                 waiters,
                 nodes,
-                gpuPods.stream()
-                        .map(it -> gone.contains(it.pod().uid()) ? it.asLeaving() : it)
-                        .toList(),
+                remaining,
                 budgets,
                 allowed,
-                Stream.concat(past.stream(), done.stream()).toList(),
+                Stream.concat(past.stream(), receipts.stream()).toList(),
                 refusals,
                 completeNodes);
     }

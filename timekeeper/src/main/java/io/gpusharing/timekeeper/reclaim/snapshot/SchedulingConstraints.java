@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.reclaim.plan;
+package io.gpusharing.timekeeper.reclaim.snapshot;
 
 import io.fabric8.kubernetes.api.model.NodeSelectorRequirement;
 import io.fabric8.kubernetes.api.model.NodeSelectorTerm;
@@ -32,7 +32,8 @@ public record SchedulingConstraints(
         tolerations = List.copyOf(tolerations);
     }
 
-    boolean admit(NodeView node) {
+    /** Whether the pod may run on the node. */
+    public boolean admit(NodeView node) {
         boolean cordoned =
                 node.unschedulable()
                         && !tolerates(new Taint("NoSchedule", UNSCHEDULABLE, null, ""));

@@ -4,25 +4,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.utils.Serialization;
+import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.GpuHold;
-import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.request.VcudaGrammar;
-import io.gpusharing.timekeeper.reclaim.plan.Amounts;
-import io.gpusharing.timekeeper.reclaim.plan.GpuPod;
+import io.gpusharing.timekeeper.reclaim.GpuPodReader.Ending;
+import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class PodTranslationTest {
+class SnapshotPodsTest {
 
     private static final String WAITING =
             """
@@ -88,32 +87,32 @@ class PodTranslationTest {
                 lastTransitionTime: "2026-03-02T12:00:00Z"
             """;
 
-    private static final PodTranslation.Ending ENDING =
-            new PodTranslation.Ending(
+    private static final Ending ENDING =
+            new Ending(
                     Instant.parse("2026-03-02T12:54:00Z"), Instant.parse("2026-03-02T13:00:00Z"));
 
-    private final PodTranslation translation =
-            new PodTranslation(new RequestGrammars(List.of(new VcudaGrammar())), "");
+    private static final RequestGrammars VCUDA = new RequestGrammars(List.of(new VcudaGrammar()));
+
+    private final Readers readers = new Readers(VCUDA);
 
     private static Pod pod(String yaml) {
         return Serialization.unmarshal(yaml, Pod.class);
     }
 
     private GpuPod gpuPod(String yaml) {
-        return translation.gpuPod(
-                pod(yaml), namespace -> Map.of(), Set.of("team-a/pdb"), NodeFacts.UNKNOWN, ENDING);
+        return readers.gpuPod(pod(yaml), Map.of(), ENDING);
     }
 
     @Test
     void readsSinceWhenAPodWaits() {
-        assertThat(PodTranslation.waits(pod(WAITING))).isTrue();
-        assertThat(translation.waiter(pod(WAITING)).since())
+        assertThat(readers.waits(pod(WAITING))).isTrue();
+        assertThat(readers.waiter(pod(WAITING)).since())
                 .isEqualTo(Instant.parse("2026-03-02T12:00:00Z"));
     }
 
     @Test
     void countsWhatTheSchedulerCounts() {
-        Amounts requests = translation.waiter(pod(WAITING)).requests();
+        Amounts requests = readers.waiter(pod(WAITING)).ask().requests();
 
         // The init step is larger than everything that runs later; the sidecar starts after it.
         assertThat(requests.of("cpu")).isEqualByComparingTo(new BigDecimal("3"));
@@ -123,13 +122,13 @@ class PodTranslationTest {
 
     @Test
     void asksForOneGpuPerFraction() {
-        assertThat(translation.waiter(pod(WAITING)).asks())
+        assertThat(readers.waiter(pod(WAITING)).ask().gpus())
                 .containsExactly(new GpuAsk(1, 50, 30, false));
     }
 
     @Test
     void aPodThatWasNotTriedYetDoesNotWait() {
-        assertThat(PodTranslation.waits(pod(WAITING.replace("Unschedulable", "SchedulingGated"))))
+        assertThat(readers.waits(pod(WAITING.replace("Unschedulable", "SchedulingGated"))))
                 .isFalse();
     }
 
@@ -139,7 +138,7 @@ class PodTranslationTest {
 
         assertThat(gpuPod.since()).isEqualTo(Instant.parse("2026-03-02T12:00:00Z"));
         assertThat(gpuPod.share()).isEqualTo(500_000);
-        assertThat(gpuPod.gpus()).containsExactly(new GpuHold("1", 50, 30, false));
+        assertThat(gpuPod.hold().gpus()).containsExactly(new GpuHold("1", 50, 30, false));
         assertThat(gpuPod.gang()).isEqualTo("job-uid");
         assertThat(gpuPod.grace()).hasSeconds(90);
         assertThat(gpuPod.exemption()).isNull();
@@ -147,28 +146,19 @@ class PodTranslationTest {
 
     @Test
     void aLabelCanNameTheGang() {
-        PodTranslation labelled =
-                new PodTranslation(new RequestGrammars(List.of(new VcudaGrammar())), "group");
+        Readers labelled = new Readers(VCUDA, "group");
 
-        assertThat(
-                        labelled.gpuPod(
-                                        pod(RUNNING),
-                                        namespace -> Map.of(),
-                                        Set.of(),
-                                        NodeFacts.UNKNOWN,
-                                        ENDING)
-                                .gang())
-                .isEqualTo("team-a/g1");
+        assertThat(labelled.gpuPod(pod(RUNNING)).gang()).isEqualTo("team-a/g1");
     }
 
     @Test
     void withoutItsAnnotationNobodyKnowsWhichGpuItHolds() {
-        assertThat(gpuPod(RUNNING.replace("idx-1", "idx-7")).gpus()).isNull();
+        assertThat(gpuPod(RUNNING.replace("idx-1", "idx-7")).hold().gpus()).isNull();
     }
 
     @Test
     void aPodThatHasEndedHoldsNothing() {
-        assertThat(PodTranslation.holds(pod(RUNNING.replace("Running", "Succeeded")))).isFalse();
+        assertThat(readers.holds(pod(RUNNING.replace("Running", "Succeeded")))).isFalse();
     }
 
     @ParameterizedTest
@@ -239,12 +229,8 @@ class PodTranslationTest {
         @Test
         void allPodsOfAnAnnotatedNamespace() {
             GpuPod gpuPod =
-                    translation.gpuPod(
-                            pod(RUNNING),
-                            namespace -> Map.of("gpusharing.io/do-not-reclaim", "true"),
-                            Set.of(),
-                            NodeFacts.UNKNOWN,
-                            ENDING);
+                    readers.gpuPod(
+                            pod(RUNNING), Map.of("gpusharing.io/do-not-reclaim", "true"), ENDING);
 
             assertThat(gpuPod.exemption()).contains("namespace");
         }
@@ -276,6 +262,6 @@ class PodTranslationTest {
     void doesNotJudgeWhatItCannotSee(String usual, String special, String why) {
         String text = special.startsWith("- {") ? special + "\n  " + usual : special;
 
-        assertThat(translation.waiter(pod(WAITING.replace(usual, text))).unjudged()).contains(why);
+        assertThat(readers.waiter(pod(WAITING.replace(usual, text))).unjudged()).contains(why);
     }
 }

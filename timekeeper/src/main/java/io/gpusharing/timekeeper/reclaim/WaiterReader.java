@@ -1,0 +1,115 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import io.fabric8.kubernetes.api.model.Affinity;
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerPort;
+import io.fabric8.kubernetes.api.model.NodeSelectorTerm;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodCondition;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.gpusharing.timekeeper.allocation.PodFacts;
+import io.gpusharing.timekeeper.allocation.PodFacts.Owner;
+import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;
+import io.gpusharing.timekeeper.reclaim.snapshot.SchedulingConstraints;
+import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Reads a pod that the scheduler says it cannot place. */
+final class WaiterReader {
+
+    private final CapacityReader capacity;
+
+    WaiterReader(CapacityReader capacity) {
+        this.capacity = capacity;
+    }
+
+    /** Whether the scheduler has said that it cannot place it. */
+    static boolean waits(Pod pod, PodFacts facts) {
+        return facts.placement().node() == null
+                && facts.placement().unschedulableSince() != null
+                && pod.getMetadata().getDeletionTimestamp() == null;
+    }
+
+    /**
+     * @param pod one that waits
+     */
+    Waiter read(Pod pod, PodFacts facts) {
+        PodSpec spec = pod.getSpec();
+        String own = pod.getMetadata().getUid();
+        return new Waiter(
+                PodRef.of(facts),
+                Objects.requireNonNull(facts.placement().unschedulableSince()),
+                facts.placement().nominatedNode(),
+                facts.placement().gated(),
+                facts.placement().priority(),
+                !"Never".equals(spec.getPreemptionPolicy()),
+                capacity.ask(spec),
+                Optional.ofNullable(facts.owner()).map(Owner::uid).orElse(own),
+                constraints(spec),
+                Optional.ofNullable(capacity.unjudged(pod))
+                        .orElseGet(() -> unjudged(spec, message(pod))));
+    }
+
+    /** What decides about its place and cannot be seen from here. */
+    private static @Nullable String unjudged(PodSpec spec, String message) {
+        if (dependsOnPods(spec.getAffinity()) || message.contains("anti-affinity")) {
+            return "its place depends on other pods (affinity)";
+        }
+        if (spec.getTopologySpreadConstraints().stream()
+                .anyMatch(it -> "DoNotSchedule".equals(it.getWhenUnsatisfiable()))) {
+            return "its place depends on other pods (topology spread)";
+        }
+        if (!spec.getResourceClaims().isEmpty()) {
+            return "it has resource claims";
+        }
+        if (Stream.concat(spec.getContainers().stream(), spec.getInitContainers().stream())
+                .map(Container::getPorts)
+                .flatMap(List::stream)
+                .map(ContainerPort::getHostPort)
+                .anyMatch(port -> port != null && port > 0)) {
+            return "it wants ports of its node";
+        }
+        return message.contains("volume") || message.contains("persistentvolumeclaim")
+                ? "the scheduler has objections because of a volume"
+                : null;
+    }
+
+    private static boolean dependsOnPods(@Nullable Affinity affinity) {
+        if (affinity == null) {
+            return false;
+        }
+        var near = affinity.getPodAffinity();
+        var far = affinity.getPodAntiAffinity();
+        return (near != null && !near.getRequiredDuringSchedulingIgnoredDuringExecution().isEmpty())
+                || (far != null
+                        && !far.getRequiredDuringSchedulingIgnoredDuringExecution().isEmpty());
+    }
+
+    private static SchedulingConstraints constraints(PodSpec spec) {
+        List<NodeSelectorTerm> terms =
+                Optional.ofNullable(spec.getAffinity())
+                        .map(Affinity::getNodeAffinity)
+                        .map(it -> it.getRequiredDuringSchedulingIgnoredDuringExecution())
+                        .map(it -> it.getNodeSelectorTerms())
+                        .orElse(List.of());
+        return new SchedulingConstraints(
+                Objects.requireNonNullElse(spec.getNodeSelector(), Map.of()),
+                terms,
+                spec.getTolerations());
+    }
+
+    /** What the scheduler says of it. */
+    private static String message(Pod pod) {
+        return pod.getStatus().getConditions().stream()
+                .filter(it -> it.getType().equals("PodScheduled"))
+                .map(PodCondition::getMessage)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse("");
+    }
+}

@@ -1,0 +1,57 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.timekeeper.allocation.PodReader;
+import io.gpusharing.timekeeper.reclaim.GpuPodReader.Ending;
+import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
+import io.gpusharing.timekeeper.reclaim.snapshot.NodeView;
+import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Set;
+
+/** All readers of a snapshot, as they work together. */
+final class Readers {
+
+    private final PodReader pods;
+    private final CapacityReader capacity;
+    private final GpuPodReader gpuPods;
+
+    Readers(RequestGrammars grammars) {
+        this(grammars, "");
+    }
+
+    Readers(RequestGrammars grammars, String gangLabel) {
+        this.pods = new PodReader(grammars::reads);
+        this.capacity = new CapacityReader(grammars);
+        this.gpuPods = new GpuPodReader(grammars, capacity, gangLabel);
+    }
+
+    NodeView node(Node node) {
+        return capacity.node(node);
+    }
+
+    boolean waits(Pod pod) {
+        return WaiterReader.waits(pod, pods.read(pod));
+    }
+
+    boolean holds(Pod pod) {
+        return GpuPodReader.holds(pods.read(pod));
+    }
+
+    Waiter waiter(Pod pod) {
+        return new WaiterReader(capacity).read(pod, pods.read(pod));
+    }
+
+    GpuPod gpuPod(Pod pod) {
+        return gpuPod(pod, Map.of(), new Ending(Instant.MIN, Instant.MAX));
+    }
+
+    GpuPod gpuPod(Pod pod, Map<String, String> namespaceAnnotations, Ending ending) {
+        return gpuPods.read(
+                pod, pods.read(pod), namespaceAnnotations, Set.of(), NodeFacts.UNKNOWN, ending);
+    }
+}
