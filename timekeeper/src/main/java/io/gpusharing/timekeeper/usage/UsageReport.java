@@ -1,5 +1,11 @@
 package io.gpusharing.timekeeper.usage;
 
+import com.fasterxml.jackson.annotation.JsonSetter;
+import com.fasterxml.jackson.annotation.Nulls;
+import jakarta.validation.Valid;
+import jakarta.validation.constraints.Pattern;
+import jakarta.validation.constraints.PositiveOrZero;
+import jakarta.validation.constraints.Size;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -19,11 +25,14 @@ import java.util.UUID;
  */
 public record UsageReport(
         UUID run,
-        long sequence,
+        @PositiveOrZero long sequence,
         Meter meter,
-        List<PodUse> pods,
-        List<Unattributed> unattributed,
-        List<Unasked> unasked) {
+        List<@Valid PodUse> pods,
+        @JsonSetter(nulls = Nulls.AS_EMPTY) List<@Valid Unattributed> unattributed,
+        @JsonSetter(nulls = Nulls.AS_EMPTY) List<@Valid Unasked> unasked) {
+
+    private static final String DEVICE = "\\p{Alnum}[\\w.:/-]{0,95}";
+    private static final String NAME = "[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?";
 
     /** Who measures. */
     public enum Meter {
@@ -44,7 +53,7 @@ public record UsageReport(
     }
 
     /** What one pod did since the run began. */
-    public record PodUse(UUID uid, List<DeviceUse> devices) {}
+    public record PodUse(UUID uid, List<@Valid DeviceUse> devices) {}
 
     /**
      * What one pod did on one GPU since the run began.
@@ -56,19 +65,27 @@ public record UsageReport(
      * @param uncoveredMicroseconds wall time that was not
      */
     public record DeviceUse(
-            String uuid,
+            @Pattern(regexp = DEVICE, message = "is no name of a device") String uuid,
             Basis basis,
-            String basisReason,
-            long gpuMicroseconds,
-            long memoryByteSeconds,
-            long coveredMicroseconds,
-            long uncoveredMicroseconds) {}
+            @JsonSetter(nulls = Nulls.AS_EMPTY)
+                    @Size(max = 256)
+                    @Pattern(regexp = "\\P{Cntrl}*", message = "has control characters")
+                    String basisReason,
+            @PositiveOrZero long gpuMicroseconds,
+            @PositiveOrZero long memoryByteSeconds,
+            @PositiveOrZero long coveredMicroseconds,
+            @PositiveOrZero long uncoveredMicroseconds) {}
 
     /** Busy time of a GPU that belongs to no pod. */
-    public record Unattributed(String uuid, long gpuMicroseconds) {}
+    public record Unattributed(
+            @Pattern(regexp = DEVICE, message = "is no name of a device") String uuid,
+            @PositiveOrZero long gpuMicroseconds) {}
 
     /** A pod that kubelet gave no GPU and that uses one. */
-    public record Unasked(UUID uid, String namespace, String pod) {}
+    public record Unasked(
+            UUID uid,
+            @Pattern(regexp = NAME, message = "is no name of Kubernetes") String namespace,
+            @Pattern(regexp = NAME, message = "is no name of Kubernetes") String pod) {}
 
     /** 128 bits, equal for equal content, whatever order pods and devices are listed in. */
     public UUID digest() {

@@ -1,22 +1,39 @@
 package io.gpusharing.timekeeper.usage.intake;
 
+import com.fasterxml.jackson.annotation.JsonSetter;
+import com.fasterxml.jackson.annotation.Nulls;
 import io.gpusharing.timekeeper.usage.UsageReport;
 import io.gpusharing.timekeeper.usage.UsageReport.Basis;
 import io.gpusharing.timekeeper.usage.UsageReport.DeviceUse;
 import io.gpusharing.timekeeper.usage.UsageReport.Meter;
 import io.gpusharing.timekeeper.usage.UsageReport.PodUse;
-import io.gpusharing.timekeeper.usage.UsageReport.Unasked;
 import io.gpusharing.timekeeper.usage.UsageReport.Unattributed;
-import java.util.ArrayList;
+import jakarta.validation.ConstraintViolation;
+import jakarta.validation.Validation;
+import jakarta.validation.Validator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.UUID;
-import java.util.regex.Pattern;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.hibernate.validator.HibernateValidator;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
 import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.exc.InputCoercionException;
+import tools.jackson.databind.DeserializationContext;
 import tools.jackson.databind.DeserializationFeature;
-import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.ObjectReader;
+import tools.jackson.databind.ValueDeserializer;
+import tools.jackson.databind.cfg.CoercionAction;
+import tools.jackson.databind.cfg.CoercionInputShape;
+import tools.jackson.databind.deser.std.StdScalarDeserializer;
+import tools.jackson.databind.exc.InvalidNullException;
+import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.module.SimpleModule;
 
 /**
  * Reads a report and says exactly what is wrong with one that is malformed. Fields that it does not
@@ -24,16 +41,38 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class ReportReader {
 
-    private static final Pattern DEVICE = Pattern.compile("\\p{Alnum}[\\w.:/-]{0,95}");
-    private static final Pattern NAME = Pattern.compile("[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?");
-    private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
-    private static final int LONGEST_REASON = 256;
-
-    private final JsonMapper json =
+    private static final ObjectReader JSON =
             JsonMapper.builder()
                     .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+                    .enable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
+                    .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+                    .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
                     .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-                    .build();
+                    .changeDefaultNullHandling(
+                            nulls -> JsonSetter.Value.construct(Nulls.FAIL, Nulls.FAIL))
+                    .withCoercionConfigDefaults(coercions -> {
+                        for (CoercionInputShape shape : CoercionInputShape.values()) {
+                            coercions.setCoercion(shape, CoercionAction.Fail);
+                        }
+                    })
+                    .addModule(
+                            new SimpleModule()
+                                    .addDeserializer(
+                                            UUID.class, exactly(UUID.class, UUID::fromString))
+                                    .addDeserializer(
+                                            Meter.class, exactly(Meter.class, Meter::valueOf))
+                                    .addDeserializer(
+                                            Basis.class, exactly(Basis.class, Basis::valueOf)))
+                    .build()
+                    .readerFor(UsageReport.class);
+
+    /** Stops at the first violation: a tenant's report may have thousands. */
+    private static final Validator VALIDATOR =
+            Validation.byProvider(HibernateValidator.class)
+                    .configure()
+                    .failFast(true)
+                    .buildValidatorFactory()
+                    .getValidator();
 
     /** A body that is no report; the message says what and where. */
     static final class MalformedReportException extends Exception {
@@ -46,170 +85,99 @@ final class ReportReader {
      * @throws MalformedReportException if the body is not such an object
      */
     UsageReport read(byte[] body) throws MalformedReportException {
-        JsonNode root;
-        try {
-            root = json.readTree(body);
-        } catch (JacksonException e) {
-            throw new MalformedReportException("not JSON: " + e.getOriginalMessage());
+        UsageReport report = parse(body);
+        for (ConstraintViolation<UsageReport> it : VALIDATOR.validate(report)) {
+            throw new MalformedReportException(it.getPropertyPath() + " " + it.getMessage());
         }
-        if (!root.isObject()) {
-            throw new MalformedReportException("a report is a JSON object");
+        unique("pod", report.pods(), PodUse::uid);
+        for (PodUse pod : report.pods()) {
+            unique("device of a pod", pod.devices(), DeviceUse::uuid);
         }
-        UUID run = uuid(root, "run");
-        long sequence = count(root, "sequence");
-        Meter meter = word(root, "meter", Meter.class);
-        List<PodUse> pods = pods(array(root, "pods"));
-        List<Unattributed> unattributed = unattributed(root.path("unattributed"));
-        List<Unasked> unasked = unasked(root.path("unasked"));
-        boolean ofMore = !unattributed.isEmpty() || !unasked.isEmpty();
-        if (meter == Meter.Sidecar && (pods.size() != 1 || ofMore)) {
+        unique("unattributed device", report.unattributed(), Unattributed::uuid);
+        boolean ofOnePod =
+                report.pods().size() == 1
+                        && report.unattributed().isEmpty()
+                        && report.unasked().isEmpty();
+        if (report.meter() == Meter.Sidecar && !ofOnePod) {
             throw new MalformedReportException(
                     "a sidecar reports exactly one pod, and nothing else");
         }
-        return new UsageReport(run, sequence, meter, pods, unattributed, unasked);
+        return report;
     }
 
-    private static List<PodUse> pods(JsonNode array) throws MalformedReportException {
-        var pods = new ArrayList<PodUse>();
-        var seen = new HashSet<UUID>();
-        for (JsonNode node : array) {
-            UUID uid = uuid(node, "uid");
-            if (!seen.add(uid)) {
-                throw new MalformedReportException("pod " + uid + " appears twice");
-            }
-            pods.add(new PodUse(uid, devices(array(node, "devices"))));
-        }
-        return pods;
-    }
-
-    private static List<DeviceUse> devices(JsonNode array) throws MalformedReportException {
-        var devices = new ArrayList<DeviceUse>();
-        var seen = new HashSet<String>();
-        for (JsonNode node : array) {
-            String uuid = device(node);
-            if (!seen.add(uuid)) {
-                throw new MalformedReportException("device " + uuid + " appears twice in one pod");
-            }
-            devices.add(
-                    new DeviceUse(
-                            uuid,
-                            word(node, "basis", Basis.class),
-                            reason(node),
-                            count(node, "gpuMicroseconds"),
-                            count(node, "memoryByteSeconds"),
-                            count(node, "coveredMicroseconds"),
-                            count(node, "uncoveredMicroseconds")));
-        }
-        return devices;
-    }
-
-    private static List<Unattributed> unattributed(JsonNode array) throws MalformedReportException {
-        if (array.isMissingNode()) {
-            return List.of();
-        }
-        if (!array.isArray()) {
-            throw new MalformedReportException("unattributed is an array");
-        }
-        var devices = new ArrayList<Unattributed>();
-        var seen = new HashSet<String>();
-        for (JsonNode node : array) {
-            String uuid = device(node);
-            if (!seen.add(uuid)) {
-                throw new MalformedReportException("device " + uuid + " is unattributed twice");
-            }
-            devices.add(new Unattributed(uuid, count(node, "gpuMicroseconds")));
-        }
-        return devices;
-    }
-
-    private static List<Unasked> unasked(JsonNode array) throws MalformedReportException {
-        if (array.isMissingNode()) {
-            return List.of();
-        }
-        if (!array.isArray()) {
-            throw new MalformedReportException("unasked is an array");
-        }
-        var pods = new ArrayList<Unasked>();
-        for (JsonNode node : array) {
-            pods.add(new Unasked(uuid(node, "uid"), name(node, "namespace"), name(node, "pod")));
-        }
-        return pods;
-    }
-
-    private static String name(JsonNode node, String field) throws MalformedReportException {
-        String text = text(node, field);
-        if (!NAME.matcher(text).matches()) {
-            throw new MalformedReportException(field + " is no name of Kubernetes");
-        }
-        return text;
-    }
-
-    private static JsonNode array(JsonNode node, String field) throws MalformedReportException {
-        JsonNode array = node.path(field);
-        if (!array.isArray()) {
-            throw new MalformedReportException(field + " is missing or no array");
-        }
-        return array;
-    }
-
-    private static UUID uuid(JsonNode node, String field) throws MalformedReportException {
-        String text = text(node, field);
+    private static UsageReport parse(byte[] body) throws MalformedReportException {
         try {
-            UUID uuid = UUID.fromString(text);
-            // UUID.fromString takes 1-1-1-1-1, too.
-            if (text.length() == 36) {
-                return uuid;
+            UsageReport report = JSON.readValue(body);
+            if (report != null) {
+                return report;
             }
-        } catch (IllegalArgumentException e) {
-            // Said below, with the field's name.
+        } catch (MismatchedInputException e) {
+            throw new MalformedReportException(field(e) + " " + rule(e, e.getTargetType()));
+        } catch (InputCoercionException e) {
+            throw new MalformedReportException(field(e) + " " + rule(e, e.getTargetType()));
+        } catch (JacksonException e) {
+            throw new MalformedReportException("not JSON: " + e.getOriginalMessage());
         }
-        throw new MalformedReportException(field + " is no UUID");
+        throw new MalformedReportException("a report is a JSON object");
     }
 
-    private static String device(JsonNode node) throws MalformedReportException {
-        String text = text(node, "uuid");
-        if (!DEVICE.matcher(text).matches()) {
-            throw new MalformedReportException("uuid is no name of a device");
-        }
-        return text;
+    /** Jackson trims texts, takes a UUID in Base64 and a word by its number, too. */
+    private static <T> ValueDeserializer<T> exactly(Class<T> type, Function<String, T> parse) {
+        return new StdScalarDeserializer<T>(type) {
+            @Override
+            public T deserialize(JsonParser json, DeserializationContext context) {
+                String text = json.getString();
+                try {
+                    T value = parse.apply(json.hasToken(JsonToken.VALUE_STRING) ? text : "");
+                    if (value.toString().equalsIgnoreCase(text)) {
+                        return value;
+                    }
+                } catch (IllegalArgumentException e) {
+                    // Said below, for both.
+                }
+                throw context.weirdStringException(text, type, "not exactly that");
+            }
+        };
     }
 
-    private static String reason(JsonNode node) throws MalformedReportException {
-        String text = node.path("basisReason").asString("");
-        if (text.length() > LONGEST_REASON || CONTROL.matcher(text).find()) {
-            throw new MalformedReportException(
-                    "basisReason is longer than %d characters, or has control characters"
-                            .formatted(LONGEST_REASON));
-        }
-        return text;
-    }
-
-    private static String text(JsonNode node, String field) throws MalformedReportException {
-        JsonNode value = node.path(field);
-        if (!value.isString()) {
-            throw new MalformedReportException(field + " is missing or no string");
-        }
-        return value.asString();
-    }
-
-    private static long count(JsonNode node, String field) throws MalformedReportException {
-        JsonNode value = node.path(field);
-        if (!value.isIntegralNumber() || !value.canConvertToLong() || value.asLong() < 0) {
-            throw new MalformedReportException(
-                    field + " is missing or no whole number from 0 to " + Long.MAX_VALUE);
-        }
-        return value.asLong();
-    }
-
-    private static <E extends Enum<E>> E word(JsonNode node, String field, Class<E> words)
+    private static <T> void unique(String what, List<T> items, Function<T, Object> key)
             throws MalformedReportException {
-        String text = text(node, field);
-        for (E word : words.getEnumConstants()) {
-            if (word.name().equals(text)) {
-                return word;
+        var seen = new HashSet<>();
+        for (T item : items) {
+            if (!seen.add(key.apply(item))) {
+                throw new MalformedReportException(
+                        "%s %s appears twice".formatted(what, key.apply(item)));
             }
         }
-        throw new MalformedReportException(
-                "%s is one of %s".formatted(field, List.of(words.getEnumConstants())));
+    }
+
+    /** As in {@code pods[0].uid}. */
+    private static String field(JacksonException e) {
+        String path =
+                e.getPath().stream()
+                        .map(it ->
+                                it.getPropertyName() == null
+                                        ? "[" + it.getIndex() + "]"
+                                        : "." + it.getPropertyName())
+                        .collect(Collectors.joining());
+        return path.isEmpty() ? "a report" : path.substring(1);
+    }
+
+    private static String rule(JacksonException e, @Nullable Class<?> type) {
+        if (e instanceof InvalidNullException || type == null) {
+            return "is missing";
+        }
+        if (type.isEnum()) {
+            return "is one of " + List.of(type.getEnumConstants());
+        }
+        if (type == UUID.class) {
+            return "is no UUID";
+        }
+        if (type == long.class) {
+            return "is missing or no whole number from 0 to " + Long.MAX_VALUE;
+        }
+        return type == String.class
+                ? "is no string"
+                : List.class.isAssignableFrom(type) ? "is no array" : "is no JSON object";
     }
 }

@@ -108,17 +108,33 @@ class ReportReaderTest {
             delimiter = '|',
             quoteCharacter = '`',
             value = {
-                "\"sequence\": 42 | \"sequence\": -1 | sequence is missing",
+                "\"sequence\": 42 | \"sequence\": -1 | sequence must be greater than or equal to 0",
+                "\"sequence\": 42 | \"other\": 42 | sequence is missing",
                 "\"sequence\": 42 | \"sequence\": 4.5 | sequence is missing",
                 "\"sequence\": 42 | \"sequence\": \"42\" | sequence is missing",
                 "\"sequence\": 42 | \"sequence\": 99999999999999999999 | sequence is missing",
                 "\"meter\": \"Sidecar\" | \"meter\": \"sidecar\" | meter is one of",
                 "\"meter\": \"Sidecar\" | \"meter\": null | meter is missing",
+                "\"meter\": \"Sidecar\" | \"meter\": \" Sidecar\" | meter is one of",
+                "\"meter\": \"Sidecar\" | \"meter\": \"0\" | meter is one of",
+                "\"meter\": \"Sidecar\" | \"meter\": 0 | meter is one of",
+                "\"meter\": \"Sidecar\" | \"meter\": \"\" | meter is one of",
                 "6f0d1c9e-7a55-4b0e-9a5e-1f0a2d7a9c11 | 1-1-1-1-1 | run is no UUID",
+                "6f0d1c9e-7a55-4b0e-9a5e-1f0a2d7a9c11 | bw0cnnpVSw6aXh8KLXqcEQ== | run is no UUID",
+                "\"6f0d1c9e-7a55-4b0e-9a5e-1f0a2d7a9c11\" | \"\" | run is no UUID",
+                "\"uid\": \"0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10\", | `` | pods[0].uid is missing",
+                "\"pods\": [{ | \"pods\": [null, { | pods[0] is missing",
+                "\"devices\": [{ | \"devices\": [5, { | pods[0].devices[0] is no JSON object",
+                "\"unattributed\": [] | \"unattributed\": {} | unattributed is no array",
+                "\"unattributed\": [] | \"unattributed\": \"\" | unattributed is no array",
                 "\"Process\" | \"Guess\" | basis is one of",
+                "\"Process\" | \"Process \" | basis is one of",
                 "GPU-1f2e3d4c | GPU 1f2e3d4c | uuid is no name of a device",
-                "\"basisReason\": \"\" | \"basisReason\": \"a\\u0000b\" | basisReason is longer",
-                "\"gpuMicroseconds\": 123456789 | \"gpuMicroseconds\": -1 | gpuMicroseconds is missing",
+                "\"basisReason\": \"\" | \"basisReason\": \"a\\u0000b\" | basisReason has control characters",
+                "\"basisReason\": \"\" | \"basisReason\": 5 | basisReason is no string",
+                "\"gpuMicroseconds\": 123456789 | \"gpuMicroseconds\": -1 | pods[0].devices[0].gpuMicroseconds must be greater than or equal to 0",
+                "\"gpuMicroseconds\": 123456789 | \"gpuMicroseconds\": true | pods[0].devices[0].gpuMicroseconds is missing",
+                "\"uncoveredMicroseconds\": 1000000 | \"uncoveredMicroseconds\": null | uncoveredMicroseconds is missing",
                 "\"gpuMicroseconds\": 123456789 | \"gpuMicroseconds\": NaN | not JSON",
                 "\"unattributed\": [] | \"unattributed\": [{\"uuid\": \"GPU-1\", \"gpuMicroseconds\": 1}] | a sidecar reports",
                 "\"pods\": [{ | \"pods\": [{\"uid\": \"0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10\", \"devices\": []}, { | appears twice",
@@ -129,6 +145,28 @@ class ReportReaderTest {
         assertThatThrownBy(() -> read(REFERENCE.replace(right, wrong)))
                 .isInstanceOf(MalformedReportException.class)
                 .hasMessageContaining(message);
+    }
+
+    @Test
+    void refusesAReasonThatIsTooLong() {
+        String reason = "\"basisReason\": \"" + "x".repeat(257) + "\"";
+
+        assertThatThrownBy(() -> read(REFERENCE.replace("\"basisReason\": \"\"", reason)))
+                .hasMessageContaining("basisReason size must be between 0 and 256");
+    }
+
+    @Test
+    void refusesADeviceThatAppearsTwiceInOnePod() {
+        String device = REFERENCE.substring(REFERENCE.indexOf("[{\n      \"uuid\"") + 1);
+
+        assertThatThrownBy(() ->
+                        read(
+                                REFERENCE.replace(
+                                        "\"devices\": [",
+                                        "\"devices\": ["
+                                                + device.substring(0, device.indexOf('}') + 1)
+                                                + ",")))
+                .hasMessageContaining("appears twice");
     }
 
     @ParameterizedTest
