@@ -41,7 +41,7 @@ class ExplanationController {
 
     private final Budgets budgets;
     private final Balances balances;
-    private final StatementRepository book;
+    private final StatementRepository repository;
     private final EvictionRepository evictions;
     private final Callers callers;
     private final Clock clock;
@@ -49,13 +49,13 @@ class ExplanationController {
     ExplanationController(
             Budgets budgets,
             Balances balances,
-            StatementRepository book,
+            StatementRepository repository,
             EvictionRepository evictions,
             Callers callers,
             Clock clock) {
         this.budgets = budgets;
         this.balances = balances;
-        this.book = book;
+        this.repository = repository;
         this.evictions = evictions;
         this.callers = callers;
         this.clock = clock;
@@ -99,7 +99,7 @@ class ExplanationController {
                                         HttpStatus.NOT_FOUND,
                                         "Budget " + budget + " has not been counted yet"));
         AccountStatement statement = stretch.statement();
-        List<PodUse> largest = book.largest(budget, start, now, LARGEST);
+        List<PodUse> largest = repository.largest(budget, start, now, LARGEST);
         Set<String> shown =
                 callers.podsShown(Caller.of(who), largest.stream().map(PodUse::namespace).toList());
         Instant asOf = now.isBefore(state.asOf()) ? state.asOf() : now;
@@ -159,7 +159,7 @@ class ExplanationController {
                         .collect(
                                 Collectors.toMap(
                                         BalanceChange::kind,
-                                        credit -> new GpuTime(credit.amount()),
+                                        change -> new GpuTime(change.amount()),
                                         GpuTime::plus,
                                         TreeMap::new));
         var terms = new StringBuilder(statement.opening().minutes() + " before " + start);
@@ -180,7 +180,7 @@ class ExplanationController {
             case Expired -> "expired";
             case Revoked -> "revoked";
             case WrittenOff -> "written off";
-            case LateUsage -> "told late";
+            case LateUsage -> "late usage";
         };
     }
 }

@@ -3,7 +3,6 @@ package io.gpusharing.timekeeper.statement;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.budget.Balances;
-import io.gpusharing.timekeeper.budget.Balances.Balance;
 import io.gpusharing.timekeeper.budget.Balances.Stretch;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.account.AccountStatement.BalanceChange;
@@ -40,7 +39,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 
-/** What was left of a budget at any instant, and where its time went. */
+/** Where a budget's time went. */
 @RestController
 @RequestMapping("/api/v1/budgets/{budget}")
 class StatementController {
@@ -49,7 +48,7 @@ class StatementController {
     private static final int MAX_DOWNLOADS = 2;
 
     private final Balances balances;
-    private final StatementRepository book;
+    private final StatementRepository repository;
     private final Budgets budgets;
     private final Callers callers;
     private final Clock clock;
@@ -60,55 +59,17 @@ class StatementController {
 
     StatementController(
             Balances balances,
-            StatementRepository book,
+            StatementRepository repository,
             Budgets budgets,
             Callers callers,
             Clock clock,
             Snapshot snapshot) {
         this.balances = balances;
-        this.book = book;
+        this.repository = repository;
         this.budgets = budgets;
         this.callers = callers;
         this.clock = clock;
         this.snapshot = snapshot;
-    }
-
-    /**
-     * A budget as of an instant. Amounts are micro-GPU-seconds.
-     *
-     * @param granted absent while it was unlimited
-     * @param remaining negative by what was overrun; absent while it was unlimited
-     */
-    @JsonInclude(JsonInclude.Include.NON_NULL)
-    record BalanceView(
-            String budget,
-            Instant at,
-            Instant periodStart,
-            @Nullable Instant periodEnd,
-            @Nullable Long granted,
-            long used,
-            @Nullable Long remaining,
-            String standing,
-            @Nullable String grantedMinutes,
-            String usedMinutes,
-            @Nullable String remainingMinutes) {
-
-        static BalanceView of(String budget, Instant at, Balance balance) {
-            GpuTime granted = balance.granted();
-            GpuTime left = balance.remaining();
-            return new BalanceView(
-                    budget,
-                    at,
-                    balance.period().start(),
-                    balance.period().end(),
-                    granted == null ? null : granted.microGpuSeconds(),
-                    balance.used().microGpuSeconds(),
-                    left == null ? null : left.microGpuSeconds(),
-                    left == null ? "Unlimited" : left.isPositive() ? "InBudget" : "OverBudget",
-                    granted == null ? null : granted.minutes(),
-                    balance.used().minutes(),
-                    left == null ? null : left.minutes());
-        }
     }
 
     /**
@@ -133,20 +94,26 @@ class StatementController {
             String usedMinutes,
             @Nullable String closingMinutes,
             TreeMap<String, Long> namespaces,
-            List<StatementLine> lines) {}
+            List<StatementLine> lines) {
 
-    /**
-     * What was left at an instant, as the ledger knows it today.
-     *
-     * @param at a whole second in the past; now if absent
-     */
-    @GetMapping("/balance")
-    BalanceView balance(
-            @PathVariable String budget, @RequestParam(required = false) @Nullable Instant at) {
-        Instant instant = Span.past(at, clock.instant());
-        return balances.at(budget, instant)
-                .map(balance -> BalanceView.of(budget, instant, balance))
-                .orElseThrow(() -> unknown(budget, instant));
+        static Statement of(String budget, Span span, Stretch stretch, List<StatementLine> lines) {
+            var statement = stretch.statement();
+            GpuTime opening = statement == null ? null : statement.opening();
+            GpuTime closing = statement == null ? null : statement.closing();
+            return new Statement(
+                    budget,
+                    span.from(),
+                    span.to(),
+                    opening == null ? null : opening.microGpuSeconds(),
+                    statement == null ? null : statement.changes(),
+                    stretch.total().microGpuSeconds(),
+                    closing == null ? null : closing.microGpuSeconds(),
+                    opening == null ? null : opening.minutes(),
+                    stretch.total().minutes(),
+                    closing == null ? null : closing.minutes(),
+                    stretch.byNamespace(),
+                    lines);
+        }
     }
 
     /**
@@ -171,7 +138,7 @@ class StatementController {
         Place place = after == null ? Place.START : Cursor.place(after);
         return snapshot.read(() -> {
             Stretch stretch = stretch(budget, span);
-            Lines page = book.lines(budget, span.from(), span.to(), place, size);
+            Lines page = repository.lines(budget, span.from(), span.to(), place, size);
             List<StatementLine> lines = page.lines();
             var answer = ResponseEntity.ok();
             if (!page.last()) {
@@ -185,7 +152,7 @@ class StatementController {
                     callers.podsShown(
                             Caller.of(who), lines.stream().map(StatementLine::namespace).toList());
             return answer.body(
-                    view(
+                    Statement.of(
                             budget,
                             span,
                             stretch,
@@ -247,7 +214,7 @@ class StatementController {
         Place place = Place.START;
         Lines page;
         do {
-            page = book.lines(budget, span.from(), span.to(), place, Page.MAX_SIZE);
+            page = repository.lines(budget, span.from(), span.to(), place, Page.MAX_SIZE);
             page.lines().forEach(line -> csv.line(shownIn(shown, line)));
             place = page.last() ? place : page.lines().getLast().place();
         } while (!page.last());
@@ -271,27 +238,8 @@ class StatementController {
                 .orElseThrow(() -> unknown(budget, span.to()));
     }
 
-    private static Statement view(
-            String budget, Span span, Stretch stretch, List<StatementLine> lines) {
-        var statement = stretch.statement();
-        GpuTime opening = statement == null ? null : statement.opening();
-        GpuTime closing = statement == null ? null : statement.closing();
-        return new Statement(
-                budget,
-                span.from(),
-                span.to(),
-                opening == null ? null : opening.microGpuSeconds(),
-                statement == null ? null : statement.changes(),
-                stretch.total().microGpuSeconds(),
-                closing == null ? null : closing.microGpuSeconds(),
-                opening == null ? null : opening.minutes(),
-                stretch.total().minutes(),
-                closing == null ? null : closing.minutes(),
-                stretch.byNamespace(),
-                lines);
-    }
-
-    private static ResponseStatusException unknown(String budget, Instant at) {
+    /** 404: there was no such budget then. */
+    static ResponseStatusException unknown(String budget, Instant at) {
         return new ResponseStatusException(
                 HttpStatus.NOT_FOUND,
                 "No budget named %s was counted at or before %s".formatted(budget, at));

@@ -1,8 +1,12 @@
 package io.gpusharing.timekeeper.statement;
 
+import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.budget.account.AccountStatement;
+import io.gpusharing.timekeeper.budget.account.AccountStatement.BalanceChange;
 import java.io.PrintWriter;
 import java.time.Instant;
+import java.util.Objects;
+import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,80 +30,57 @@ final class StatementCsv {
         out.print(
                 "kind,from,to,namespace,pod,podName,amountMicroGpuSeconds,source,author,correction\r\n");
         if (statement != null) {
-            balance("Opening", span.from(), statement.opening().microGpuSeconds());
-            for (AccountStatement.BalanceChange credit : statement.changes()) {
+            balance("Opening", span.from(), statement.opening());
+            for (BalanceChange it : statement.changes()) {
                 row(
-                        credit.kind().name(),
-                        credit.at(),
-                        credit.at(),
-                        "",
-                        "",
-                        "",
-                        credit.amount(),
-                        credit.source(),
-                        "",
-                        "");
+                        it.kind(),
+                        it.at(),
+                        it.at(),
+                        null,
+                        null,
+                        null,
+                        it.amount(),
+                        it.source(),
+                        null,
+                        null);
             }
         }
     }
 
     void line(StatementLine line) {
         row(
-                line.kind().name(),
+                line.kind(),
                 line.from(),
                 line.to(),
                 line.namespace(),
-                line.pod() == null ? "" : line.pod().toString(),
-                text(line.podName()),
+                line.pod(),
+                line.podName(),
                 -line.used(),
-                text(line.reason()),
-                text(line.author()),
-                line.correction() == null ? "" : line.correction().toString());
+                line.reason(),
+                line.author(),
+                line.correction());
     }
 
     void end(Span span, @Nullable AccountStatement statement) {
         if (statement != null) {
-            balance("Closing", span.to(), statement.closing().microGpuSeconds());
+            balance("Closing", span.to(), statement.closing());
         }
     }
 
-    private void balance(String kind, Instant at, long amount) {
-        row(kind, at, at, "", "", "", amount, "", "", "");
+    private void balance(String kind, Instant at, GpuTime amount) {
+        row(kind, at, at, null, null, null, amount.microGpuSeconds(), null, null, null);
     }
 
-    private void row(
-            String kind,
-            Instant from,
-            Instant to,
-            String namespace,
-            String pod,
-            String podName,
-            long amount,
-            String source,
-            String author,
-            String correction) {
-        out.print(
-                String.join(
-                                ",",
-                                kind,
-                                from.toString(),
-                                to.toString(),
-                                cell(namespace),
-                                pod,
-                                cell(podName),
-                                Long.toString(amount),
-                                cell(source),
-                                cell(author),
-                                correction)
-                        + "\r\n");
-    }
-
-    private static String text(@Nullable String text) {
-        return text == null ? "" : text;
+    private void row(@Nullable Object... cells) {
+        var row = new StringJoiner(",", "", "\r\n");
+        for (Object cell : cells) {
+            row.add(cell instanceof String text ? cell(text) : Objects.toString(cell, ""));
+        }
+        out.print(row);
     }
 
     /** Quoted where needed; a spreadsheet must not take somebody's reason for a formula. */
-    static String cell(String text) {
+    private static String cell(String text) {
         String safe =
                 !text.isEmpty() && "=+-@\t\r".indexOf(text.charAt(0)) >= 0 ? "'" + text : text;
         boolean plain = safe.chars().noneMatch(c -> c == ',' || c == '"' || c == '\n' || c == '\r');

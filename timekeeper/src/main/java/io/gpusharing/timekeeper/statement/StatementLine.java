@@ -2,7 +2,6 @@ package io.gpusharing.timekeeper.statement;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.gpusharing.budget.GpuTime;
 import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -68,11 +67,6 @@ public record StatementLine(
                 author,
                 correction,
                 place);
-    }
-
-    /** {@link #used} in minutes, for people. */
-    public String usedMinutes() {
-        return new GpuTime(used).minutes();
     }
 
     /**
