@@ -1,7 +1,11 @@
 package io.gpusharing.timekeeper.audit;
 
 import io.gpusharing.timekeeper.audit.recount.LedgerBills;
+import io.gpusharing.timekeeper.budget.store.GrantRepository;
+import io.gpusharing.timekeeper.budget.store.PeriodRepository;
+import io.gpusharing.timekeeper.budget.store.TermsRepository;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
+import io.gpusharing.timekeeper.ledger.store.UsageRepository;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -33,7 +37,16 @@ import org.springframework.core.env.Environment;
     JdbcClientAutoConfiguration.class,
     TransactionAutoConfiguration.class
 })
-@Import({ClusterDatabase.class, Verification.class, BudgetVerification.class, LedgerBills.class})
+@Import({
+    ClusterDatabase.class,
+    Verification.class,
+    Closings.class,
+    PeriodRepository.class,
+    GrantRepository.class,
+    TermsRepository.class,
+    UsageRepository.class,
+    LedgerBills.class
+})
 class VerifyConfiguration {
 
     @Bean
