@@ -10,7 +10,11 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.support.SqlArrayValue;
 
-/** Turns a list of rows into one array per column, for {@code unnest}. */
+/**
+ * Turns a list of rows into one array per column, for {@code unnest}. The driver sends arrays of
+ * texts, numbers and flags as they are, and makes one long literal of any other, letter by letter;
+ * so identifiers and instants go as texts, and the statement names the type: {@code ?::uuid[]}.
+ */
 public final class ArrayParameters<T> {
 
     private final List<T> rows;
@@ -39,35 +43,31 @@ public final class ArrayParameters<T> {
     }
 
     public ArrayParameters<T> uuid(Function<T, UUID> column) {
-        return add("uuid", column);
+        return text(row -> String.valueOf(column.apply(row)));
     }
 
     public ArrayParameters<T> text(Function<T, @Nullable String> column) {
-        return add("text", column);
+        return add("text", rows.stream().map(column).toArray(String[]::new));
     }
 
     public ArrayParameters<T> number(ToLongFunction<T> column) {
-        return add("int8", column::applyAsLong);
+        return add("int8", rows.stream().map(column::applyAsLong).toArray(Long[]::new));
     }
 
     public ArrayParameters<T> flag(Function<T, Boolean> column) {
-        return add("bool", column);
+        return add("bool", rows.stream().map(column).toArray(Boolean[]::new));
     }
 
     /** As text in UTC: the driver would write a timestamp in the JVM's own zone. */
     public ArrayParameters<T> instant(Function<T, @Nullable Instant> column) {
-        return add("timestamptz", row -> Timestamps.text(column.apply(row)));
+        return text(row -> Timestamps.text(column.apply(row)));
     }
 
     public List<Object> parameters() {
         return parameters;
     }
 
-    private ArrayParameters<T> add(String type, Function<T, ? extends @Nullable Object> column) {
-        Object[] values = new Object[rows.size()];
-        for (int i = 0; i < values.length; i++) {
-            values[i] = column.apply(rows.get(i));
-        }
+    private ArrayParameters<T> add(String type, Object[] values) {
         parameters.add(new SqlArrayValue(type, values));
         return this;
     }

@@ -96,17 +96,11 @@ public class MeasuredUse {
          * @param rate micro-GPUs it holds
          */
         public @Nullable String busyPercent(long rate) {
-            if (rate <= 0 || coveredMicroseconds <= 0) {
-                return null;
-            }
-            BigDecimal held =
+            return percent(
+                    measured,
                     BigDecimal.valueOf(rate)
                             .multiply(BigDecimal.valueOf(coveredMicroseconds))
-                            .movePointLeft(6);
-            return BigDecimal.valueOf(measured)
-                    .multiply(BigDecimal.valueOf(100))
-                    .divide(held, 1, RoundingMode.HALF_EVEN)
-                    .toPlainString();
+                            .movePointLeft(6));
         }
     }
 
@@ -133,6 +127,16 @@ public class MeasuredUse {
                         .query((row, number) -> row.getObject("pod_uid", UUID.class))
                         .list();
         return new GpuTime(of(pods).values().stream().mapToLong(Measured::measured).sum());
+    }
+
+    /** With one decimal; null of nothing. */
+    static @Nullable String percent(long part, BigDecimal whole) {
+        return whole.signum() <= 0
+                ? null
+                : BigDecimal.valueOf(part)
+                        .multiply(BigDecimal.valueOf(100))
+                        .divide(whole, 1, RoundingMode.HALF_EVEN)
+                        .toPlainString();
     }
 
     private static Measured measured(ResultSet row) throws SQLException {

@@ -10,7 +10,6 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -67,10 +66,6 @@ class WasteController {
                         now,
                         Page.size(limit),
                         after);
-        var answer = ResponseEntity.ok();
-        if (lines.size() == limit) {
-            answer.header(HttpHeaders.LINK, Page.next(Long.toString(after + limit)));
-        }
-        return answer.body(lines);
+        return Page.of(lines, limit, last -> Long.toString(after + limit));
     }
 }

@@ -148,7 +148,7 @@ public class WasteReport {
         long measured = row.getLong("measured");
         long watched = row.getLong("watched");
         long pods = row.getLong("pods");
-        String busy = percent(measured, watched);
+        String busy = MeasuredUse.percent(measured, BigDecimal.valueOf(watched));
         String ownerKind = row.getString("owner_kind");
         String ownerName = row.getString("owner_name");
         String who =
@@ -184,15 +184,6 @@ public class WasteReport {
                 new GpuTime(row.getLong("idle")).minutes(),
                 busy,
                 row.getString("meter"));
-    }
-
-    private static @Nullable String percent(long measured, long watched) {
-        return watched <= 0
-                ? null
-                : BigDecimal.valueOf(measured)
-                        .multiply(BigDecimal.valueOf(100))
-                        .divide(BigDecimal.valueOf(watched), 1, RoundingMode.HALF_EVEN)
-                        .toPlainString();
     }
 
     private static String gpus(long rate) {

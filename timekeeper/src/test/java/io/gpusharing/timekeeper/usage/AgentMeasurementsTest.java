@@ -28,7 +28,7 @@ class AgentMeasurementsTest {
     private final UUID uid = UUID.randomUUID();
     private final UsageReportRepository reports =
             new UsageReportRepository(
-                    "c1", TestDatabase.jdbc(), TestDatabase.transaction(), PROPERTIES);
+                    TestDatabase.rows("c1"), TestDatabase.transaction(), PROPERTIES);
     private final AgentMeasurements measurements =
             new AgentMeasurements(
                     new ClusterDatabase(JdbcClient.create(TestDatabase.DATA_SOURCE), "c1"));

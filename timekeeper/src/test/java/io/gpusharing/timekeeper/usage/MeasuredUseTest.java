@@ -32,7 +32,7 @@ class MeasuredUseTest {
     private final UUID uid = UUID.randomUUID();
     private final UsageReportRepository reports =
             new UsageReportRepository(
-                    "measured", TestDatabase.jdbc(), TestDatabase.transaction(), PROPERTIES);
+                    TestDatabase.rows("measured"), TestDatabase.transaction(), PROPERTIES);
     private final MeasuredUse measured =
             new MeasuredUse(
                     new ClusterDatabase(JdbcClient.create(TestDatabase.DATA_SOURCE), "measured"));

@@ -8,7 +8,7 @@ import java.util.List;
  * disk. What is reported of one node is never in two of them: whether a pod can have used that is
  * judged by all that was reported before.
  */
-final class CommitLanes implements Commits, AutoCloseable {
+final class CommitLanes implements AutoCloseable {
 
     private final List<GroupCommit> lanes;
 
@@ -16,8 +16,8 @@ final class CommitLanes implements Commits, AutoCloseable {
         this.lanes = List.copyOf(lanes);
     }
 
-    @Override
-    public Outcome submit(Delivery delivery) {
+    /** Returns when the report is durable, or will not be. */
+    Outcome submit(Delivery delivery) {
         return lanes.get(Math.floorMod(place(delivery.reporter()).hashCode(), lanes.size()))
                 .submit(delivery);
     }

@@ -22,7 +22,7 @@ import org.springframework.transaction.TransactionException;
  * Commits reports that come at the same time together: while one transaction is on its way, the
  * next batch gathers. A report is answered when the transaction that holds it is durable.
  */
-final class GroupCommit implements Commits, AutoCloseable {
+final class GroupCommit implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(GroupCommit.class);
     private static final int ATTEMPTS = 5;
@@ -54,8 +54,8 @@ final class GroupCommit implements Commits, AutoCloseable {
         this.thread = Thread.ofPlatform().name("usage-commit").daemon().start(this::run);
     }
 
-    @Override
-    public Outcome submit(Delivery delivery) {
+    /** Returns when the report is durable, or will not be. */
+    Outcome submit(Delivery delivery) {
         var waiting = new Waiting(delivery, new CompletableFuture<>(), new AtomicBoolean());
         if (!open || !queue.offer(waiting)) {
             return new Unavailable("too many reports are waiting");

@@ -6,15 +6,13 @@ import io.gpusharing.timekeeper.usage.UsageReport.PodUse;
 import io.gpusharing.timekeeper.usage.intake.Outcome.Refusal;
 import io.gpusharing.timekeeper.usage.intake.Outcome.Refused;
 import io.gpusharing.timekeeper.usage.intake.Outcome.Unavailable;
+import io.gpusharing.timekeeper.usage.reporter.Pods;
 import io.gpusharing.timekeeper.usage.reporter.Reporter;
 import io.gpusharing.timekeeper.usage.reporter.ReportingPod;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Optional;
 import java.util.UUID;
-import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,25 +40,16 @@ final class ReportAuthorizer {
 
     /**
      * @param pods the metered pods that our watch knows
-     * @param watching whether the watch has seen the cluster at all yet
      */
-    Entry judge(
-            Reporter reporter,
-            UsageReport report,
-            Function<UUID, Optional<ReportingPod>> pods,
-            boolean watching,
-            Instant now) {
+    Entry judge(Reporter reporter, UsageReport report, Pods pods, Instant now) {
         boolean isAgent = isAgent(reporter);
         if (isAgent != (report.meter() == Meter.Agent)) {
             return refuse(
                     Refusal.WRONG_METER,
-                    () ->
-                            "service account %s may not report as %s"
-                                    .formatted(reporter.serviceAccount(), report.meter()));
+                    "service account %s may not report as %s"
+                            .formatted(reporter.serviceAccount(), report.meter()));
         }
-        return isAgent
-                ? agent(reporter, report, pods, now)
-                : sidecar(reporter, report, pods, watching, now);
+        return isAgent ? agent(reporter, report, pods, now) : sidecar(reporter, report, pods, now);
     }
 
     /** Whether it is a node agent, which no tenant can be. */
@@ -68,53 +57,42 @@ final class ReportAuthorizer {
         return reporter.serviceAccount().equals(agentAccount);
     }
 
-    private static Entry sidecar(
-            Reporter reporter,
-            UsageReport report,
-            Function<UUID, Optional<ReportingPod>> pods,
-            boolean watching,
-            Instant now) {
+    private static Entry sidecar(Reporter reporter, UsageReport report, Pods pods, Instant now) {
         UUID reported = report.pods().getFirst().uid();
         if (!reported.equals(reporter.pod())) {
             return refuse(
                     Refusal.FOREIGN_POD,
-                    () ->
-                            "the token is bound to pod %s, the report is of %s"
-                                    .formatted(reporter.pod(), reported));
+                    "the token is bound to pod %s, the report is of %s"
+                            .formatted(reporter.pod(), reported));
         }
-        ReportingPod pod = pods.apply(reported).orElse(null);
-        if (pod == null && !watching) {
+        boolean known = pods.known();
+        ReportingPod pod = pods.find(reported).orElse(null);
+        if (pod == null && !known) {
             return new Entry.Rejected(new Unavailable("the pods of the cluster are not known yet"));
         }
         if (pod == null || pod.ended()) {
             return refuse(
-                    Refusal.POD_NOT_ALIVE,
-                    () -> "pod %s is not there, or has ended".formatted(reported));
+                    Refusal.POD_NOT_ALIVE, "pod %s is not there, or has ended".formatted(reported));
         }
         return admit(reporter, report, Map.of(reported, pod), now);
     }
 
     /** Pods that are gone, or not known yet, are passed over: the node is ahead or behind of us. */
-    private static Entry agent(
-            Reporter reporter,
-            UsageReport report,
-            Function<UUID, Optional<ReportingPod>> pods,
-            Instant now) {
+    private static Entry agent(Reporter reporter, UsageReport report, Pods pods, Instant now) {
         String node = reporter.node();
         if (node == null) {
             return refuse(
                     Refusal.NO_NODE,
-                    () -> "the token does not tell its node; Kubernetes 1.32 or later is needed");
+                    "the token does not name its node; Kubernetes 1.32 or later is needed");
         }
         var known = new HashMap<UUID, ReportingPod>();
         for (PodUse reported : report.pods()) {
-            ReportingPod pod = pods.apply(reported.uid()).orElse(null);
+            ReportingPod pod = pods.find(reported.uid()).orElse(null);
             if (pod != null && !node.equals(pod.node())) {
                 return refuse(
                         Refusal.FOREIGN_POD,
-                        () ->
-                                "pod %s runs on %s, the token is of %s"
-                                        .formatted(reported.uid(), describe(pod.node()), node));
+                        "pod %s runs on %s, the token is of %s"
+                                .formatted(reported.uid(), describe(pod.node()), node));
             }
             if (pod != null) {
                 known.put(reported.uid(), pod);
@@ -128,8 +106,8 @@ final class ReportAuthorizer {
         return new Entry.Admitted(new Delivery(reporter, report, report.digest(), pods, now));
     }
 
-    private static Entry refuse(Refusal refusal, Supplier<String> detail) {
-        return new Entry.Rejected(new Refused(refusal, detail.get()));
+    private static Entry refuse(Refusal refusal, String detail) {
+        return new Entry.Rejected(new Refused(refusal, detail));
     }
 
     private static String describe(@Nullable String node) {

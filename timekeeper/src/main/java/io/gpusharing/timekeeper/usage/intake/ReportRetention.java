@@ -2,12 +2,15 @@ package io.gpusharing.timekeeper.usage.intake;
 
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.leader.LeaderTask;
+import io.gpusharing.timekeeper.usage.UsageProperties;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import org.springframework.stereotype.Component;
 
 /** Forgets reports that are too old to come again, once a minute. Their counters stay. */
-final class ReportRetention extends LeaderTask {
+@Component
+class ReportRetention extends LeaderTask {
 
     private static final Duration EVERY = Duration.ofMinutes(1);
 
@@ -15,10 +18,13 @@ final class ReportRetention extends LeaderTask {
     private final Duration remember;
 
     ReportRetention(
-            UsageReportRepository reports, Duration remember, Leadership leadership, Clock clock) {
+            UsageReportRepository reports,
+            UsageProperties properties,
+            Leadership leadership,
+            Clock clock) {
         super("report-retention", leadership, clock);
         this.reports = reports;
-        this.remember = remember;
+        this.remember = properties.remember();
     }
 
     @Override

@@ -3,9 +3,7 @@ package io.gpusharing.timekeeper.usage.intake;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.Events;
-import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
-import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.usage.UsageProperties;
 import io.gpusharing.timekeeper.usage.reporter.ClusterKeys;
 import io.gpusharing.timekeeper.usage.reporter.ReporterTokens;
@@ -16,9 +14,6 @@ import java.time.Clock;
 import java.util.stream.Stream;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.support.TransactionTemplate;
 
 @Configuration(proxyBeanMethods = false)
 class UsageConfiguration {
@@ -33,17 +28,8 @@ class UsageConfiguration {
 
     @Bean
     ReporterTokens reporterTokens(KubernetesClient client, Clock clock) {
-        return new ReporterTokens(new ClusterKeys(client::raw), new TokenReviews(client), clock);
-    }
-
-    @Bean
-    UsageReportRepository reportRepository(
-            ClusterDatabase database,
-            JdbcTemplate jdbc,
-            PlatformTransactionManager transactions,
-            UsageProperties properties) {
-        return new UsageReportRepository(
-                database.cluster(), jdbc, new TransactionTemplate(transactions), properties);
+        return new ReporterTokens(
+                new ClusterKeys(client::raw), new TokenReviews(client)::review, clock);
     }
 
     @Bean
@@ -73,19 +59,5 @@ class UsageConfiguration {
     @Bean
     RefusalNotices refusalNotices(KubernetesClient client) {
         return new RefusalNotices(new Events(client, Names.TIMEKEEPER), Thread::startVirtualThread);
-    }
-
-    @Bean
-    ReportRetention reportRetention(
-            UsageReportRepository reports,
-            UsageProperties properties,
-            Leadership leadership,
-            Clock clock) {
-        return new ReportRetention(reports, properties.remember(), leadership, clock);
-    }
-
-    @Bean
-    UsageMetrics usageMetrics(MeterRegistry registry) {
-        return new UsageMetrics(registry);
     }
 }

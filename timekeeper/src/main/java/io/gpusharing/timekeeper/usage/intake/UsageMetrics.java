@@ -7,9 +7,11 @@ import io.gpusharing.timekeeper.usage.intake.Outcome.Unavailable;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.Locale;
+import org.springframework.stereotype.Component;
 
 /** Counts reports by what became of them; labels are bounded. */
-final class UsageMetrics {
+@Component
+class UsageMetrics {
 
     private final MeterRegistry registry;
     private final Counter accepted;

@@ -1,7 +1,8 @@
 package io.gpusharing.timekeeper.usage.intake;
 
-import static java.util.stream.Collectors.toMap;
-
+import io.gpusharing.timekeeper.database.ArrayParameters;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
+import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.usage.Counters;
 import io.gpusharing.timekeeper.usage.UsageProperties;
 import io.gpusharing.timekeeper.usage.UsageReport.Basis;
@@ -11,31 +12,24 @@ import io.gpusharing.timekeeper.usage.intake.Outcome.Accepted;
 import io.gpusharing.timekeeper.usage.intake.Outcome.Duplicate;
 import io.gpusharing.timekeeper.usage.intake.Outcome.Refusal;
 import io.gpusharing.timekeeper.usage.intake.Outcome.Refused;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Timestamp;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.UUID;
-import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.springframework.dao.ConcurrencyFailureException;
-import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.stereotype.Repository;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * The database of reports. A batch is one transaction: everything in it is durable when {@link
  * #post} returns, or nothing is.
  */
+@Repository
 public class UsageReportRepository {
 
     // Pod by pod and key by key, here and in DIGESTS: a plan that was made while a table was empty
@@ -50,13 +44,15 @@ public class UsageReportRepository {
             """;
 
     // The key is the reporter's, so that nobody can use up another's run and sequence. What was
-    // there already is not returned; whether it is the same is asked with DIGESTS.
+    // there already is not counted; whether it is the same is asked with DIGESTS. In one order for
+    // all replicas, so that two of them cannot wait for each other.
     private static final String INSERT_REPORTS =
             """
             insert into usage_report (cluster, reporter, run, sequence, digest, received_at)
             select ?, * from unnest(?::uuid[], ?::uuid[], ?::bigint[], ?::uuid[], ?::timestamptz[])
+                   as t (reporter, run, sequence, digest, at)
+             order by reporter, run, sequence
             on conflict (cluster, reporter, run, sequence) do nothing
-            returning reporter, run, sequence
             """;
 
     private static final String DIGESTS =
@@ -69,13 +65,12 @@ public class UsageReportRepository {
             """;
 
     // Taking the larger of each makes repeated and reordered reports harmless.
-    private static final String UPSERT_COUNTERS =
+    private static final String WRITE_MEASURED_USE =
             """
             insert into usage_counter as c
                    (cluster, pod_uid, run, meter, device, basis, basis_reason, gpu_us, memory_bs,
                     covered_us, uncovered_us, sequence, first_at, last_at)
-            select ?, t.pod_uid, t.run, t.meter, t.device, t.basis, t.basis_reason, t.gpu_us,
-                   t.memory_bs, t.covered_us, t.uncovered_us, t.sequence, t.at, t.at
+            select ?, t.*, t.at
               from unnest(?::uuid[], ?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[],
                           ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[],
                           ?::timestamptz[])
@@ -94,33 +89,25 @@ public class UsageReportRepository {
                    last_at = greatest(c.last_at, excluded.last_at)
             """;
 
-    private static final String UPSERT_UNATTRIBUTED =
+    private static final String WRITE_UNATTRIBUTED_USE =
             """
             insert into usage_unattributed as u (cluster, node, run, device, gpu_us, last_at)
-            select ?, * from unnest(?::text[], ?::uuid[], ?::text[], ?::bigint[], ?::timestamptz[])
+            select ?, node, run, device, max(gpu_us), max(at)
+              from unnest(?::text[], ?::uuid[], ?::text[], ?::bigint[], ?::timestamptz[])
+                   as t (node, run, device, gpu_us, at)
+             group by node, run, device order by node, run, device
             on conflict (cluster, node, run, device) do update
                set gpu_us = greatest(u.gpu_us, excluded.gpu_us),
                    last_at = greatest(u.last_at, excluded.last_at)
             """;
 
-    private static final String FORGET =
-            """
-            delete from usage_report
-             where cluster = ? and received_at < ?
-            """;
-
-    private final String cluster;
-    private final JdbcTemplate jdbc;
+    private final ClusterDatabase database;
     private final TransactionTemplate transaction;
     private final UsageProperties properties;
 
     public UsageReportRepository(
-            String cluster,
-            JdbcTemplate jdbc,
-            TransactionTemplate transaction,
-            UsageProperties properties) {
-        this.cluster = cluster;
-        this.jdbc = jdbc;
+            ClusterDatabase database, TransactionTemplate transaction, UsageProperties properties) {
+        this.database = database;
         this.transaction = transaction;
         this.properties = properties;
     }
@@ -137,66 +124,59 @@ public class UsageReportRepository {
 
     /** Forgets which reports came before an instant; their counters stay. */
     int forgetReportsBefore(Instant instant) {
-        return jdbc.update(FORGET, cluster, Timestamp.from(instant));
+        return database.sql(
+                        "delete from usage_report where cluster = :cluster and received_at < :instant")
+                .param("instant", Timestamps.parameter(instant))
+                .update();
     }
 
     private List<Outcome> inTransaction(List<Delivery> batch) {
-        Set<UUID> pods = new HashSet<>();
-        batch.forEach(delivery -> pods.addAll(delivery.pods().keySet()));
-        Intake intake =
-                new Intake(
-                        counters(pods),
-                        properties.tolerance(),
-                        properties.agentFresh(),
-                        properties.maxRuns());
-
-        Map<Delivery.Key, Delivery> fresh = new HashMap<>();
+        List<UUID> pods =
+                batch.stream().flatMap(it -> it.pods().keySet().stream()).distinct().toList();
+        CounterMerge merge = new CounterMerge(counters(pods), properties);
+        Map<Delivery.Key, UUID> digests = digests(batch);
+        var fresh = new ArrayList<Delivery>();
         var outcomes = new ArrayList<Outcome>(batch.size());
-        Map<Delivery.Key, UUID> digests = new HashMap<>(digests(batch));
         for (Delivery delivery : batch) {
             UUID before = digests.get(delivery.key());
             if (before != null) {
-                outcomes.add(again(delivery, before, intake));
+                outcomes.add(again(delivery, before, merge));
                 continue;
             }
-            var refused = intake.take(delivery);
+            var refused = merge.add(delivery);
             if (refused.isPresent()) {
                 outcomes.add(refused.get());
             } else {
                 digests.put(delivery.key(), delivery.digest());
-                fresh.put(delivery.key(), delivery);
-                outcomes.add(new Accepted(heartbeatIsEnough(delivery, intake)));
+                fresh.add(delivery);
+                outcomes.add(new Accepted(merge.heartbeatIsEnough(delivery)));
             }
         }
-        insertReports(fresh.values());
-        upsert(intake.changed());
-        upsertUnattributed(fresh.values());
+        insertReports(fresh);
+        writeMeasuredUse(List.copyOf(merge.changed()));
+        writeUnattributedUse(fresh);
         return outcomes;
     }
 
-    private static Outcome again(Delivery delivery, UUID before, Intake intake) {
+    private static Outcome again(Delivery delivery, UUID before, CounterMerge merge) {
         return before.equals(delivery.digest())
-                ? new Duplicate(heartbeatIsEnough(delivery, intake))
+                ? new Duplicate(merge.heartbeatIsEnough(delivery))
                 : new Refused(
                         Refusal.CONFLICT,
-                        "run %s, sequence %d was told before with another content"
+                        "run %s, sequence %d was reported before with another content"
                                 .formatted(delivery.report().run(), delivery.report().sequence()));
     }
 
-    private static boolean heartbeatIsEnough(Delivery delivery, Intake intake) {
-        return delivery.report().meter() == Meter.Sidecar
-                && intake.coveredByAgent(delivery.reporter().pod(), delivery.at());
-    }
-
-    private List<Counters> counters(Set<UUID> pods) {
-        return jdbc.query(
-                connection -> {
-                    PreparedStatement statement = connection.prepareStatement(COUNTERS_OF_PODS);
-                    statement.setArray(1, texts(connection, pods, UUID::toString));
-                    statement.setString(2, cluster);
-                    return statement;
-                },
-                (row, number) -> counters(row));
+    private List<Counters> counters(List<UUID> pods) {
+        return database.jdbc()
+                .sql(COUNTERS_OF_PODS)
+                .params(
+                        ArrayParameters.of(pods)
+                                .uuid(pod -> pod)
+                                .constant(database.cluster())
+                                .parameters())
+                .query((row, number) -> counters(row))
+                .list();
     }
 
     private static Counters counters(ResultSet row) throws SQLException {
@@ -213,150 +193,105 @@ public class UsageReportRepository {
                 row.getLong("covered_us"),
                 row.getLong("uncovered_us"),
                 row.getLong("sequence"),
-                row.getObject("last_at", OffsetDateTime.class).toInstant());
+                Timestamps.instant(row, "last_at"));
     }
 
+    /** Of those deliveries that were taken before. */
     private Map<Delivery.Key, UUID> digests(List<Delivery> batch) {
-        List<Delivery.Key> keys = batch.stream().map(Delivery::key).toList();
-        return jdbc
-                .query(
-                        connection -> {
-                            PreparedStatement statement = connection.prepareStatement(DIGESTS);
-                            keyArrays(connection, statement, 1, keys);
-                            statement.setString(4, cluster);
-                            return statement;
-                        },
-                        (row, number) -> Map.entry(key(row), row.getObject("digest", UUID.class)))
-                .stream()
-                .collect(toMap(Map.Entry::getKey, Map.Entry::getValue));
+        Map<Delivery.Key, UUID> digests = new HashMap<>();
+        database.jdbc()
+                .sql(DIGESTS)
+                .params(keys(ArrayParameters.of(batch)).constant(database.cluster()).parameters())
+                .query(row -> {
+                    digests.put(
+                            new Delivery.Key(
+                                    row.getObject("reporter", UUID.class),
+                                    row.getObject("run", UUID.class),
+                                    row.getLong("sequence")),
+                            row.getObject("digest", UUID.class));
+                });
+        return digests;
     }
 
-    private void insertReports(Collection<Delivery> fresh) {
+    private void insertReports(List<Delivery> fresh) {
         if (fresh.isEmpty()) {
             return;
         }
-        // One order for all replicas, so that two of them cannot wait for each other.
-        List<Delivery> ordered =
-                fresh.stream()
-                        .sorted(
-                                Comparator.comparing((Delivery it) -> it.key().reporter())
-                                        .thenComparing(it -> it.key().run())
-                                        .thenComparingLong(it -> it.key().sequence()))
-                        .toList();
         int inserted =
-                jdbc.query(
-                                connection -> {
-                                    PreparedStatement statement =
-                                            connection.prepareStatement(INSERT_REPORTS);
-                                    statement.setString(1, cluster);
-                                    keyArrays(
-                                            connection,
-                                            statement,
-                                            2,
-                                            ordered.stream().map(Delivery::key).toList());
-                                    statement.setArray(
-                                            5, texts(connection, ordered, Delivery::digest));
-                                    statement.setArray(6, texts(connection, ordered, Delivery::at));
-                                    return statement;
-                                },
-                                (row, number) -> key(row))
-                        .size();
-        if (inserted < ordered.size()) {
+                database.jdbc()
+                        .sql(INSERT_REPORTS)
+                        .params(
+                                keys(ArrayParameters.of(fresh).constant(database.cluster()))
+                                        .uuid(Delivery::digest)
+                                        .instant(Delivery::at)
+                                        .parameters())
+                        .update();
+        if (inserted < fresh.size()) {
             // Another replica took one of them since we looked; looking again settles it.
             throw new ConcurrencyFailureException("a report was taken elsewhere at the same time");
         }
     }
 
-    private void upsert(Collection<Counters> counters) {
+    private void writeMeasuredUse(List<Counters> counters) {
         if (counters.isEmpty()) {
             return;
         }
-        jdbc.update(connection -> {
-            PreparedStatement s = connection.prepareStatement(UPSERT_COUNTERS);
-            s.setString(1, cluster);
-            s.setArray(2, texts(connection, counters, it -> it.key().pod()));
-            s.setArray(3, texts(connection, counters, it -> it.key().run()));
-            s.setArray(4, texts(connection, counters, it -> it.key().meter().name()));
-            s.setArray(5, texts(connection, counters, it -> it.key().device()));
-            s.setArray(6, texts(connection, counters, it -> it.basis().name()));
-            s.setArray(7, texts(connection, counters, Counters::basisReason));
-            s.setArray(8, numbers(connection, counters, Counters::gpuMicroseconds));
-            s.setArray(9, numbers(connection, counters, Counters::memoryByteSeconds));
-            s.setArray(10, numbers(connection, counters, Counters::coveredMicroseconds));
-            s.setArray(11, numbers(connection, counters, Counters::uncoveredMicroseconds));
-            s.setArray(12, numbers(connection, counters, Counters::sequence));
-            s.setArray(13, texts(connection, counters, Counters::lastAt));
-            return s;
-        });
+        database.jdbc()
+                .sql(WRITE_MEASURED_USE)
+                .params(
+                        ArrayParameters.of(counters)
+                                .constant(database.cluster())
+                                .uuid(it -> it.key().pod())
+                                .uuid(it -> it.key().run())
+                                .text(it -> it.key().meter().name())
+                                .text(it -> it.key().device())
+                                .text(it -> it.basis().name())
+                                .text(Counters::basisReason)
+                                .number(Counters::gpuMicroseconds)
+                                .number(Counters::memoryByteSeconds)
+                                .number(Counters::coveredMicroseconds)
+                                .number(Counters::uncoveredMicroseconds)
+                                .number(Counters::sequence)
+                                .instant(Counters::lastAt)
+                                .parameters())
+                .update();
     }
 
-    private void upsertUnattributed(Collection<Delivery> fresh) {
-        record Row(String node, UUID run, String device, long micros, Instant at) {}
-        Map<List<Object>, Row> rows = new HashMap<>();
-        for (Delivery delivery : fresh) {
-            String node = delivery.reporter().node();
-            for (Unattributed use : delivery.report().unattributed()) {
-                if (node != null) {
-                    UUID run = delivery.report().run();
-                    rows.merge(
-                            List.of(node, run, use.uuid()),
-                            new Row(node, run, use.uuid(), use.gpuMicroseconds(), delivery.at()),
-                            (one, other) -> one.micros() >= other.micros() ? one : other);
-                }
-            }
-        }
+    private void writeUnattributedUse(List<Delivery> fresh) {
+        record Row(@Nullable String node, UUID run, Unattributed use, Instant at) {}
+        List<Row> rows =
+                fresh.stream()
+                        .flatMap(it ->
+                                it.report().unattributed().stream()
+                                        .map(use ->
+                                                new Row(
+                                                        it.reporter().node(),
+                                                        it.report().run(),
+                                                        use,
+                                                        it.at())))
+                        .filter(row -> row.node() != null)
+                        .toList();
         if (rows.isEmpty()) {
             return;
         }
-        List<Row> ordered =
-                rows.values().stream()
-                        .sorted(
-                                Comparator.comparing(Row::node)
-                                        .thenComparing(Row::run)
-                                        .thenComparing(Row::device))
-                        .toList();
-        jdbc.update(connection -> {
-            PreparedStatement s = connection.prepareStatement(UPSERT_UNATTRIBUTED);
-            s.setString(1, cluster);
-            s.setArray(2, texts(connection, ordered, Row::node));
-            s.setArray(3, texts(connection, ordered, Row::run));
-            s.setArray(4, texts(connection, ordered, Row::device));
-            s.setArray(5, numbers(connection, ordered, Row::micros));
-            s.setArray(6, texts(connection, ordered, Row::at));
-            return s;
-        });
+        database.jdbc()
+                .sql(WRITE_UNATTRIBUTED_USE)
+                .params(
+                        ArrayParameters.of(rows)
+                                .constant(database.cluster())
+                                .text(Row::node)
+                                .uuid(Row::run)
+                                .text(it -> it.use().uuid())
+                                .number(it -> it.use().gpuMicroseconds())
+                                .instant(Row::at)
+                                .parameters())
+                .update();
     }
 
-    private static void keyArrays(
-            Connection connection, PreparedStatement statement, int first, List<Delivery.Key> keys)
-            throws SQLException {
-        statement.setArray(first, texts(connection, keys, Delivery.Key::reporter));
-        statement.setArray(first + 1, texts(connection, keys, Delivery.Key::run));
-        statement.setArray(first + 2, numbers(connection, keys, Delivery.Key::sequence));
-    }
-
-    private static Delivery.Key key(ResultSet row) throws SQLException {
-        return new Delivery.Key(
-                row.getObject("reporter", UUID.class),
-                row.getObject("run", UUID.class),
-                row.getLong("sequence"));
-    }
-
-    /**
-     * Numbers and texts are what the driver sends as they are; of arrays of anything else it makes
-     * one long literal, letter by letter. PostgreSQL reads identifiers and instants from their
-     * texts, those in UTC.
-     */
-    private static <T> java.sql.Array texts(
-            Connection connection, Collection<T> rows, Function<T, Object> column)
-            throws SQLException {
-        return connection.createArrayOf(
-                "text", rows.stream().map(column).map(Object::toString).toArray(String[]::new));
-    }
-
-    private static <T> java.sql.Array numbers(
-            Connection connection, Collection<T> rows, Function<T, Long> column)
-            throws SQLException {
-        return connection.createArrayOf("int8", rows.stream().map(column).toArray(Long[]::new));
+    private static ArrayParameters<Delivery> keys(ArrayParameters<Delivery> deliveries) {
+        return deliveries
+                .uuid(it -> it.key().reporter())
+                .uuid(it -> it.key().run())
+                .number(it -> it.key().sequence());
     }
 }

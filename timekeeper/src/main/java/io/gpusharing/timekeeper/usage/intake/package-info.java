@@ -1,7 +1,8 @@
 /**
- * How usage reports come in: {@link UsageController} receives, {@link ReportReader} parses, {@link
- * ReportAuthorizer} says whether the reporter may, {@link Intake} judges, {@link GroupCommit}
- * writes many in one transaction of {@link UsageReportRepository}.
+ * How a usage report becomes measured use: {@link UsageReportController} receives it, {@link
+ * ReportReader} parses it, {@link ReportAuthorizer} says whether its reporter may, {@link
+ * GroupCommit} gathers many for one transaction of {@link UsageReportRepository}, where {@link
+ * CounterMerge} merges them into the counters that are written.
  */
 @NullMarked
 package io.gpusharing.timekeeper.usage.intake;

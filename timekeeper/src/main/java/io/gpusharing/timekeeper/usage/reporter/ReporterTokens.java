@@ -19,13 +19,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.security.oauth2.core.DelegatingOAuth2TokenValidator;
-import org.springframework.security.oauth2.core.OAuth2Error;
-import org.springframework.security.oauth2.core.OAuth2TokenValidator;
-import org.springframework.security.oauth2.core.OAuth2TokenValidatorResult;
 import org.springframework.security.oauth2.jwt.BadJwtException;
 import org.springframework.security.oauth2.jwt.Jwt;
+import org.springframework.security.oauth2.jwt.JwtClaimNames;
+import org.springframework.security.oauth2.jwt.JwtClaimValidator;
 import org.springframework.security.oauth2.jwt.JwtException;
 import org.springframework.security.oauth2.jwt.JwtTimestampValidator;
 import org.springframework.security.oauth2.jwt.JwtValidationException;
@@ -47,23 +47,18 @@ public final class ReporterTokens {
     private static final Duration OUTAGE = Duration.ofHours(12);
     private static final int MAX_TOKENS = 100_000;
 
+    private static final JwtClaimValidator<List<String>> AUDIENCE =
+            new JwtClaimValidator<>(
+                    JwtClaimNames.AUD,
+                    audiences -> audiences != null && audiences.contains(Names.REPORT_AUDIENCE));
+
     private final NimbusJwtDecoder decoder;
-    private final Reviews reviews;
+    private final Function<String, Optional<Reporter>> reviews;
     private final Clock clock;
     private final Cache<String, Known> known =
             Caffeine.newBuilder().maximumSize(MAX_TOKENS).expireAfterWrite(REMEMBERED).build();
 
     private record Known(Reporter reporter, Instant expires) {}
-
-    /** Asks the API server about a token. */
-    public interface Reviews {
-
-        /**
-         * @return who it is, if the token is genuine, of our audience and bound to a pod
-         * @throws RuntimeException if the API server cannot be asked
-         */
-        Optional<Reporter> review(String token);
-    }
 
     /** Neither keys nor reviews can be had: nobody can be authenticated. */
     static final class TokensUnavailableException extends RuntimeException {
@@ -72,7 +67,12 @@ public final class ReporterTokens {
         }
     }
 
-    public ReporterTokens(ClusterKeys keys, Reviews reviews, Clock clock) {
+    /**
+     * @param reviews asks the API server who it is, if the token is genuine, of our audience and
+     *     bound to a pod; throws if it cannot be asked
+     */
+    public ReporterTokens(
+            ClusterKeys keys, Function<String, Optional<Reporter>> reviews, Clock clock) {
         this.reviews = reviews;
         this.clock = clock;
         JWKSource<SecurityContext> source =
@@ -91,8 +91,7 @@ public final class ReporterTokens {
         timestamps.setClock(clock);
         decoder = new NimbusJwtDecoder(processor);
         decoder.setJwtValidator(
-                new DelegatingOAuth2TokenValidator<>(
-                        List.of(timestamps, keys, ReporterTokens.audience())));
+                new DelegatingOAuth2TokenValidator<>(List.of(timestamps, keys, AUDIENCE)));
     }
 
     /**
@@ -134,7 +133,7 @@ public final class ReporterTokens {
     private Known reviewed(String token, RuntimeException why) {
         try {
             Reporter reporter =
-                    reviews.review(token)
+                    reviews.apply(token)
                             .orElseThrow(() ->
                                     new InvalidBearerTokenException(
                                             "the API server does not know the token"));
@@ -162,17 +161,6 @@ public final class ReporterTokens {
             throw new InvalidBearerTokenException("the token is not bound to a pod");
         }
         return new Reporter(namespace + "/" + account, namespace, pod, uid, node);
-    }
-
-    private static OAuth2TokenValidator<Jwt> audience() {
-        return token ->
-                token.getAudience() != null && token.getAudience().contains(Names.REPORT_AUDIENCE)
-                        ? OAuth2TokenValidatorResult.success()
-                        : OAuth2TokenValidatorResult.failure(
-                                new OAuth2Error(
-                                        "invalid_token",
-                                        "the token's audience is not " + Names.REPORT_AUDIENCE,
-                                        null));
     }
 
     private static @Nullable Map<?, ?> part(@Nullable Map<?, ?> map, String key) {

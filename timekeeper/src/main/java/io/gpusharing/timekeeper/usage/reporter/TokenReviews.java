@@ -12,7 +12,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** The API server's own word on a token. */
-public final class TokenReviews implements ReporterTokens.Reviews {
+public final class TokenReviews {
 
     private static final String USER = "system:serviceaccount:";
     private static final String EXTRA = "authentication.kubernetes.io/";
@@ -23,7 +23,7 @@ public final class TokenReviews implements ReporterTokens.Reviews {
         this.client = client;
     }
 
-    @Override
+    /** Who it is, if the token is genuine, of our audience and bound to a pod. */
     public Optional<Reporter> review(String token) {
         TokenReview review =
                 client.resource(

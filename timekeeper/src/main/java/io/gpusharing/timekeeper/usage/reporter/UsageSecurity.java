@@ -1,24 +1,24 @@
 package io.gpusharing.timekeeper.usage.reporter;
 
-import com.nimbusds.jose.util.JSONObjectUtils;
 import io.gpusharing.timekeeper.usage.UsageProperties;
 import io.gpusharing.timekeeper.usage.reporter.ReporterTokens.TokensUnavailableException;
 import io.micrometer.observation.ObservationPredicate;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
+import org.springframework.http.ProblemDetail;
 import org.springframework.http.server.observation.ServerRequestObservationContext;
 import org.springframework.security.authentication.AuthenticationManager;
 import org.springframework.security.authentication.AuthenticationServiceException;
+import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
 import org.springframework.security.config.observation.SecurityObservationSettings;
@@ -28,6 +28,7 @@ import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.context.RequestAttributeSecurityContextRepository;
 import org.springframework.security.web.firewall.HttpFirewall;
 import org.springframework.security.web.firewall.StrictHttpFirewall;
+import tools.jackson.databind.json.JsonMapper;
 
 /** Reports come with the token of the pod that they are of, and with nothing else. */
 @Configuration(proxyBeanMethods = false)
@@ -40,12 +41,14 @@ public class UsageSecurity {
     @Bean
     @Order(10)
     SecurityFilterChain usageReports(
-            HttpSecurity http, ReporterTokens tokens, UsageProperties properties) throws Exception {
+            HttpSecurity http, ReporterTokens tokens, UsageProperties properties, JsonMapper json)
+            throws Exception {
         AuthenticationManager manager =
                 request -> {
                     try {
                         String token = ((BearerTokenAuthenticationToken) request).getToken();
-                        return new ReporterAuthentication(tokens.reporter(token));
+                        return UsernamePasswordAuthenticationToken.authenticated(
+                                tokens.reporter(token), null, List.of());
                     } catch (TokensUnavailableException e) {
                         throw new AuthenticationServiceException(
                                 "tokens cannot be verified now", e);
@@ -68,7 +71,7 @@ public class UsageSecurity {
                         server.bearerTokenResolver(UsageSecurity::token)
                                 .authenticationManagerResolver(request -> manager)
                                 .authenticationEntryPoint((request, response, problem) ->
-                                        refuse(response, problem, properties)))
+                                        refuse(response, problem, properties, json)))
                 .build();
     }
 
@@ -116,23 +119,22 @@ public class UsageSecurity {
     private static void refuse(
             HttpServletResponse response,
             AuthenticationException problem,
-            UsageProperties properties)
+            UsageProperties properties,
+            JsonMapper json)
             throws IOException {
         boolean unavailable = problem instanceof AuthenticationServiceException;
-        int status = unavailable ? 503 : 401;
+        HttpStatus status = unavailable ? HttpStatus.SERVICE_UNAVAILABLE : HttpStatus.UNAUTHORIZED;
         if (unavailable) {
             response.setHeader(
                     HttpHeaders.RETRY_AFTER, Long.toString(properties.retryAfter().toSeconds()));
         } else {
             response.setHeader(HttpHeaders.WWW_AUTHENTICATE, "Bearer");
         }
-        Map<String, Object> body = new LinkedHashMap<>();
-        body.put("title", unavailable ? "Service Unavailable" : "Unauthorized");
-        body.put("status", status);
-        body.put("detail", String.valueOf(problem.getMessage()));
-        response.setStatus(status);
+        response.setStatus(status.value());
         response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
         response.getOutputStream()
-                .write(JSONObjectUtils.toJSONString(body).getBytes(StandardCharsets.UTF_8));
+                .write(
+                        json.writeValueAsBytes(
+                                ProblemDetail.forStatusAndDetail(status, problem.getMessage())));
     }
 }

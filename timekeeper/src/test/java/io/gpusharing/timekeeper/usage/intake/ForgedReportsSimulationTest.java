@@ -23,7 +23,6 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.UUID;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -52,11 +51,10 @@ class ForgedReportsSimulationTest {
                         monthly("forger", TEN, "6000", "team-b").byUse());
         private final UsageReportRepository reports =
                 new UsageReportRepository(
-                        "test",
-                        new JdbcTemplate(ledger.database.dataSource()),
+                        ledger.database.rows(),
                         new TransactionTemplate(ledger.database.transactions()),
                         Reports.PROPERTIES);
-        private final ReportAuthorizer door =
+        private final ReportAuthorizer authorizer =
                 new ReportAuthorizer("gpusharing-system/gpusharing-node-agent");
         private final List<Pods> pods = new ArrayList<>();
         private final Map<UUID, Meter> measured = new HashMap<>();
@@ -175,11 +173,15 @@ class ForgedReportsSimulationTest {
 
         private void take(Reporter reporter, UsageReport report) {
             ReportAuthorizer.Entry entry =
-                    door.judge(
+                    authorizer.judge(
                             reporter,
                             report,
-                            uid -> Optional.of(new ReportingPod(uid, Pods.NODE, TEN, 1, false)),
-                            true,
+                            Reports.watched(
+                                    uid ->
+                                            Optional.of(
+                                                    new ReportingPod(
+                                                            uid, Pods.NODE, TEN, 1, false)),
+                                    true),
                             now());
             if (entry instanceof Admitted(Delivery delivery)) {
                 reports.post(List.of(delivery));

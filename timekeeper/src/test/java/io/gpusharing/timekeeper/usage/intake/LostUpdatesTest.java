@@ -92,10 +92,7 @@ class LostUpdatesTest {
     private static GroupCommit timekeeper() {
         var reports =
                 new UsageReportRepository(
-                        "lost-updates",
-                        TestDatabase.jdbc(),
-                        TestDatabase.transaction(),
-                        PROPERTIES);
+                        TestDatabase.rows("lost-updates"), TestDatabase.transaction(), PROPERTIES);
         return new GroupCommit(reports::post, 5_000, 10_000, Duration.ofSeconds(30));
     }
 

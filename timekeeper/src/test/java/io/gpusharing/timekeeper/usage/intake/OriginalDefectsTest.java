@@ -44,7 +44,7 @@ class OriginalDefectsTest {
     private final UUID run = UUID.randomUUID();
     private final UsageReportRepository reports =
             new UsageReportRepository(
-                    "c1", TestDatabase.jdbc(), TestDatabase.transaction(), PROPERTIES);
+                    TestDatabase.rows("c1"), TestDatabase.transaction(), PROPERTIES);
 
     /** A negative amount gave time back, so that anybody could fill his own budget. */
     @Test
@@ -88,12 +88,11 @@ class OriginalDefectsTest {
         UUID victim = UUID.randomUUID();
 
         ReportAuthorizer.Entry entry =
-                doorkeeper()
+                authorizer()
                         .judge(
                                 sidecarOf(pod),
                                 sidecar(run, 1, victim, use(9_999, 9_999)),
-                                uid -> Optional.of(Reports.pod(uid)),
-                                true,
+                                Reports.watched(uid -> Optional.of(Reports.pod(uid)), true),
                                 NOON);
 
         assertThat(((Refused) ((Rejected) entry).outcome()).refusal())
@@ -170,17 +169,16 @@ class OriginalDefectsTest {
                 new WatchedPods(
                         ClusterViews.withPod(new PodReader(grammars::reads).read(told)), grammars);
         ReportAuthorizer.Entry entry =
-                doorkeeper()
+                authorizer()
                         .judge(
                                 sidecarOf(uid),
                                 sidecar(run, 1, uid, use(10, 30)),
-                                watched::find,
-                                true,
+                                Reports.watched(watched::find, true),
                                 NOON.plusSeconds(60));
         return reports.post(List.of(((Admitted) entry).delivery())).getFirst();
     }
 
-    private static ReportAuthorizer doorkeeper() {
+    private static ReportAuthorizer authorizer() {
         return new ReportAuthorizer("gpusharing-system/gpusharing-node-agent");
     }
 

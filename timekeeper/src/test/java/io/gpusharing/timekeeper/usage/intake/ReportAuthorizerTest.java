@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 
 class ReportAuthorizerTest {
 
-    private final ReportAuthorizer doorkeeper =
+    private final ReportAuthorizer authorizer =
             new ReportAuthorizer("gpusharing-system/gpusharing-node-agent");
     private final UUID uid = UUID.randomUUID();
     private final UUID other = UUID.randomUUID();
@@ -36,12 +36,15 @@ class ReportAuthorizerTest {
             new HashMap<>(Map.of(uid, pod(uid), other, pod(other)));
 
     private ReportAuthorizer.Entry judge(Reporter reporter, UsageReport report) {
-        return doorkeeper.judge(
-                reporter, report, it -> Optional.ofNullable(watched.get(it)), true, NOON);
+        return authorizer.judge(
+                reporter,
+                report,
+                Reports.watched(it -> Optional.ofNullable(watched.get(it)), true),
+                NOON);
     }
 
     @Test
-    void aSidecarTellsOfItsOwnPod() {
+    void aSidecarReportsItsOwnPod() {
         assertThat(judge(sidecarOf(uid), sidecar(run, 1, uid))).isInstanceOf(Admitted.class);
     }
 
@@ -60,7 +63,7 @@ class ReportAuthorizerTest {
     }
 
     @Test
-    void aPodThatHasEndedTellsNoMore() {
+    void aPodThatHasEndedReportsNoMore() {
         watched.put(uid, new ReportingPod(uid, "n1", NOON, 1, true));
 
         assertThat(refusal(judge(sidecarOf(uid), sidecar(run, 1, uid))))
@@ -72,8 +75,11 @@ class ReportAuthorizerTest {
         watched.clear();
 
         ReportAuthorizer.Entry entry =
-                doorkeeper.judge(
-                        sidecarOf(uid), sidecar(run, 1, uid), it -> Optional.empty(), false, NOON);
+                authorizer.judge(
+                        sidecarOf(uid),
+                        sidecar(run, 1, uid),
+                        Reports.watched(it -> Optional.empty(), false),
+                        NOON);
 
         assertThat(entry)
                 .isInstanceOfSatisfying(
@@ -88,7 +94,7 @@ class ReportAuthorizerTest {
     }
 
     @Test
-    void anAgentTellsOfPodsOnItsNode() {
+    void anAgentReportsPodsOnItsNode() {
         ReportAuthorizer.Entry entry =
                 judge(
                         agentOn("n1"),
@@ -105,13 +111,13 @@ class ReportAuthorizerTest {
     }
 
     @Test
-    void anAgentMayNotTellOfAnotherNode() {
+    void anAgentMayNotReportPodsOfAnotherNode() {
         assertThat(refusal(judge(agentOn("n2"), agent(run, 1, new PodUse(uid, List.of())))))
                 .isEqualTo(Refusal.FOREIGN_POD);
     }
 
     @Test
-    void anAgentWithoutANodeIsToldWhatItNeeds() {
+    void theAnswerToAnAgentWithoutANodeSaysWhatItNeeds() {
         Reporter agent = agentOn("n1");
         Reporter nowhere =
                 new Reporter(

@@ -7,13 +7,16 @@ import io.gpusharing.timekeeper.usage.UsageReport.DeviceUse;
 import io.gpusharing.timekeeper.usage.UsageReport.Meter;
 import io.gpusharing.timekeeper.usage.UsageReport.PodUse;
 import io.gpusharing.timekeeper.usage.UsageReport.Unattributed;
+import io.gpusharing.timekeeper.usage.reporter.Pods;
 import io.gpusharing.timekeeper.usage.reporter.Reporter;
 import io.gpusharing.timekeeper.usage.reporter.ReportingPod;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Function;
 
 /** Reports as meters write them. */
 public final class Reports {
@@ -40,6 +43,21 @@ public final class Reports {
     /** A pod that was bound at noon and holds a part of one GPU. */
     public static ReportingPod pod(UUID uid) {
         return new ReportingPod(uid, "n1", NOON, 1, false);
+    }
+
+    /** What our watch knows of pods. */
+    static Pods watched(Function<UUID, Optional<ReportingPod>> pods, boolean known) {
+        return new Pods() {
+            @Override
+            public Optional<ReportingPod> find(UUID uid) {
+                return pods.apply(uid);
+            }
+
+            @Override
+            public boolean known() {
+                return known;
+            }
+        };
     }
 
     static Reporter sidecarOf(UUID pod) {

@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.usage.intake;
 
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -7,6 +8,7 @@ import java.util.Map;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -20,6 +22,11 @@ public final class TestDatabase {
 
     public static JdbcTemplate jdbc() {
         return new JdbcTemplate(DATA_SOURCE);
+    }
+
+    /** The rows of a cluster. */
+    public static ClusterDatabase rows(String cluster) {
+        return new ClusterDatabase(JdbcClient.create(DATA_SOURCE), cluster);
     }
 
     public static TransactionTemplate transaction() {

@@ -64,7 +64,7 @@ class UsageHttpTest {
     @SpringBootConfiguration
     @EnableAutoConfiguration
     @EnableConfigurationProperties({UsageProperties.class, ClusterProperties.class})
-    @Import({UsageController.class, UsageSecurity.class})
+    @Import({UsageReportController.class, UsageSecurity.class})
     static class Application {
 
         // Other tests go on with it.
@@ -84,7 +84,7 @@ class UsageHttpTest {
         }
 
         @Bean
-        ReportAuthorizer doorkeeper() {
+        ReportAuthorizer authorizer() {
             return new ReportAuthorizer("gpusharing-system/gpusharing-node-agent");
         }
 
@@ -94,20 +94,23 @@ class UsageHttpTest {
         }
 
         @Bean
-        GroupCommit commits(UsageProperties properties) {
+        CommitLanes commits(UsageProperties properties) {
             UsageReportRepository reports =
                     new UsageReportRepository(
-                            "http", TestDatabase.jdbc(), TestDatabase.transaction(), properties);
-            return new GroupCommit(
-                    batch -> {
-                        if (DATABASE_AWAY.get()) {
-                            throw new DataAccessResourceFailureException("connection refused");
-                        }
-                        return reports.post(batch);
-                    },
-                    properties.maxBatch(),
-                    properties.maxWaiting(),
-                    properties.patience());
+                            TestDatabase.rows("http"), TestDatabase.transaction(), properties);
+            return new CommitLanes(
+                    List.of(
+                            new GroupCommit(
+                                    batch -> {
+                                        if (DATABASE_AWAY.get()) {
+                                            throw new DataAccessResourceFailureException(
+                                                    "connection refused");
+                                        }
+                                        return reports.post(batch);
+                                    },
+                                    properties.maxBatch(),
+                                    properties.maxWaiting(),
+                                    properties.patience())));
         }
 
         @Bean
@@ -134,17 +137,7 @@ class UsageHttpTest {
 
         @Bean
         Pods pods() {
-            return new Pods() {
-                @Override
-                public Optional<ReportingPod> find(UUID uid) {
-                    return Optional.ofNullable(PODS.get(uid));
-                }
-
-                @Override
-                public boolean known() {
-                    return true;
-                }
-            };
+            return Reports.watched(uid -> Optional.ofNullable(PODS.get(uid)), true);
         }
     }
 

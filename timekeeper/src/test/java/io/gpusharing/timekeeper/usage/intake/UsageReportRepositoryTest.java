@@ -46,7 +46,7 @@ class UsageReportRepositoryTest {
 
     private static UsageReportRepository reports(String cluster) {
         return new UsageReportRepository(
-                cluster, TestDatabase.jdbc(), TestDatabase.transaction(), PROPERTIES);
+                TestDatabase.rows(cluster), TestDatabase.transaction(), PROPERTIES);
     }
 
     private Outcome post(UsageReport report) {

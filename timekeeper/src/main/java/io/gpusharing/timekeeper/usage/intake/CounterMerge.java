@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.usage.intake;
 import static java.util.stream.Collectors.groupingBy;
 
 import io.gpusharing.timekeeper.usage.Counters;
+import io.gpusharing.timekeeper.usage.UsageProperties;
 import io.gpusharing.timekeeper.usage.UsageReport.Basis;
 import io.gpusharing.timekeeper.usage.UsageReport.Meter;
 import io.gpusharing.timekeeper.usage.intake.Outcome.Refusal;
@@ -22,13 +23,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Folds reports into counters. Pure: what is stored and what came in, out comes what to store.
+ * Merges reports into the counters of measured use. Pure: what is stored and what came in, out
+ * comes what to store.
  *
  * <p>Nobody can have used more than time allows: of each GPU no more than has passed since the pod
  * was bound, over all runs of a meter together, and of all of them no more than that for each GPU
  * the pod holds. A report beyond that is refused whole, and nothing is clamped.
  */
-final class Intake {
+final class CounterMerge {
 
     /** Devices of a pod that holds fewer GPUs: one whose GPU was exchanged has seen two. */
     private static final int MAX_DEVICES = 16;
@@ -38,27 +40,20 @@ final class Intake {
     /** No GPU has so much memory: 1 TiB. */
     private static final long MAX_MEMORY = 1L << 40;
 
-    private final Duration tolerance;
-    private final Duration agentFresh;
-    private final int maxRuns;
+    private final UsageProperties properties;
     private final Map<UUID, Map<Counters.Key, Counters>> known = new HashMap<>();
     private final Map<Counters.Key, Counters> changed = new TreeMap<>();
 
     /**
      * @param stored all counters of all pods of the batch
-     * @param tolerance how far clocks and roundings may differ
-     * @param agentFresh how long after its last report an agent still covers a pod
-     * @param maxRuns how many runs of a pod's sidecar are taken within an hour
      */
-    Intake(Collection<Counters> stored, Duration tolerance, Duration agentFresh, int maxRuns) {
-        this.tolerance = tolerance;
-        this.agentFresh = agentFresh;
-        this.maxRuns = maxRuns;
-        stored.forEach(this::learn);
+    CounterMerge(Collection<Counters> stored, UsageProperties properties) {
+        this.properties = properties;
+        stored.forEach(this::put);
     }
 
-    /** Takes the report, or says why not; then nothing of it is taken. */
-    Optional<Refused> take(Delivery delivery) {
+    /** Merges the report, or says why not; then nothing of it is merged. */
+    Optional<Refused> add(Delivery delivery) {
         List<Counters> reported = delivery.counters().toList();
         for (Counters counters : reported) {
             String wrong = impossible(counters);
@@ -94,7 +89,7 @@ final class Intake {
             }
         }
         for (List<Counters> ofPod : merged.values()) {
-            ofPod.forEach(this::learn);
+            ofPod.forEach(this::put);
             ofPod.forEach(it -> changed.put(it.key(), it));
         }
         return Optional.empty();
@@ -105,12 +100,14 @@ final class Intake {
         return changed.values();
     }
 
-    /** Whether a node agent measures the pod now, so that its sidecar need not. */
-    boolean coveredByAgent(UUID pod, Instant now) {
-        return of(pod).values().stream()
-                .filter(it -> it.key().meter() == Meter.Agent)
-                .filter(it -> it.basis() != Basis.Allocation)
-                .anyMatch(it -> it.lastAt().plus(agentFresh).isAfter(now));
+    /** Whether a node agent measures the sidecar's pod now, so that it need not. */
+    boolean heartbeatIsEnough(Delivery delivery) {
+        return delivery.report().meter() == Meter.Sidecar
+                && of(delivery.reporter().pod()).values().stream()
+                        .filter(it -> it.key().meter() == Meter.Agent)
+                        .filter(it -> it.basis() != Basis.Allocation)
+                        .anyMatch(it ->
+                                it.lastAt().plus(properties.agentFresh()).isAfter(delivery.at()));
     }
 
     /** A sidecar stands on the tenant's ground, so what it may make us store is bounded. */
@@ -145,7 +142,7 @@ final class Intake {
                         .map(it -> it.key().run())
                         .distinct()
                         .count();
-        return runs < maxRuns
+        return runs < properties.maxRuns()
                 ? Optional.empty()
                 : Optional.of(
                         new Refused(
@@ -155,11 +152,11 @@ final class Intake {
     }
 
     private @Nullable String impossible(Counters reported) {
-        if (reported.gpuMicroseconds() > reported.coveredMicroseconds() + micros(tolerance)) {
+        if (reported.gpuMicroseconds() > reported.coveredMicroseconds() + tolerance()) {
             return "it was busy for longer than was measured";
         }
         if (reported.basis() == Basis.Allocation && reported.gpuMicroseconds() > 0) {
-            return "busy time is told, and that nothing was measured";
+            return "busy time is reported, and that nothing was measured";
         }
         return null;
     }
@@ -178,13 +175,13 @@ final class Intake {
             }
         }
         Duration alive = Duration.between(pod.since(), delivery.at());
-        long most = alive.isNegative() ? micros(tolerance) : micros(alive) + micros(tolerance);
+        long most = alive.isNegative() ? tolerance() : micros(alive) + tolerance();
 
         Map<String, Long> wall = new HashMap<>();
         long busy = 0;
         for (Counters counters : after) {
             long lived = sum(counters.coveredMicroseconds(), counters.uncoveredMicroseconds());
-            if (wall.merge(counters.key().device(), lived, Intake::sum) > most) {
+            if (wall.merge(counters.key().device(), lived, CounterMerge::sum) > most) {
                 return "%s was watched for longer than the pod is bound"
                         .formatted(counters.key().device());
             }
@@ -198,7 +195,7 @@ final class Intake {
                 : null;
     }
 
-    private void learn(Counters counters) {
+    private void put(Counters counters) {
         known.computeIfAbsent(counters.key().pod(), pod -> new HashMap<>())
                 .put(counters.key(), counters);
     }
@@ -215,6 +212,10 @@ final class Intake {
     private static Optional<Refused> refuse(Refusal refusal, Counters.Key key, String wrong) {
         return Optional.of(
                 new Refused(refusal, "pod %s, %s: %s".formatted(key.pod(), key.device(), wrong)));
+    }
+
+    private long tolerance() {
+        return micros(properties.tolerance());
     }
 
     private static long micros(Duration duration) {

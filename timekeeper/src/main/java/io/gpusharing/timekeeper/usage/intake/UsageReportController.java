@@ -10,7 +10,6 @@ import io.gpusharing.timekeeper.usage.intake.Outcome.Unavailable;
 import io.gpusharing.timekeeper.usage.intake.ReportReader.MalformedReportException;
 import io.gpusharing.timekeeper.usage.reporter.Pods;
 import io.gpusharing.timekeeper.usage.reporter.Reporter;
-import io.gpusharing.timekeeper.usage.reporter.ReporterAuthentication;
 import io.gpusharing.timekeeper.usage.reporter.TrustBundle;
 import io.gpusharing.timekeeper.usage.reporter.UsageSecurity;
 import io.gpusharing.web.RequestBodyLimit;
@@ -32,6 +31,7 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
+import org.springframework.security.core.annotation.AuthenticationPrincipal;
 import org.springframework.util.unit.DataSize;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -39,7 +39,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** {@code POST /api/v1/usage}: takes reports, and answers when they are durable. */
 @RestController
-class UsageController {
+class UsageReportController {
 
     private static final JsonMapper JSON = new JsonMapper();
 
@@ -50,9 +50,9 @@ class UsageController {
     private record Taken(String result, String mode, String ca) {}
 
     private final ReportReader reader = new ReportReader();
-    private final ReportAuthorizer doorkeeper;
+    private final ReportAuthorizer authorizer;
     private final Pods pods;
-    private final Commits commits;
+    private final CommitLanes commits;
     private final TrustBundle authority;
     private final UnrequestedGpuUse unrequestedUse;
     private final RefusalNotices refusals;
@@ -61,17 +61,17 @@ class UsageController {
     private final Clock clock;
     private final RequestBodyLimit bodies;
 
-    UsageController(
-            ReportAuthorizer doorkeeper,
+    UsageReportController(
+            ReportAuthorizer authorizer,
             Pods pods,
-            Commits commits,
+            CommitLanes commits,
             TrustBundle authority,
             UnrequestedGpuUse unrequestedUse,
             RefusalNotices refusals,
             UsageMetrics metrics,
             UsageProperties properties,
             Clock clock) {
-        this.doorkeeper = doorkeeper;
+        this.authorizer = authorizer;
         this.pods = pods;
         this.commits = commits;
         this.authority = authority;
@@ -100,21 +100,23 @@ class UsageController {
     @ApiResponse(
             responseCode = "200",
             content = @Content(schema = @Schema(implementation = Taken.class)))
-    @ApiResponse(responseCode = "409", description = "The run told something else before")
+    @ApiResponse(responseCode = "409", description = "The run reported something else before")
     @ApiResponse(responseCode = "413", description = "The report is too large")
     @ApiResponse(responseCode = "429", description = "The meter has begun too often")
     @Nullable ResponseEntity<?> report(
-            ReporterAuthentication who, HttpServletRequest request, HttpServletResponse response)
+            @AuthenticationPrincipal Reporter reporter,
+            HttpServletRequest request,
+            HttpServletResponse response)
             throws IOException {
-        Outcome outcome = take(who.getPrincipal(), request);
+        Outcome outcome = take(reporter, request);
         metrics.count(outcome);
-        refusals.note(who.getPrincipal(), outcome, clock.instant());
+        refusals.note(reporter, outcome, clock.instant());
         return answer(outcome, response);
     }
 
     private Outcome take(Reporter reporter, HttpServletRequest request) throws IOException {
         DataSize most =
-                doorkeeper.isAgent(reporter)
+                authorizer.isAgent(reporter)
                         ? properties.maxReportSize()
                         : properties.maxSidecarReportSize();
         long length = request.getContentLengthLong();
@@ -151,8 +153,7 @@ class UsageController {
         } catch (MalformedReportException e) {
             return new Refused(Refusal.MALFORMED, String.valueOf(e.getMessage()));
         }
-        return switch (doorkeeper.judge(
-                reporter, report, pods::find, pods.known(), clock.instant())) {
+        return switch (authorizer.judge(reporter, report, pods, clock.instant())) {
             case ReportAuthorizer.Entry.Admitted(Delivery delivery) -> {
                 unrequestedUse.note(delivery);
                 yield commits.submit(delivery);

@@ -28,25 +28,24 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-class IntakeTest {
+class CounterMergeTest {
 
     private static final Duration A_MINUTE = Duration.ofMinutes(1);
 
     private final UUID uid = UUID.randomUUID();
     private final UUID run = UUID.randomUUID();
-    private final Intake intake = intake();
+    private final CounterMerge merge = merge();
 
-    private static Intake intake() {
-        return new Intake(
-                List.of(), PROPERTIES.tolerance(), PROPERTIES.agentFresh(), PROPERTIES.maxRuns());
+    private static CounterMerge merge() {
+        return new CounterMerge(List.of(), PROPERTIES);
     }
 
-    private java.util.Optional<Refused> take(Duration after, UsageReport report) {
-        return intake.take(sent(report, pod(uid), after));
+    private java.util.Optional<Refused> add(Duration after, UsageReport report) {
+        return merge.add(sent(report, pod(uid), after));
     }
 
-    private static long busy(Intake intake) {
-        return intake.changed().stream().mapToLong(Counters::gpuMicroseconds).sum();
+    private static long busy(CounterMerge merge) {
+        return merge.changed().stream().mapToLong(Counters::gpuMicroseconds).sum();
     }
 
     static LongStream seeds() {
@@ -55,49 +54,49 @@ class IntakeTest {
 
     @Test
     void keepsTheLatestOfCumulativeCounters() {
-        take(A_MINUTE, sidecar(run, 1, uid, use(10, 30)));
-        take(A_MINUTE, sidecar(run, 2, uid, use(20, 60)));
+        add(A_MINUTE, sidecar(run, 1, uid, use(10, 30)));
+        add(A_MINUTE, sidecar(run, 2, uid, use(20, 60)));
 
-        assertThat(busy(intake)).isEqualTo(20_000_000);
+        assertThat(busy(merge)).isEqualTo(20_000_000);
     }
 
     @Test
     void aReportThatComesLateChangesNothing() {
-        take(A_MINUTE, sidecar(run, 2, uid, use(20, 60)));
-        take(A_MINUTE, sidecar(run, 1, uid, use(10, 30)));
+        add(A_MINUTE, sidecar(run, 2, uid, use(20, 60)));
+        add(A_MINUTE, sidecar(run, 1, uid, use(10, 30)));
 
-        assertThat(busy(intake)).isEqualTo(20_000_000);
+        assertThat(busy(merge)).isEqualTo(20_000_000);
     }
 
     @Test
     void aReportWhoseCountersFallIsRefusedAndChangesNothing() {
-        take(A_MINUTE, sidecar(run, 1, uid, use(20, 40)));
+        add(A_MINUTE, sidecar(run, 1, uid, use(20, 40)));
 
-        assertThat(take(A_MINUTE, sidecar(run, 2, uid, use(21, 39))))
+        assertThat(add(A_MINUTE, sidecar(run, 2, uid, use(21, 39))))
                 .map(Refused::refusal)
                 .contains(Refusal.COUNTERS_FELL);
-        assertThat(take(A_MINUTE, sidecar(run, 3, uid, use(19, 41))))
+        assertThat(add(A_MINUTE, sidecar(run, 3, uid, use(19, 41))))
                 .map(Refused::refusal)
                 .contains(Refusal.COUNTERS_FELL);
-        assertThat(busy(intake)).isEqualTo(20_000_000);
+        assertThat(busy(merge)).isEqualTo(20_000_000);
     }
 
     @Test
     void aLateReportThatTellsMoreThanItsSuccessorFellInBetween() {
-        take(A_MINUTE, sidecar(run, 2, uid, use(20, 40)));
+        add(A_MINUTE, sidecar(run, 2, uid, use(20, 40)));
 
-        assertThat(take(A_MINUTE, sidecar(run, 1, uid, use(30, 40))))
+        assertThat(add(A_MINUTE, sidecar(run, 1, uid, use(30, 40))))
                 .map(Refused::refusal)
                 .contains(Refusal.COUNTERS_FELL);
     }
 
     @Test
     void theRunAfterOneThatFellIsTaken() {
-        take(A_MINUTE, sidecar(run, 1, uid, use(20, 40)));
-        take(A_MINUTE, sidecar(run, 2, uid, use(10, 20)));
+        add(A_MINUTE, sidecar(run, 1, uid, use(20, 40)));
+        add(A_MINUTE, sidecar(run, 2, uid, use(10, 20)));
 
-        assertThat(take(A_MINUTE, sidecar(UUID.randomUUID(), 1, uid, use(1, 2)))).isEmpty();
-        assertThat(busy(intake)).isEqualTo(21_000_000);
+        assertThat(add(A_MINUTE, sidecar(UUID.randomUUID(), 1, uid, use(1, 2)))).isEmpty();
+        assertThat(busy(merge)).isEqualTo(21_000_000);
     }
 
     @Test
@@ -105,19 +104,19 @@ class IntakeTest {
         for (int i = 0; i < 12; i++) {
             boolean late = i % 2 == 0;
             UUID begun = new UUID(7, i);
-            take(
+            add(
                     late ? Duration.ofMinutes(30) : A_MINUTE,
                     sidecar(begun, late ? 2 : 1, uid, use(0, 1)));
-            take(
+            add(
                     late ? A_MINUTE : Duration.ofMinutes(30),
                     sidecar(begun, late ? 1 : 2, uid, use(0, 1)));
         }
 
-        assertThat(take(Duration.ofMinutes(62), sidecar(run, 1, uid, use(0, 1))))
+        assertThat(add(Duration.ofMinutes(62), sidecar(run, 1, uid, use(0, 1))))
                 .as("an hour after the first report, half an hour after the last")
                 .map(Refused::refusal)
                 .contains(Refusal.TOO_MANY_RUNS);
-        assertThat(intake.changed())
+        assertThat(merge.changed())
                 .extracting(Counters::lastAt)
                 .containsOnly(NOON.plus(Duration.ofMinutes(30)));
     }
@@ -125,35 +124,35 @@ class IntakeTest {
     @Test
     void aTenantWhoInventsDevicesIsRefusedAfterAsManyAsItsPodCanHaveSeen() {
         for (int i = 0; i < 16; i++) {
-            assertThat(take(A_MINUTE, sidecar(run, i, uid, use("GPU-" + i, 0, 1)))).isEmpty();
+            assertThat(add(A_MINUTE, sidecar(run, i, uid, use("GPU-" + i, 0, 1)))).isEmpty();
         }
 
-        assertThat(take(A_MINUTE, sidecar(run, 16, uid, use("GPU-16", 0, 1))))
+        assertThat(add(A_MINUTE, sidecar(run, 16, uid, use("GPU-16", 0, 1))))
                 .map(Refused::refusal)
                 .contains(Refusal.TOO_MANY_DEVICES);
-        assertThat(intake.changed()).hasSize(16);
+        assertThat(merge.changed()).hasSize(16);
     }
 
     @Test
     void aTenantWhoInventsRunsIsRefusedAfterTwelveWithinAnHour() {
         for (int i = 0; i < 12; i++) {
-            assertThat(take(A_MINUTE, sidecar(UUID.randomUUID(), 1, uid, use(0, 1)))).isEmpty();
+            assertThat(add(A_MINUTE, sidecar(UUID.randomUUID(), 1, uid, use(0, 1)))).isEmpty();
         }
 
-        assertThat(take(A_MINUTE, sidecar(UUID.randomUUID(), 1, uid, use(0, 1))))
+        assertThat(add(A_MINUTE, sidecar(UUID.randomUUID(), 1, uid, use(0, 1))))
                 .map(Refused::refusal)
                 .contains(Refusal.TOO_MANY_RUNS);
-        assertThat(take(Duration.ofMinutes(62), sidecar(UUID.randomUUID(), 1, uid, use(0, 1))))
+        assertThat(add(Duration.ofMinutes(62), sidecar(UUID.randomUUID(), 1, uid, use(0, 1))))
                 .as("an hour later there is room again")
                 .isEmpty();
     }
 
     @Test
     void aNewRunAddsToTheOldOne() {
-        take(A_MINUTE, sidecar(run, 9, uid, use(10, 30)));
-        take(A_MINUTE, sidecar(UUID.randomUUID(), 1, uid, use(5, 20)));
+        add(A_MINUTE, sidecar(run, 9, uid, use(10, 30)));
+        add(A_MINUTE, sidecar(UUID.randomUUID(), 1, uid, use(5, 20)));
 
-        assertThat(busy(intake)).isEqualTo(15_000_000);
+        assertThat(busy(merge)).isEqualTo(15_000_000);
     }
 
     @ParameterizedTest(name = "seed {0}")
@@ -171,14 +170,14 @@ class IntakeTest {
                 reports.add(sidecar(someRun, sequence, uid, use(busy, covered)));
             }
         }
-        Intake once = intake();
-        reports.forEach(it -> once.take(sent(it, pod(uid), Duration.ofHours(1))));
+        CounterMerge once = merge();
+        reports.forEach(it -> once.add(sent(it, pod(uid), Duration.ofHours(1))));
 
         var shuffled = new ArrayList<>(reports);
         shuffled.addAll(reports.subList(0, random.nextInt(reports.size())));
         Collections.shuffle(shuffled, random);
-        Intake many = intake();
-        shuffled.forEach(it -> many.take(sent(it, pod(uid), Duration.ofHours(1))));
+        CounterMerge many = merge();
+        shuffled.forEach(it -> many.add(sent(it, pod(uid), Duration.ofHours(1))));
 
         assertThat(List.copyOf(many.changed())).isEqualTo(List.copyOf(once.changed()));
     }
@@ -192,7 +191,7 @@ class IntakeTest {
             now = now.plusSeconds(random.nextInt(20));
             double size = Math.pow(10, random.nextInt(14));
             double covered = random.nextDouble() * size;
-            take(
+            add(
                     now,
                     sidecar(
                             new UUID(seed, random.nextInt(3)),
@@ -204,7 +203,7 @@ class IntakeTest {
                                     covered)));
 
             long most = (now.toSeconds() + PROPERTIES.tolerance().toSeconds()) * 1_000_000;
-            assertThat(busy(intake)).as("seed %d, step %d", seed, i).isLessThanOrEqualTo(most);
+            assertThat(busy(merge)).as("seed %d, step %d", seed, i).isLessThanOrEqualTo(most);
         }
     }
 
@@ -213,25 +212,25 @@ class IntakeTest {
 
         @Test
         void aMillionSecondsAtOnce() {
-            assertThat(take(A_MINUTE, sidecar(run, 1, uid, use(1_000_000, 1_000_000)))).isPresent();
-            assertThat(intake.changed()).isEmpty();
+            assertThat(add(A_MINUTE, sidecar(run, 1, uid, use(1_000_000, 1_000_000)))).isPresent();
+            assertThat(merge.changed()).isEmpty();
         }
 
         @Test
         void twoRunsThatTogetherAreLongerThanThePodIs() {
-            assertThat(take(A_MINUTE, sidecar(run, 1, uid, use(50, 60)))).isEmpty();
-            assertThat(take(A_MINUTE, sidecar(UUID.randomUUID(), 1, uid, use(50, 60)))).isPresent();
+            assertThat(add(A_MINUTE, sidecar(run, 1, uid, use(50, 60)))).isEmpty();
+            assertThat(add(A_MINUTE, sidecar(UUID.randomUUID(), 1, uid, use(50, 60)))).isPresent();
         }
 
         @Test
         void moreBusyTimeThanWasMeasured() {
-            assertThat(take(Duration.ofHours(1), sidecar(run, 1, uid, use(100, 60)))).isPresent();
+            assertThat(add(Duration.ofHours(1), sidecar(run, 1, uid, use(100, 60)))).isPresent();
         }
 
         @Test
         void moreGpusBusyAtOnceThanThePodHolds() {
             assertThat(
-                            take(
+                            add(
                                     Duration.ofMinutes(10),
                                     sidecar(
                                             run,
@@ -246,7 +245,7 @@ class IntakeTest {
         void busyTimeThatWasNotMeasured() {
             DeviceUse made = new DeviceUse(GPU, Basis.Allocation, "no NVML", 1, 0, 1, 0);
 
-            assertThat(take(A_MINUTE, sidecar(run, 1, uid, made))).isPresent();
+            assertThat(add(A_MINUTE, sidecar(run, 1, uid, made))).isPresent();
         }
 
         @Test
@@ -254,7 +253,7 @@ class IntakeTest {
             DeviceUse vast =
                     new DeviceUse(GPU, Basis.Process, "", 0, Long.MAX_VALUE, 60_000_000, 0);
 
-            assertThat(take(A_MINUTE, sidecar(run, 1, uid, vast))).isPresent();
+            assertThat(add(A_MINUTE, sidecar(run, 1, uid, vast))).isPresent();
         }
 
         @Test
@@ -262,7 +261,7 @@ class IntakeTest {
             DeviceUse vast =
                     new DeviceUse(GPU, Basis.Process, "", 0, 0, Long.MAX_VALUE, Long.MAX_VALUE);
 
-            assertThat(take(A_MINUTE, sidecar(run, 1, uid, vast))).isPresent();
+            assertThat(add(A_MINUTE, sidecar(run, 1, uid, vast))).isPresent();
         }
 
         @Test
@@ -270,7 +269,7 @@ class IntakeTest {
             ReportingPod later = new ReportingPod(uid, "n1", NOON.plusSeconds(3600), 1, false);
 
             assertThat(
-                            intake.take(
+                            merge.add(
                                     sent(
                                             sidecar(run, 1, uid, use(20, 20)),
                                             later,
@@ -281,7 +280,7 @@ class IntakeTest {
 
     @Test
     void clocksThatDifferByAFewSecondsAreNoForgery() {
-        assertThat(take(A_MINUTE, sidecar(run, 1, uid, use(65, 69)))).isEmpty();
+        assertThat(add(A_MINUTE, sidecar(run, 1, uid, use(65, 69)))).isEmpty();
     }
 
     @Test
@@ -289,7 +288,7 @@ class IntakeTest {
         ReportingPod whole = new ReportingPod(uid, "n1", NOON, 2, false);
 
         assertThat(
-                        intake.take(
+                        merge.add(
                                 sent(
                                         sidecar(
                                                 run,
