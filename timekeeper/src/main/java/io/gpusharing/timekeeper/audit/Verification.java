@@ -92,7 +92,7 @@ public class Verification {
     /**
      * Checks everything, as of one instant of the database.
      *
-     * @param most how many differences of each kind are told
+     * @param most how many differences of each kind are reported
      */
     @Transactional(readOnly = true, isolation = Isolation.REPEATABLE_READ)
     public Report run(int most) {

@@ -201,7 +201,7 @@ public final class VerifyCommand {
                         from, asked == null ? "the log's last event, " : "--to ", to);
                 return USAGE;
             }
-            return tell(bills.against(log, from == null ? Instant.EPOCH : from, to));
+            return report(bills.against(log, from == null ? Instant.EPOCH : from, to));
         } catch (DateTimeException e) {
             out.println(
                     "Instants are written 2026-11-01T00:00:00Z, durations PT5M: " + e.getMessage());
@@ -212,7 +212,7 @@ public final class VerifyCommand {
         }
     }
 
-    private int tell(Comparison comparison) {
+    private int report(Comparison comparison) {
         comparison
                 .findings()
                 .forEach(it ->

@@ -40,7 +40,7 @@ import org.springframework.core.env.Environment;
 @Import({
     ClusterDatabase.class,
     Verification.class,
-    Closings.class,
+    ClosedPeriodCheck.class,
     PeriodRepository.class,
     GrantRepository.class,
     TermsRepository.class,

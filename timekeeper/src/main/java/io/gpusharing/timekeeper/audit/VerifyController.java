@@ -23,7 +23,7 @@ class VerifyController {
 
     /**
      * What the last hourly verification found: at once, however large the ledger is. {@code at} and
-     * the header {@code Age} (seconds) tell how old it is.
+     * the header {@code Age} (seconds) say how old it is.
      */
     @GetMapping("/api/v1/verify")
     ResponseEntity<Verification.Report> verify() {

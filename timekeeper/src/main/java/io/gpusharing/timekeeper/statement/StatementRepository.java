@@ -12,10 +12,10 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 import org.springframework.stereotype.Repository;
 
 /** What a budget's pods used, line by line. */
@@ -128,37 +128,32 @@ public class StatementRepository {
      * @param size how many at most; they can be fewer where pods have several entries in an hour
      */
     public Lines lines(String budget, Instant from, Instant to, Place after, int size) {
-        Map<String, Object> asked =
-                Map.of(
-                        "budget",
-                        budget,
-                        "from",
-                        Timestamps.parameter(from),
-                        "to",
-                        Timestamps.parameter(to),
-                        "hour",
-                        Timestamps.parameter(after.hour()),
-                        "size",
-                        size);
         Optional<Instant> enough =
-                database.sql(ENOUGH)
-                        .params(asked)
+                query(ENOUGH, budget, from, to, after, size)
                         .param("next", Timestamps.parameter(nextHour(from, after)))
                         .query((row, number) -> Timestamps.instant(row, "until"))
                         .optional()
                         .filter(to::isAfter);
         List<StatementLine> lines =
-                named(
-                        database.sql(LINES)
-                                .params(asked)
-                                .param("until", Timestamps.parameter(enough.orElse(to)))
-                                .param("nobody", new UUID(0, 0))
-                                .param("pod", after.pod())
-                                .param("kind", after.kind().name())
-                                .param("correction", after.correction())
-                                .query((row, number) -> line(row))
-                                .list());
-        return new Lines(lines, enough.isEmpty() && lines.size() < size);
+                query(LINES, budget, from, to, after, size)
+                        .param("until", Timestamps.parameter(enough.orElse(to)))
+                        .param("nobody", new UUID(0, 0))
+                        .param("pod", after.pod())
+                        .param("kind", after.kind().name())
+                        .param("correction", after.correction())
+                        .query((row, number) -> line(row))
+                        .list();
+        return new Lines(named(lines), enough.isEmpty() && lines.size() < size);
+    }
+
+    private StatementSpec query(
+            String sql, String budget, Instant from, Instant to, Place after, int size) {
+        return database.sql(sql)
+                .param("budget", budget)
+                .param("from", Timestamps.parameter(from))
+                .param("to", Timestamps.parameter(to))
+                .param("hour", Timestamps.parameter(after.hour()))
+                .param("size", size);
     }
 
     private List<StatementLine> named(List<StatementLine> lines) {

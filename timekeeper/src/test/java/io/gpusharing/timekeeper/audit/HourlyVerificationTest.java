@@ -104,7 +104,7 @@ class HourlyVerificationTest {
     }
 
     @Test
-    void whatWasFoundIsToldAtOnceWithItsAgeAndBeforeTheFirstTimeWhatToDo() {
+    void whatWasFoundIsAnsweredAtOnceWithItsAgeAndBeforeTheFirstTimeWhatToDo() {
         assertThatThrownBy(controller::verify)
                 .isInstanceOf(ResponseStatusException.class)
                 .hasMessageContaining("404")

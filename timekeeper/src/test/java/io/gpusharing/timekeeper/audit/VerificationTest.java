@@ -174,7 +174,7 @@ class VerificationTest {
     }
 
     @Test
-    void anotherClusterOnTheSameDatabaseIsNotLookedAt() {
+    void anotherClusterOnTheSameDatabaseIsNotRead() {
         assertThat(
                         found(
                                 """

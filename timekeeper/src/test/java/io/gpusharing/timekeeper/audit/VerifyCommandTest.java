@@ -117,7 +117,7 @@ class VerifyCommandTest {
     }
 
     @Test
-    void aSoundLedgerIsToldSo() throws Exception {
+    void aSoundLedgerIsCalledSound() throws Exception {
         assertThat(verify()).as(said()).isEqualTo(VerifyCommand.EQUAL);
         assertThat(said()).contains("1 entries, 0 differences");
     }

@@ -12,7 +12,7 @@ import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.PeriodRule.Unit;
 import io.gpusharing.budget.ShareRule.Formula;
 import io.gpusharing.budget.ShareRule.Reference;
-import io.gpusharing.timekeeper.audit.Closings;
+import io.gpusharing.timekeeper.audit.ClosedPeriodCheck;
 import io.gpusharing.timekeeper.audit.Recomputation;
 import io.gpusharing.timekeeper.budget.account.Budget;
 import io.gpusharing.timekeeper.budget.account.Grant;
@@ -72,7 +72,7 @@ public final class TestBudgets {
 
     /** What recomputes the periods of a database. */
     public static Recomputation closings(TestDatabase database, Clock clock) {
-        return new Closings(
+        return new ClosedPeriodCheck(
                 new PeriodRepository(database.rows()),
                 new GrantRepository(database.rows()),
                 new TermsRepository(database.rows(), clock),

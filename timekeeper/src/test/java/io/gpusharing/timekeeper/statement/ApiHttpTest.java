@@ -294,7 +294,7 @@ class ApiHttpTest {
     }
 
     @Test
-    void whoHasNoTokenOrNoRightIsToldWhatIsMissing() throws Exception {
+    void theAnswerToACallerWithoutTokenOrRightSaysWhatIsMissing() throws Exception {
         isProblem(get(null, "/api/v1/budgets"), 401);
         isProblem(get("forged", "/api/v1/budgets"), 401, "kubectl create token");
         isProblem(get("stranger", "/api/v1/budgets/a"), 403, "get gpubudgets.gpusharing.io/a");
@@ -793,7 +793,7 @@ class ApiHttpTest {
     }
 
     @Test
-    void wasteIsToldInOneQuery() throws Exception {
+    void wasteIsAnsweredByOneQuery() throws Exception {
         DATABASE.jdbc()
                 .sql(
                         """
@@ -837,7 +837,7 @@ class ApiHttpTest {
     }
 
     @Test
-    void podsAreToldToWhoMayGetThemInTheirNamespaceAndToAdministrators() throws Exception {
+    void podsAreShownToCallersWhoMayGetThemInTheirNamespaceAndToAdministrators() throws Exception {
         String elsewhere = "/api/v1/pods/" + CORRECTED.uid();
 
         assertThat(get("reader", "/api/v1/pods?namespace=team-a").statusCode()).isEqualTo(200);
@@ -877,7 +877,7 @@ class ApiHttpTest {
     }
 
     @Test
-    void evictionsAreToldToWhoMayGetPodsInTheNamespaceAndToAdministrators() throws Exception {
+    void evictionsAreShownToCallersWhoMayGetPodsInTheNamespaceAndToAdministrators() throws Exception {
         isProblem(get("reader", "/api/v1/evictions"), 403, "namespace");
         isProblem(get("reader", "/api/v1/evictions?pod=" + ENDED.uid()), 403, "namespace");
         isProblem(get("reader", "/api/v1/evictions?namespace=team-c"), 403, "get pods");

@@ -37,11 +37,11 @@ class MeasuredUseTest {
             new MeasuredUse(
                     new ClusterDatabase(JdbcClient.create(TestDatabase.DATA_SOURCE), "measured"));
 
-    private void sidecarTells(UUID run, double busy, double covered) {
+    private void sidecarReports(UUID run, double busy, double covered) {
         reports.post(List.of(sent(sidecar(run, 1, uid, use(busy, covered)), pod(uid), AN_HOUR)));
     }
 
-    private void agentTells(double busy, double covered) {
+    private void agentReports(double busy, double covered) {
         UsageReport report =
                 agent(UUID.randomUUID(), 1, new PodUse(uid, List.of(use(busy, covered))));
         reports.post(
@@ -60,8 +60,8 @@ class MeasuredUseTest {
 
     @Test
     void addsUpTheRunsOfAMeter() {
-        sidecarTells(UUID.randomUUID(), 30, 100);
-        sidecarTells(UUID.randomUUID(), 20, 100);
+        sidecarReports(UUID.randomUUID(), 30, 100);
+        sidecarReports(UUID.randomUUID(), 20, 100);
 
         assertThat(found().measured()).isEqualTo(50_000_000);
         assertThat(found().coveredMicroseconds()).isEqualTo(200_000_000);
@@ -69,8 +69,8 @@ class MeasuredUseTest {
 
     @Test
     void countsTheMeterThatSawMore() {
-        sidecarTells(UUID.randomUUID(), 30, 100);
-        agentTells(90, 300);
+        sidecarReports(UUID.randomUUID(), 30, 100);
+        agentReports(90, 300);
 
         assertThat(found().meter()).isEqualTo("Agent");
         assertThat(found().measured()).isEqualTo(90_000_000);
@@ -78,23 +78,23 @@ class MeasuredUseTest {
 
     @Test
     void countsTheSidecarWhereTheAgentCameLate() {
-        sidecarTells(UUID.randomUUID(), 30, 100);
-        agentTells(1, 10);
+        sidecarReports(UUID.randomUUID(), 30, 100);
+        agentReports(1, 10);
 
         assertThat(found().meter()).isEqualTo("Sidecar");
     }
 
     @Test
     void countsTheAgentWhereBothSawTheSame() {
-        sidecarTells(UUID.randomUUID(), 30, 100);
-        agentTells(31, 100);
+        sidecarReports(UUID.randomUUID(), 30, 100);
+        agentReports(31, 100);
 
         assertThat(found().meter()).isEqualTo("Agent");
     }
 
     @Test
     void saysHowMuchOfTheShareWasBusy() {
-        sidecarTells(UUID.randomUUID(), 30, 100);
+        sidecarReports(UUID.randomUUID(), 30, 100);
 
         assertThat(found().busyPercent(500_000)).isEqualTo("60.0");
         assertThat(found().busyPercent(0)).isNull();
@@ -140,7 +140,7 @@ class MeasuredUseTest {
                         java.sql.Timestamp.from(NOON),
                         java.sql.Timestamp.from(NOON),
                         java.sql.Timestamp.from(NOON));
-        sidecarTells(UUID.randomUUID(), 30, 100);
+        sidecarReports(UUID.randomUUID(), 30, 100);
 
         assertThat(measured.ofBudget(uid.toString(), NOON).microGpuSeconds()).isEqualTo(30_000_000);
         assertThat(measured.ofBudget("another", NOON).microGpuSeconds()).isZero();

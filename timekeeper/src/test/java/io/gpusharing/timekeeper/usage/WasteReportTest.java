@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 class WasteReportTest {
 
     @Test
-    void lessThanAnHourIsToldInMinutes() {
+    void lessThanAnHourIsWrittenInMinutes() {
         assertThat(WasteReport.time(150)).isEqualTo("2.5 min");
         assertThat(WasteReport.time(3_599)).isEqualTo("60.0 min");
         assertThat(WasteReport.time(3_600)).isEqualTo("1.0 h");

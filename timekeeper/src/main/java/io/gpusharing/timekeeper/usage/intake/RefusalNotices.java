@@ -111,7 +111,7 @@ final class RefusalNotices {
             log.atWarn()
                     .addKeyValue("pod", reporter.namespace() + "/" + reporter.podName())
                     .addKeyValue("reason", e.getMessage())
-                    .log("cannot tell that usage reports are refused");
+                    .log("cannot write an Event about refused usage reports");
         }
     }
 }

@@ -101,7 +101,7 @@ final class UnrequestedGpuUse {
             log.atWarn()
                     .addKeyValue("pod", unasked.namespace() + "/" + unasked.pod())
                     .addKeyValue("reason", e.getMessage())
-                    .log("cannot tell of the use of a GPU without a request");
+                    .log("cannot write an Event about a GPU used without a request");
         }
     }
 

@@ -227,7 +227,7 @@ public class UsageReportRepository {
                                         .parameters())
                         .update();
         if (inserted < fresh.size()) {
-            // Another replica took one of them since we looked; looking again settles it.
+            // Another replica took one of them since we read; reading again settles it.
             throw new ConcurrencyFailureException("a report was taken elsewhere at the same time");
         }
     }

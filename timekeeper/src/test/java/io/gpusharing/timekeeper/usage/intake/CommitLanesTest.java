@@ -53,7 +53,7 @@ class CommitLanesTest {
     }
 
     @Test
-    void whatIsToldOfANodeGoesThroughOneLaneAndNodesThroughAll() {
+    void reportsOfANodeGoThroughOneLaneAndNodesThroughAll() {
         List<String> nodes = IntStream.range(0, NODES).mapToObj(i -> "node-" + i).toList();
         try (var lanes = new CommitLanes(List.of(lane(one), lane(other)))) {
             for (String node : nodes) {

@@ -82,7 +82,7 @@ class CounterMergeTest {
     }
 
     @Test
-    void aLateReportThatTellsMoreThanItsSuccessorFellInBetween() {
+    void aLateReportWithMoreThanItsSuccessorFellInBetween() {
         add(A_MINUTE, sidecar(run, 2, uid, use(20, 40)));
 
         assertThat(add(A_MINUTE, sidecar(run, 1, uid, use(30, 40))))

@@ -37,7 +37,7 @@ class ForgedReportsSimulationTest {
 
     @ParameterizedTest
     @RandomSeeds(5)
-    void aChargeIsWhatTheAgentMeasuredWithinFloorAndShareWhateverATenantTells(long seed) {
+    void aChargeIsWhatTheAgentMeasuredWithinFloorAndShareWhateverATenantReports(long seed) {
         new Hours(seed).live();
     }
 

@@ -126,7 +126,7 @@ class GroupCommitTest {
     }
 
     @Test
-    void whenTooManyWaitTheNextIsToldToComeBack() throws Exception {
+    void whenTooManyWaitTheNextIsUnavailable() throws Exception {
         var inside = new CountDownLatch(1);
         var release = new CountDownLatch(1);
         try (var commits =

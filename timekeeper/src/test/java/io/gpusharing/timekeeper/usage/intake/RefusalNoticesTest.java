@@ -78,7 +78,7 @@ class RefusalNoticesTest {
     }
 
     @Test
-    void aRefusedAgentIsToldOnItsPodAndInTheLogOnce() {
+    void aRefusedAgentIsReportedOnItsPodAndInTheLogOnce() {
         for (int second = 0; second < 600; second += 10) {
             note(agentOn("n1"), FELL, Duration.ofSeconds(second));
         }
@@ -101,7 +101,7 @@ class RefusalNoticesTest {
     }
 
     @Test
-    void aTenantWhoLetsItsReportsBeRefusedAndTakenInTurnIsToldOnceAnHour() {
+    void aTenantWhoseReportsAreRefusedAndTakenInTurnGetsAnEventOnceAnHour() {
         Reporter tenant = sidecarOf(UUID.randomUUID());
         for (int second = 0; second < 3_000; second++) {
             note(tenant, second % 2 == 0 ? FELL : new Accepted(false), Duration.ofSeconds(second));

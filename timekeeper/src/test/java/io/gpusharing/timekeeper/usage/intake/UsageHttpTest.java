@@ -253,7 +253,7 @@ class UsageHttpTest {
     }
 
     @Test
-    void countersThatFallAreRefusedAndTheMeterIsToldToBeginAnotherRun() throws Exception {
+    void countersThatFallAreRefusedAndTheAnswerAsksTheMeterForAnotherRun() throws Exception {
         post(token, report(1, 100));
 
         HttpResponse<String> fell = post(token, report(2, 99));
@@ -278,7 +278,7 @@ class UsageHttpTest {
     }
 
     @Test
-    void withTheDatabaseAwayNothingIsTakenAndTheSenderIsToldWhenToComeBack() throws Exception {
+    void withTheDatabaseAwayNothingIsTakenAndTheAnswerSaysWhenToComeBack() throws Exception {
         DATABASE_AWAY.set(true);
         try {
             HttpResponse<String> response = post(token, report(1, 100));

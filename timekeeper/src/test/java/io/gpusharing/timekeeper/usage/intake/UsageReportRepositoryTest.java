@@ -101,7 +101,7 @@ class UsageReportRepositoryTest {
     }
 
     @Test
-    void whatAnotherReplicaTakesAtThatMomentIsLookedAtAgain() throws Exception {
+    void whatAnotherReplicaTakesAtThatMomentIsReadAgain() throws Exception {
         Delivery delivery = sent(sidecar(run, 1, uid, use(10, 30)), pod(uid), A_MINUTE);
         String other =
                 "insert into usage_report values ('c1', '%s', '%s', 1, gen_random_uuid(), now())"
@@ -208,7 +208,7 @@ class UsageReportRepositoryTest {
     }
 
     @Test
-    void whatAnotherClusterOnTheSameDatabaseToldCountsForNothing() {
+    void reportsOfAnotherClusterOnTheSameDatabaseCountForNothing() {
         post(sidecar(run, 1, uid, use(50, 60)));
 
         Delivery same = sent(sidecar(UUID.randomUUID(), 1, uid, use(50, 60)), pod(uid), A_MINUTE);
@@ -217,7 +217,7 @@ class UsageReportRepositoryTest {
     }
 
     @Test
-    void tellsASidecarToRestWhileAnAgentMeasuresItsPod() {
+    void aHeartbeatIsEnoughWhileAnAgentMeasuresThePod() {
         UUID agentRun = UUID.randomUUID();
         reports.post(List.of(measured(agentRun, 1, A_MINUTE)));
 
@@ -250,7 +250,7 @@ class UsageReportRepositoryTest {
     }
 
     @Test
-    void keepsTheMostThatARunHasToldOfWhatBelongsToNoPod() {
+    void storesTheMostThatARunReportedOfWhatBelongsToNoPod() {
         UUID agentRun = UUID.randomUUID();
 
         reports.post(List.of(unattributed(agentRun, 4)));

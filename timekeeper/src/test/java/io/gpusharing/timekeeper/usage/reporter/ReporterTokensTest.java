@@ -202,7 +202,7 @@ class ReporterTokensTest {
         }
 
         @Test
-        void saysThatNobodyCanTellWhenTheApiServerIsAway() {
+        void saysThatNothingCanBeVerifiedWhenTheApiServerIsAway() {
             cluster.reachable = false;
             ReporterTokens lost =
                     new ReporterTokens(

@@ -31,7 +31,7 @@ import org.springframework.stereotype.Repository;
  * and terms that were known when it was closed, and compares that with what was written down then.
  */
 @Repository
-public class Closings implements Recomputation {
+public class ClosedPeriodCheck implements Recomputation {
 
     /**
      * No entry that was posted after a closing is of a span older than this: while nobody posts for
@@ -44,7 +44,7 @@ public class Closings implements Recomputation {
     private final TermsRepository terms;
     private final UsageRepository usage;
 
-    public Closings(
+    public ClosedPeriodCheck(
             PeriodRepository periods,
             GrantRepository grants,
             TermsRepository terms,
@@ -85,8 +85,8 @@ public class Closings implements Recomputation {
     }
 
     /**
-     * A first period takes over nothing. When its budget was made, nothing else tells; it is cut by
-     * the terms of then, if those are known.
+     * A first period takes over nothing. Nothing else says when its budget was made; it is cut
+     * by the terms of then, if those are known.
      */
     private static CarryOver first(CarryOver stored, List<Version> versions) {
         Instant counted = stored.countedFrom();
@@ -104,7 +104,7 @@ public class Closings implements Recomputation {
                 stored.openedAt());
     }
 
-    /** How the period after another may have been opened; nothing if that cannot be told. */
+    /** How the period after another may have been opened; nothing if nobody can know. */
     private List<CarryOver> closed(
             String budget,
             CarryOver before,
@@ -186,7 +186,7 @@ public class Closings implements Recomputation {
     private static Stream<Difference> compare(
             String budget, CarryOver stored, List<CarryOver> possible) {
         Map<String, String> there = rows(stored);
-        List<Map<String, String>> expected = possible.stream().map(Closings::rows).toList();
+        List<Map<String, String>> expected = possible.stream().map(ClosedPeriodCheck::rows).toList();
         if (expected.isEmpty() || expected.contains(there)) {
             return Stream.empty();
         }
