@@ -85,8 +85,8 @@ public class ClosedPeriodCheck implements Recomputation {
     }
 
     /**
-     * A first period takes over nothing. Nothing else says when its budget was made; it is cut
-     * by the terms of then, if those are known.
+     * A first period takes over nothing. Nothing else says when its budget was made; it is cut by
+     * the terms of then, if those are known.
      */
     private static CarryOver first(CarryOver stored, List<Version> versions) {
         Instant counted = stored.countedFrom();
@@ -186,7 +186,8 @@ public class ClosedPeriodCheck implements Recomputation {
     private static Stream<Difference> compare(
             String budget, CarryOver stored, List<CarryOver> possible) {
         Map<String, String> there = rows(stored);
-        List<Map<String, String>> expected = possible.stream().map(ClosedPeriodCheck::rows).toList();
+        List<Map<String, String>> expected =
+                possible.stream().map(ClosedPeriodCheck::rows).toList();
         if (expected.isEmpty() || expected.contains(there)) {
             return Stream.empty();
         }

@@ -5,10 +5,10 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * What has to be true of the ledger's rows. Each is a query for what is not: where, what is
- * stored, and what is recomputed. It is asked of {@code charges}, {@code entries} (with
- * corrections) and {@code allocations}: of spans that begin at {@code :since} or later, and perhaps
- * of {@code :pods} only.
+ * What has to be true of the ledger's rows. Each is a query for what is not: where, what is stored,
+ * and what is recomputed. It is asked of {@code charges}, {@code entries} (with corrections) and
+ * {@code allocations}: of spans that begin at {@code :since} or later, and perhaps of {@code :pods}
+ * only.
  */
 enum LedgerCheck {
 

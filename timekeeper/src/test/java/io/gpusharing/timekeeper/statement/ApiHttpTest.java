@@ -877,7 +877,8 @@ class ApiHttpTest {
     }
 
     @Test
-    void evictionsAreShownToCallersWhoMayGetPodsInTheNamespaceAndToAdministrators() throws Exception {
+    void evictionsAreShownToCallersWhoMayGetPodsInTheNamespaceAndToAdministrators()
+            throws Exception {
         isProblem(get("reader", "/api/v1/evictions"), 403, "namespace");
         isProblem(get("reader", "/api/v1/evictions?pod=" + ENDED.uid()), 403, "namespace");
         isProblem(get("reader", "/api/v1/evictions?namespace=team-c"), 403, "get pods");
