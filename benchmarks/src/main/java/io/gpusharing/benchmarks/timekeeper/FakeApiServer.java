@@ -39,6 +39,7 @@ final class FakeApiServer extends HttpServlet implements AutoCloseable {
 
     private static final Logger TOMCAT = Logger.getLogger("org.apache");
     private static final JsonMapper JSON = new JsonMapper();
+    private static final String BUDGETS = "/apis/gpusharing.io/v1alpha1/gpubudgets";
     private static final String KINDS =
             """
             {"kind":"APIResourceList","apiVersion":"v1","groupVersion":"gpusharing.io/v1alpha1","resources":[
@@ -54,6 +55,8 @@ final class FakeApiServer extends HttpServlet implements AutoCloseable {
     private final Tomcat server = new Tomcat();
     private final transient Map<String, String> objects = new ConcurrentHashMap<>();
     private final transient List<Watch> watches = new CopyOnWriteArrayList<>();
+    private final transient List<Watch> budgetWatches = new CopyOnWriteArrayList<>();
+    private transient volatile StatusListener statuses = (budget, generation) -> {};
 
     /** Budgets are as old as a cluster that has just been installed: no period has ended. */
     private final Instant made =
@@ -95,6 +98,25 @@ final class FakeApiServer extends HttpServlet implements AutoCloseable {
     void list(List<String> present, long version) {
         pods = List.copyOf(present);
         listedVersion = version;
+    }
+
+    /** Called with the generation of the budget that a written status speaks of. */
+    interface StatusListener {
+        void published(String budget, long generation);
+    }
+
+    void onStatus(StatusListener listener) {
+        statuses = listener;
+    }
+
+    /** A budget gets another amount; its list shows none of that. */
+    void edit(int number, int generation) throws IOException {
+        byte[] event =
+                ("{\"type\":\"MODIFIED\",\"object\":" + budget(number, generation) + "}")
+                        .getBytes(StandardCharsets.UTF_8);
+        for (Watch watch : budgetWatches) {
+            watch.send(event);
+        }
     }
 
     /** How many watches of pods are open. */
@@ -146,15 +168,20 @@ final class FakeApiServer extends HttpServlet implements AutoCloseable {
                         // The old timekeeper's watch, if there was one, is dead.
                         watches.clear();
                         watches.add(watch);
+                    } else if (path.equals(BUDGETS)) {
+                        budgetWatches.clear();
+                        budgetWatches.add(watch);
                     }
                 }
             }
             case "POST" -> post(request, response, path);
             default -> {
+                String body = stored(request, path);
                 if (path.endsWith("/status")) {
                     statusWrites.incrementAndGet();
+                    published(path, body);
                 }
-                write(response, 200, stored(request, path));
+                write(response, 200, body);
             }
         }
     }
@@ -177,12 +204,14 @@ final class FakeApiServer extends HttpServlet implements AutoCloseable {
                                     .mapToObj(FakeApiServer::node)
                                     .toList());
             case "/apis/gpusharing.io/v1alpha1" -> write(response, 200, KINDS);
-            case "/apis/gpusharing.io/v1alpha1/gpubudgets" ->
+            case BUDGETS ->
                     items(
                             response,
                             "gpusharing.io/v1alpha1",
                             "GpuBudgetList",
-                            IntStream.range(0, MeteredPod.TEAMS).mapToObj(this::budget).toList());
+                            IntStream.range(0, MeteredPod.TEAMS)
+                                    .mapToObj(number -> budget(number, 1))
+                                    .toList());
             case "/apis/gpusharing.io/v1alpha1/gpugrants" ->
                     items(response, "gpusharing.io/v1alpha1", "GpuGrantList", List.of());
             default -> {
@@ -312,10 +341,17 @@ final class FakeApiServer extends HttpServlet implements AutoCloseable {
                 .formatted(number);
     }
 
-    private String budget(int number) {
+    /** The status is a merge patch, in which a status that says no generation changes none. */
+    private void published(String path, String body) {
+        String[] parts = path.split("/", -1);
+        long generation = JSON.readTree(body).at("/status/observedGeneration").asLong(0);
+        statuses.published(parts[parts.length - 2], generation);
+    }
+
+    private String budget(int number, int generation) {
         return """
-        {"apiVersion":"gpusharing.io/v1alpha1","kind":"GpuBudget","metadata":{"name":"team-%d","uid":"budget-%1$d","resourceVersion":"1","generation":1,"creationTimestamp":"%2$s"},"spec":{"namespaces":["team-%1$d"],"gpuMinutes":"100000000"}}\
+        {"apiVersion":"gpusharing.io/v1alpha1","kind":"GpuBudget","metadata":{"name":"team-%d","uid":"budget-%1$d","resourceVersion":"%3$d","generation":%3$d,"creationTimestamp":"%2$s"},"spec":{"namespaces":["team-%1$d"],"gpuMinutes":"%4$d"}}\
         """
-                .formatted(number, made);
+                .formatted(number, made, generation, 100_000_000L + generation);
     }
 }

@@ -25,13 +25,14 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The measurements of {@code benchmarks/timekeeper}: arguments are {@code image folder result parts
- * seconds}, where parts are of {@code churn}, {@code hour}, {@code reports}, {@code agents}, {@code
- * statement}.
+ * seconds}, where parts are of {@code churn}, {@code edits}, {@code hour}, {@code reports}, {@code
+ * agents}, {@code statement}.
  */
 public final class TimekeeperBenchmark {
 
     private static final int RUNNING = Integer.getInteger("running", 10_000);
     private static final int CONNECTIONS = 1_000;
+    private static final int REST_SECONDS = 60;
 
     private final Path image;
     private final Path folder;
@@ -57,7 +58,7 @@ public final class TimekeeperBenchmark {
         benchmark.results.put("processors", Runtime.getRuntime().availableProcessors());
         benchmark.results.put("java", Runtime.version().toString());
         benchmark.results.put("timekeeperOptions", options(Path.of(arguments[0])));
-        for (String part : List.of("churn", "hour", "reports", "agents", "statement")) {
+        for (String part : List.of("churn", "edits", "hour", "reports", "agents", "statement")) {
             if (parts.contains(part)) {
                 benchmark.measure(part);
                 Files.writeString(
@@ -83,6 +84,7 @@ public final class TimekeeperBenchmark {
             Map<String, Object> result =
                     switch (part) {
                         case "churn" -> churn(cluster, dir);
+                        case "edits" -> edits(cluster, dir);
                         case "hour" -> hour(cluster, dir);
                         case "reports" -> reports(cluster, dir);
                         case "agents" -> agents(cluster, dir);
@@ -111,6 +113,31 @@ public final class TimekeeperBenchmark {
             result.put("residentMiB", mebibytes(subject.resident()));
             result.put("mostResidentMiB", mebibytes(subject.mostResident()));
             result.put("statusWrites", cluster.statusWrites());
+            return result;
+        }
+    }
+
+    /** What it costs to do nothing, and to follow what administrators write. */
+    private Map<String, Object> edits(FakeApiServer cluster, Path dir) throws Exception {
+        present(cluster);
+        try (Subject subject = start(cluster, dir, Map.of())) {
+            subject.awaitReady();
+            await(subject, "select count(*) from budget_terms", MeteredPod.TEAMS);
+            // Statuses of all budgets are written, and the JVM has compiled what did it.
+            Thread.sleep(Duration.ofSeconds(REST_SECONDS));
+            var result = new LinkedHashMap<String, Object>();
+            result.put("budgets", MeteredPod.TEAMS);
+            result.put("runningPods", RUNNING);
+            double cpu = subject.cpuSeconds();
+            long writes = cluster.statusWrites();
+            Thread.sleep(Duration.ofSeconds(REST_SECONDS));
+            result.put("coresAtRest", rounded((subject.cpuSeconds() - cpu) / REST_SECONDS));
+            result.put("statusWritesAtRest", cluster.statusWrites() - writes);
+            int rate = Integer.getInteger("editRate", 100);
+            // Not a reading: the first edits of a process are slow.
+            new EditLoad(cluster, subject, 10, 10, 2).run();
+            result.putAll(new EditLoad(cluster, subject, rate, Math.min(40, seconds), 1_000).run());
+            result.put("residentMiB", mebibytes(subject.resident()));
             return result;
         }
     }
@@ -442,6 +469,10 @@ public final class TimekeeperBenchmark {
                         "/api/v1/namespaces/gpusharing-system/configmaps/gpusharing-reporting-ca");
         return TrustAnchors.trusting(
                 new JsonMapper().readTree(map).path("data").path("ca.crt").asString());
+    }
+
+    private static double rounded(double number) {
+        return Math.round(number * 10_000) / 10_000.0;
     }
 
     private static double round(double number) {
