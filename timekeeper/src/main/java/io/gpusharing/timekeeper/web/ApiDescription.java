@@ -40,9 +40,6 @@ class ApiDescription {
                     "412", "If-Match names an older state",
                     "422", "The order cannot be carried out, or its Idempotency-Key made another");
 
-    private static final Map<String, String> PROBLEMS_OF_SETTINGS =
-            Map.of("422", "This cannot be set; the detail says what can");
-
     @Bean
     OpenApiCustomizer description() {
         return api -> {
@@ -73,9 +70,6 @@ class ApiDescription {
                     path.readOperations().forEach(it -> addProblems(it, PROBLEMS));
                     if (path.getPost() != null && name.startsWith(BUDGETS)) {
                         addProblems(path.getPost(), PROBLEMS_OF_ORDERS);
-                    }
-                    if (path.getPut() != null) {
-                        addProblems(path.getPut(), PROBLEMS_OF_SETTINGS);
                     }
                 });
     }

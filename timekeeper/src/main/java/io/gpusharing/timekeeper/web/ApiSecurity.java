@@ -45,6 +45,14 @@ class ApiSecurity {
     private static final Set<String> ABOUT_PODS =
             Set.of(PODS, "/api/v1/waste", "/api/v1/usage/pods", "/api/v1/evictions");
 
+    private static final String LOGGERS = "/api/v1/loggers";
+
+    /**
+     * The loggers whose levels may be changed: at their finest levels, HTTP servers and clients log
+     * headers, and with them the callers' tokens.
+     */
+    private static final String OUR_LOGGERS = LOGGERS + "/io.gpusharing";
+
     /** Answers about all namespaces at once, or about the ledger itself. */
     private static final Set<String> OF_ADMINISTRATORS =
             Set.of("/api/v1/verify", "/api/v1/reconcile");
@@ -134,7 +142,10 @@ class ApiSecurity {
 
     private static boolean may(Callers callers, Caller caller, HttpServletRequest request) {
         String path = request.getServletPath();
-        if (path.startsWith(LogLevelController.PATH) || OF_ADMINISTRATORS.contains(path)) {
+        if (changesForeignLogger(request)) {
+            return false;
+        }
+        if (path.startsWith(LOGGERS) || OF_ADMINISTRATORS.contains(path)) {
             return callers.mayChange(caller, null);
         }
         if (isAboutPods(path)) {
@@ -153,6 +164,14 @@ class ApiSecurity {
                 : callers.mayChange(caller, budget);
     }
 
+    private static boolean changesForeignLogger(HttpServletRequest request) {
+        String path = request.getServletPath();
+        return path.startsWith(LOGGERS)
+                && !READING.contains(request.getMethod())
+                && !path.equals(OUR_LOGGERS)
+                && !path.startsWith(OUR_LOGGERS + ".");
+    }
+
     private static boolean isAboutPods(String path) {
         return ABOUT_PODS.contains(path);
     }
@@ -162,7 +181,10 @@ class ApiSecurity {
         if (isAboutPods(path)) {
             return "This needs the right to get pods in the namespace that ?namespace= names; without it, to update gpubudgets.gpusharing.io";
         }
-        if (path.startsWith(LogLevelController.PATH) || OF_ADMINISTRATORS.contains(path)) {
+        if (changesForeignLogger(request)) {
+            return "Only loggers of io.gpusharing can be changed: others may write tokens";
+        }
+        if (path.startsWith(LOGGERS) || OF_ADMINISTRATORS.contains(path)) {
             return "This needs the right to update gpubudgets.gpusharing.io; cluster role gpusharing-budget-admin gives it";
         }
         String budget = budget(request.getServletPath());

@@ -934,22 +934,29 @@ class ApiHttpTest {
 
     @Test
     void onlyAdministratorsChangeHowMuchIsLoggedAndOnlyOfOurOwnCode() throws Exception {
-        isProblem(put("reader", "/api/v1/loggers/io.gpusharing", "{\"level\":\"debug\"}"), 403);
-        isProblem(
-                put("admin", "/api/v1/loggers/org.apache.coyote", "{\"level\":\"trace\"}"),
-                422,
-                "tokens");
-        HttpResponse<String> changed =
-                put("admin", "/api/v1/loggers/io.gpusharing.none", "{\"level\":\"warn\"}");
+        isProblem(setLevel("reader", "io.gpusharing", "debug"), 403, "update gpubudgets");
+        isProblem(setLevel("admin", "org.apache.coyote", "trace"), 403, "tokens");
+        isProblem(setLevel("admin", "io.gpusharingx", "trace"), 403, "tokens");
+        isProblem(setLevel("admin", "ROOT", "trace"), 403, "tokens");
+        isProblem(setLevel("admin", "io.gpusharing", "loud"), 400);
 
-        assertThat(changed.statusCode()).as(changed.body()).isEqualTo(200);
-        assertThat(json("admin", "/api/v1/loggers").path("io.gpusharing.none").asString())
-                .isEqualTo("WARN");
+        HttpResponse<String> changed = setLevel("admin", "io.gpusharing.none", "warn");
+
+        assertThat(changed.statusCode()).as(changed.body()).isEqualTo(204);
+        assertThat(json("admin", "/api/v1/loggers/io.gpusharing.none"))
+                .isEqualTo(
+                        JSON.readTree(
+                                "{\"configuredLevel\":\"WARN\",\"effectiveLevel\":\"WARN\"}"));
+        assertThat(json("admin", "/api/v1/loggers").at("/loggers").properties()).isNotEmpty();
     }
 
-    private static HttpResponse<String> put(String who, String path, String body)
+    private static HttpResponse<String> setLevel(String who, String logger, String level)
             throws IOException, InterruptedException {
-        return send(who, "PUT", path, body);
+        return send(
+                who,
+                "POST",
+                "/api/v1/loggers/" + logger,
+                "{\"configuredLevel\":\"%s\"}".formatted(level));
     }
 
     private static HttpResponse<String> send(String who, String method, String path, String body)
