@@ -1,6 +1,6 @@
 /**
- * What the services share of Kubernetes: our object types, the leader's lease, Events. Plain Java
- * on top of the client, so that a command line can use it, too.
+ * What the services share of Kubernetes: our object types, informers, the leader's lease, Events.
+ * Plain Java on top of the client, so that a command line can use it, too.
  */
 @NullMarked
 package io.gpusharing.kubernetes;

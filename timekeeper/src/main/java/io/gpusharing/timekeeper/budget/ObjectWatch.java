@@ -1,18 +1,16 @@
 package io.gpusharing.timekeeper.budget;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
-import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.fabric8.kubernetes.client.dsl.Informable;
+import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,12 +24,11 @@ import org.springframework.context.SmartLifecycle;
  * @param <V> what is read of it
  */
 public abstract class ObjectWatch<T extends HasMetadata, V>
-        implements SmartLifecycle, ResourceEventHandler<T> {
+        implements SmartLifecycle, ObjectInformer.Handler<T> {
 
     private static final Logger log = LoggerFactory.getLogger(ObjectWatch.class);
 
-    private final String plural;
-    private final SharedIndexInformer<T> informer;
+    private final ObjectInformer<T> informer;
     private final LedgerWriter writer;
     private final CompletionStage<Void> prerequisite;
     private final CompletableFuture<Void> known = new CompletableFuture<>();
@@ -51,11 +48,10 @@ public abstract class ObjectWatch<T extends HasMetadata, V>
      */
     public ObjectWatch(
             String plural,
-            SharedIndexInformer<T> informer,
+            Informable<T> objects,
             LedgerWriter writer,
             CompletionStage<Void> prerequisite) {
-        this.plural = plural;
-        this.informer = informer;
+        this.informer = new ObjectInformer<>(plural, objects);
         this.writer = writer;
         this.prerequisite = prerequisite;
     }
@@ -108,51 +104,28 @@ public abstract class ObjectWatch<T extends HasMetadata, V>
     @Override
     public void start() {
         running = true;
-        informer.addEventHandler(this);
-        // For ever: neither the API server nor the CRD has to be there yet.
-        informer.exceptionHandler((started, problem) -> complain(problem));
-        informer.start().runAfterBoth(prerequisite, this::begin);
-    }
-
-    private boolean complain(Throwable problem) {
-        log.atWarn()
-                .addKeyValue("kind", plural)
-                .setCause(problem)
-                .log("cannot list objects, asking again");
-        return true;
+        informer.start(this).runAfterBoth(prerequisite, this::begin);
     }
 
     private void begin() {
-        informer.getStore().list().forEach(this::put);
-        // One that was deleted just now was maybe put back by the line above.
-        Set<String> stored =
-                informer.getStore().list().stream()
-                        .map(ObjectWatch::key)
-                        .collect(Collectors.toSet());
-        present.keySet().retainAll(stored);
         listed = true;
         tell();
         log.atInfo()
-                .addKeyValue("kind", plural)
+                .addKeyValue("kind", informer.plural())
                 .addKeyValue("count", present.size())
                 .log("all objects are known");
         known.complete(null);
     }
 
     @Override
-    public void onAdd(T object) {
+    public void onUpdate(T object) {
         if (put(object)) {
             tell();
         }
     }
 
     @Override
-    public void onUpdate(T before, T after) {
-        onAdd(after);
-    }
-
-    @Override
-    public void onDelete(T object, boolean finalStateUnknown) {
+    public void onDelete(T object) {
         if (present.remove(key(object)) != null) {
             tell();
         }

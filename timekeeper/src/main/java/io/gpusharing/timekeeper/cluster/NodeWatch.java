@@ -3,8 +3,7 @@ package io.gpusharing.timekeeper.cluster;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
-import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.request.GpuNames;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Quantity;
@@ -19,29 +18,29 @@ import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Keeps the nodes of the {@link ClusterView}. */
-final class NodeWatch implements AutoCloseable, ResourceEventHandler<Node> {
+/**
+ * Keeps the nodes of the {@link ClusterView}, also those that are gone: pods that were bound to one
+ * may become known later than its end.
+ */
+final class NodeWatch implements AutoCloseable, ObjectInformer.Handler<Node> {
 
     private static final Logger log = LoggerFactory.getLogger(NodeWatch.class);
 
     private final KubernetesClient client;
     private final RequestGrammars grammars;
     private final ClusterView view;
-    private final SharedIndexInformer<Node> informer;
+    private final ObjectInformer<Node> informer;
     private CompletableFuture<Void> synced = new CompletableFuture<>();
 
     NodeWatch(KubernetesClient client, RequestGrammars grammars, ClusterView view) {
         this.client = client;
         this.grammars = grammars;
         this.view = view;
-        this.informer = client.nodes().runnableInformer(0);
-        informer.addEventHandler(this);
+        this.informer = new ObjectInformer<>("nodes", client.nodes());
     }
 
     void start() {
-        // For ever: the first list may fail, the API server comes back.
-        informer.exceptionHandler((started, problem) -> true);
-        synced = informer.start().toCompletableFuture();
+        synced = informer.start(this).toCompletableFuture();
     }
 
     /** Returns when all nodes are known, so that shares are frozen by real capacities. */
@@ -53,7 +52,7 @@ final class NodeWatch implements AutoCloseable, ResourceEventHandler<Node> {
     Optional<List<Map<String, Quantity>>> offered() {
         return informer.hasSynced()
                 ? Optional.of(
-                        informer.getStore().list().stream()
+                        informer.objects().list().stream()
                                 .map(node -> capacity(node, GpuNames::isGpu))
                                 .toList())
                 : Optional.empty();
@@ -64,7 +63,7 @@ final class NodeWatch implements AutoCloseable, ResourceEventHandler<Node> {
         try {
             Node node = client.nodes().withName(name).get();
             if (node != null) {
-                onAdd(node);
+                onUpdate(node);
             }
         } catch (KubernetesClientException e) {
             log.atWarn().addKeyValue("node", name).setCause(e).log("cannot read node");
@@ -72,7 +71,7 @@ final class NodeWatch implements AutoCloseable, ResourceEventHandler<Node> {
     }
 
     @Override
-    public void onAdd(Node node) {
+    public void onUpdate(Node node) {
         NodeFacts facts = facts(node);
         // A device plugin that restarts tells 0 for a while; the GPUs are still there.
         boolean hasGpus = facts.capacity().values().stream().anyMatch(it -> !it.isZero());
@@ -80,16 +79,6 @@ final class NodeWatch implements AutoCloseable, ResourceEventHandler<Node> {
         if (hasGpus || view.node(name).isEmpty()) {
             view.put(name, facts);
         }
-    }
-
-    @Override
-    public void onUpdate(Node before, Node after) {
-        onAdd(after);
-    }
-
-    @Override
-    public void onDelete(Node node, boolean finalStateUnknown) {
-        // Pods that were bound to it may be told later than its end.
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.gpusharing.webhook.standing;
 
 import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.kubernetes.GpuBudget;
+import io.gpusharing.kubernetes.ObjectInformer;
 import java.time.Clock;
 import java.time.DateTimeException;
 import java.util.Collection;
@@ -19,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * counts as it was when it was understood last, until the timekeeper has marked it as not
  * understood: from then on it has no limit, and the cluster says so.
  */
-final class BudgetReading implements Watched.Follower<GpuBudget> {
+final class BudgetReading implements ObjectInformer.Handler<GpuBudget> {
 
     private static final Logger log = LoggerFactory.getLogger(BudgetReading.class);
 
@@ -43,16 +44,16 @@ final class BudgetReading implements Watched.Follower<GpuBudget> {
     }
 
     @Override
-    public synchronized void all(Collection<GpuBudget> objects) {
+    public void onList(Collection<GpuBudget> objects) {
         Set<String> names =
                 objects.stream().map(it -> it.getMetadata().getName()).collect(Collectors.toSet());
         logged.keySet().retainAll(names);
-        objects.forEach(this::put);
+        objects.forEach(this::onUpdate);
         budgets.retain(names);
     }
 
     @Override
-    public synchronized void put(GpuBudget object) {
+    public void onUpdate(GpuBudget object) {
         String name = object.getMetadata().getName();
         try {
             PublishedBudget budget = object.published();
@@ -65,7 +66,7 @@ final class BudgetReading implements Watched.Follower<GpuBudget> {
     }
 
     @Override
-    public synchronized void remove(GpuBudget object) {
+    public void onDelete(GpuBudget object) {
         logged.remove(object.getMetadata().getName());
         budgets.remove(object.getMetadata().getName());
     }

@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.GpuBudget;
+import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Quantity;
 import java.time.Clock;
@@ -32,11 +33,12 @@ public final class ClusterWatch implements SmartLifecycle {
     public static final String REPORTING_CA = "gpusharing-reporting-ca";
 
     private final Clock clock;
-    private final Watched<GpuBudget, Budgets> budgets;
+    private final ObjectInformer<GpuBudget> budgets;
+    private final BudgetReading budgetReading;
     private final Watched<PriorityClass, PriorityClasses> classes;
     private final Watched<Node, List<NodeFacts>> nodes;
     private final Watched<LimitRange, Map<String, ContainerLimits>> limits;
-    private final Watched<ResourceQuota, Quotas> quotas;
+    private final ObjectInformer<ResourceQuota> quotas;
     private final Watched<ConfigMap, Optional<String>> reportingCa;
     private final Watched<ConfigMap, Optional<String>> injection;
     private volatile boolean running;
@@ -53,13 +55,8 @@ public final class ClusterWatch implements SmartLifecycle {
             Optional<String> sharedBudget,
             Clock clock) {
         this.clock = clock;
-        var reading = new BudgetReading(clock, sharedBudget);
-        this.budgets =
-                Watched.followed(
-                        "gpubudgets",
-                        client.resources(GpuBudget.class),
-                        reading,
-                        reading.budgets());
+        this.budgetReading = new BudgetReading(clock, sharedBudget);
+        this.budgets = new ObjectInformer<>("gpubudgets", client.resources(GpuBudget.class));
         this.classes =
                 new Watched<>(
                         "priorityclasses",
@@ -76,10 +73,7 @@ public final class ClusterWatch implements SmartLifecycle {
                         ClusterWatch::limits,
                         Map.of());
         this.quotas =
-                Watched.indexed(
-                        "resourcequotas",
-                        client.resourceQuotas().inAnyNamespace(),
-                        QuotaReading::of);
+                new ObjectInformer<>("resourcequotas", client.resourceQuotas().inAnyNamespace());
         this.reportingCa =
                 new Watched<>(
                         "configmaps",
@@ -97,11 +91,11 @@ public final class ClusterWatch implements SmartLifecycle {
     /** What the cluster says now. */
     public Surroundings now() {
         return new Surroundings(
-                budgets.value(),
+                budgetReading.budgets(),
                 classes.value(),
                 nodes.value(),
                 limits.value(),
-                quotas.value(),
+                QuotaReading.of(quotas.objects()),
                 reportingCa.value().orElse(null),
                 injection.value().orElse(null),
                 budgets.isInterrupted(),
@@ -111,20 +105,21 @@ public final class ClusterWatch implements SmartLifecycle {
     /** What an admission cannot do without and that has not been read yet. */
     public List<String> missing() {
         // Nodes only warn, and what the others are for concerns the metering container alone.
-        return Stream.of(budgets, classes)
-                .filter(watched -> !watched.hasSynced())
-                .map(Watched::what)
+        return Stream.of(budgets, classes.informer())
+                .filter(informer -> !informer.hasSynced())
+                .map(ObjectInformer::plural)
                 .toList();
     }
 
     @Override
     public void start() {
         running = true;
-        budgets.start();
+        var _ = budgets.start(budgetReading);
         classes.start();
         nodes.start();
         limits.start();
-        quotas.start();
+        // They change with every pod of their namespace, and are read when somebody asks.
+        var _ = quotas.start(new ObjectInformer.Handler<>() {});
         reportingCa.start();
         injection.start();
     }
@@ -132,7 +127,7 @@ public final class ClusterWatch implements SmartLifecycle {
     @Override
     public void stop() {
         running = false;
-        all().forEach(Watched::close);
+        all().forEach(ObjectInformer::close);
     }
 
     @Override
@@ -141,8 +136,10 @@ public final class ClusterWatch implements SmartLifecycle {
     }
 
     /** Everything that is watched. */
-    Stream<Watched<?, ?>> all() {
-        return Stream.of(budgets, classes, nodes, limits, quotas, reportingCa, injection);
+    Stream<ObjectInformer<?>> all() {
+        return Stream.concat(
+                Stream.of(budgets, quotas),
+                Stream.of(classes, nodes, limits, reportingCa, injection).map(Watched::informer));
     }
 
     private static Map<String, ContainerLimits> limits(Collection<LimitRange> found) {

@@ -40,20 +40,20 @@ class StandingConfiguration {
                     .description("1 while an image is not injected because nobody can pull it")
                     .register(registry);
             cluster.all()
-                    .forEach(watched -> {
+                    .forEach(informer -> {
                         Gauge.builder(
                                         "gpusharing.watch.synced",
-                                        watched,
+                                        informer,
                                         it -> it.hasSynced() ? 1 : 0)
                                 .description("Whether everything there was has been read")
-                                .tag("what", watched.what())
+                                .tag("what", informer.plural())
                                 .register(registry);
                         Gauge.builder(
                                         "gpusharing.watch.interrupted",
-                                        watched,
+                                        informer,
                                         it -> it.isInterrupted() ? 1 : 0)
                                 .description("Whether the last attempt to watch failed")
-                                .tag("what", watched.what())
+                                .tag("what", informer.plural())
                                 .register(registry);
                     });
         };

@@ -49,15 +49,15 @@ class BudgetReadingTest {
     void aBudgetThatIsNotUnderstoodIsToldOnceHoweverOftenItIsReadAndAgainWhenItHasChanged(
             CapturedOutput log) {
         for (int i = 0; i < 55; i++) {
-            reading.all(List.of(budget(1, "much")));
+            reading.onList(List.of(budget(1, "much")));
         }
         assertThat(lines(log)).isEqualTo(1);
 
-        reading.all(List.of(budget(2, "plenty")));
+        reading.onList(List.of(budget(2, "plenty")));
         assertThat(lines(log)).isEqualTo(2);
 
-        reading.all(List.of(budget(3, "10")));
-        reading.all(List.of(budget(4, "much")));
+        reading.onList(List.of(budget(3, "10")));
+        reading.onList(List.of(budget(4, "much")));
         assertThat(lines(log)).as("it had been mended meanwhile").isEqualTo(3);
     }
 }

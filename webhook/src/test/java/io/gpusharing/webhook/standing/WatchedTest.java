@@ -46,7 +46,7 @@ class WatchedTest {
                 var watched = new Watched<Node, Integer>("nodes", client.nodes(), this::read, 0)) {
             allThere.countDown();
             watched.start();
-            await().until(watched::hasSynced);
+            await().until(watched.informer()::hasSynced);
             for (int i = 0; i < 20; i++) {
                 putNode(api, i);
             }
@@ -66,7 +66,7 @@ class WatchedTest {
                 try (var watched =
                         new Watched<Node, Integer>("nodes", client.nodes(), this::readSlowly, 0)) {
                     watched.start();
-                    await().pollInterval(Duration.ofMillis(1)).until(watched::hasSynced);
+                    await().pollInterval(Duration.ofMillis(1)).until(watched.informer()::hasSynced);
 
                     assertThat(watched.value()).isEqualTo(1);
                 }

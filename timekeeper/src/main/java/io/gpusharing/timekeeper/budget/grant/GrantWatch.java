@@ -33,7 +33,7 @@ public final class GrantWatch extends ObjectWatch<GpuGrant, Grant> {
             KubernetesClient client, Budgets budgets, LedgerWriter writer, Leadership leadership) {
         super(
                 "gpugrants",
-                client.resources(GpuGrant.class).runnableInformer(0),
+                client.resources(GpuGrant.class),
                 writer,
                 CompletableFuture.completedFuture(null));
         this.budgets = budgets;

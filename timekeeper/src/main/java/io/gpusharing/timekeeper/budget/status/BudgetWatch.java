@@ -30,7 +30,7 @@ public final class BudgetWatch extends ObjectWatch<GpuBudget, Budget> {
             GrantWatch grants) {
         super(
                 "gpubudgets",
-                client.resources(GpuBudget.class).runnableInformer(0),
+                client.resources(GpuBudget.class),
                 writer,
                 quotas.known().runAfterBoth(grants.known(), () -> {}));
         this.budgets = budgets;

@@ -2,14 +2,14 @@ package io.gpusharing.timekeeper.budget.status;
 
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
-import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.timekeeper.budget.BudgetProperties;
 import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
@@ -19,16 +19,17 @@ import org.springframework.stereotype.Component;
  * Nothing is charged or judged by it.
  */
 @Component
-class NamespaceWatch implements SmartLifecycle, ResourceEventHandler<Namespace> {
+class NamespaceWatch implements SmartLifecycle, ObjectInformer.Handler<Namespace> {
 
-    private final SharedIndexInformer<Namespace> informer;
+    private final ObjectInformer<Namespace> informer;
+    private final Set<String> present = ConcurrentHashMap.newKeySet();
     private final Set<String> excluded;
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
     private volatile boolean running;
 
     NamespaceWatch(
             KubernetesClient client, BudgetProperties properties, ClusterProperties cluster) {
-        this.informer = client.namespaces().runnableInformer(0);
+        this.informer = new ObjectInformer<>("namespaces", client.namespaces());
         this.excluded = new HashSet<>(properties.excludedNamespaces());
         excluded.add(cluster.namespace());
     }
@@ -43,9 +44,7 @@ class NamespaceWatch implements SmartLifecycle, ResourceEventHandler<Namespace> 
         return informer.hasSynced()
                 ? Optional.of(
                         new UnmatchedNamespaces(
-                                names.stream()
-                                        .filter(name -> informer.getStore().getByKey(name) == null)
-                                        .toList(),
+                                names.stream().filter(name -> !present.contains(name)).toList(),
                                 names.stream().filter(excluded::contains).toList()))
                 : Optional.empty();
     }
@@ -53,28 +52,24 @@ class NamespaceWatch implements SmartLifecycle, ResourceEventHandler<Namespace> 
     @Override
     public void start() {
         running = true;
-        informer.addEventHandler(this);
-        // For ever: the first list may fail, the API server comes back.
-        informer.exceptionHandler((started, problem) -> true);
-        informer.start().thenRun(this::tell);
+        informer.start(this).thenRun(this::tell);
     }
 
     private void tell() {
         listeners.forEach(Runnable::run);
     }
 
+    /** Only whether it is there matters. */
     @Override
-    public void onAdd(Namespace namespace) {
-        tell();
+    public void onUpdate(Namespace namespace) {
+        if (present.add(namespace.getMetadata().getName())) {
+            tell();
+        }
     }
 
     @Override
-    public void onUpdate(Namespace before, Namespace after) {
-        // Only whether it is there matters.
-    }
-
-    @Override
-    public void onDelete(Namespace namespace, boolean finalStateUnknown) {
+    public void onDelete(Namespace namespace) {
+        present.remove(namespace.getMetadata().getName());
         tell();
     }
 

@@ -39,7 +39,7 @@ public class QuotaWatch extends ObjectWatch<ResourceQuota, QuotaWatch.Reference>
     public QuotaWatch(KubernetesClient client, Budgets budgets, LedgerWriter writer) {
         super(
                 "resourcequotas",
-                client.resourceQuotas().inAnyNamespace().runnableInformer(0),
+                client.resourceQuotas().inAnyNamespace(),
                 writer,
                 CompletableFuture.completedFuture(null));
         this.budgets = budgets;

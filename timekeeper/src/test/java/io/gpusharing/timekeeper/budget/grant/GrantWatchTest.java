@@ -133,11 +133,11 @@ class GrantWatchTest {
         writer.begin();
         watch.start();
         await().atMost(Duration.ofSeconds(20)).until(watch::isKnown);
-        watch.onAdd(grant("first"));
+        watch.onUpdate(grant("first"));
         await().atMost(Duration.ofSeconds(20)).until(() -> standing().equals(List.of("first")));
 
         // So a list after a gap tells it.
-        watch.onUpdate(grant("first"), grant("second"));
+        watch.onUpdate(grant("second"));
 
         await().atMost(Duration.ofSeconds(20)).until(() -> standing().contains("second"));
         assertThat(standing()).containsExactly("second");

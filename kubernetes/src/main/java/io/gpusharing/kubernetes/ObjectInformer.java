@@ -1,0 +1,150 @@
+package io.gpusharing.kubernetes;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.dsl.Informable;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.fabric8.kubernetes.client.informers.cache.Indexer;
+import java.util.Collection;
+import java.util.concurrent.CompletionStage;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Follows all objects of one kind: hands over all that there are once they are listed, and from
+ * then on each that changes. While the API server is away, or does not know the kind yet, it is
+ * asked again for ever, and what was handed over last holds.
+ *
+ * @param <T> an object as the API server stores it
+ */
+public final class ObjectInformer<T extends HasMetadata> implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(ObjectInformer.class);
+
+    private final String plural;
+    private final SharedIndexInformer<T> informer;
+    private volatile boolean interrupted;
+    private volatile boolean synced;
+
+    /**
+     * @param plural name of the kind in the API, for log and metrics
+     * @param objects the objects to follow
+     */
+    public ObjectInformer(String plural, Informable<T> objects) {
+        this.plural = plural;
+        this.informer = objects.runnableInformer(0);
+    }
+
+    /**
+     * Takes objects, one call at a time.
+     *
+     * @param <T> kind of the objects
+     */
+    public interface Handler<T> {
+
+        /** All that there are: the first call. */
+        default void onList(Collection<T> objects) {
+            objects.forEach(this::onUpdate);
+        }
+
+        /** One is new or has changed. */
+        default void onUpdate(T object) {}
+
+        /** One has gone. */
+        default void onDelete(T object) {}
+    }
+
+    /**
+     * Begins to follow; comes back at once.
+     *
+     * @return done once all objects have been listed and handed over
+     */
+    public CompletionStage<Void> start(Handler<T> handler) {
+        informer.addEventHandler(new Relay(handler));
+        informer.exceptionHandler((started, problem) -> {
+            if (!interrupted) {
+                interrupted = true;
+                log.atWarn()
+                        .addKeyValue("kind", plural)
+                        .addKeyValue("problem", problem.getMessage())
+                        .log("cannot watch; trying again");
+            }
+            return true;
+        });
+        return informer.start().thenRun(() -> list(handler));
+    }
+
+    /** Whether all objects that there were have been handed over. */
+    public boolean hasSynced() {
+        return synced;
+    }
+
+    /** Whether the last attempt to watch failed. */
+    public boolean isInterrupted() {
+        return interrupted && !informer.isWatching();
+    }
+
+    /** Name of the kind in the API. */
+    public String plural() {
+        return plural;
+    }
+
+    /** The objects as they are known now. */
+    public Indexer<T> objects() {
+        return informer.getIndexer();
+    }
+
+    @Override
+    public void close() {
+        informer.close();
+    }
+
+    private synchronized void list(Handler<T> handler) {
+        if (!synced) {
+            handler.onList(informer.getIndexer().list());
+            synced = true;
+            noteWatching();
+        }
+    }
+
+    /** What changes before all is listed is part of the list. */
+    private synchronized void change(Handler<T> handler, Runnable change) {
+        if (synced) {
+            change.run();
+            noteWatching();
+        } else if (informer.hasSynced()) {
+            list(handler);
+        }
+    }
+
+    private void noteWatching() {
+        if (interrupted) {
+            interrupted = false;
+            log.atInfo().addKeyValue("kind", plural).log("watching again");
+        }
+    }
+
+    private final class Relay implements ResourceEventHandler<T> {
+
+        private final Handler<T> handler;
+
+        Relay(Handler<T> handler) {
+            this.handler = handler;
+        }
+
+        @Override
+        public void onAdd(T added) {
+            change(handler, () -> handler.onUpdate(added));
+        }
+
+        @Override
+        public void onUpdate(T before, T after) {
+            change(handler, () -> handler.onUpdate(after));
+        }
+
+        @Override
+        public void onDelete(T deleted, boolean finalStateUnknown) {
+            change(handler, () -> handler.onDelete(deleted));
+        }
+    }
+}
