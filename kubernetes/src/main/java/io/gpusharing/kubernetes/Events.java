@@ -7,6 +7,8 @@ import io.fabric8.kubernetes.api.model.ObjectReference;
 import io.fabric8.kubernetes.api.model.ObjectReferenceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.net.HttpURLConnection;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -67,17 +69,46 @@ public final class Events {
      *
      * @param id makes the Event's name; lower-case letters, digits and hyphens
      * @param at when it happened
+     * @return whether it was written
      * @throws KubernetesClientException if the API server is away or refuses for another reason
      */
-    public void write(ObjectReference about, String id, Text text, Instant at) {
+    public boolean write(ObjectReference about, String id, Text text, Instant at) {
         try {
             client.resource(event(about, id, text, at)).create();
+            return true;
         } catch (KubernetesClientException e) {
             boolean known = e.getCode() == HttpURLConnection.HTTP_CONFLICT;
             if (!known && !isGone(e)) {
                 throw e;
             }
+            return false;
         }
+    }
+
+    /**
+     * Says of an Event that what it is about happened again.
+     *
+     * @param count how often in all
+     * @param at when it happened last
+     * @throws KubernetesClientException if the API server is away, refuses or has no such Event
+     */
+    public void repeat(ObjectReference about, String id, int count, Instant at) {
+        client.v1()
+                .events()
+                .inNamespace(namespace(about))
+                .withName(name(about, id))
+                .patch(
+                        PatchContext.of(PatchType.JSON_MERGE),
+                        "{\"count\":%d,\"lastTimestamp\":\"%s\"}"
+                                .formatted(count, at.truncatedTo(ChronoUnit.SECONDS)));
+    }
+
+    private static String name(ObjectReference about, String id) {
+        return about.getName() + "." + id;
+    }
+
+    private static String namespace(ObjectReference about) {
+        return Objects.requireNonNullElse(about.getNamespace(), "default");
     }
 
     private Event event(ObjectReference about, String id, Text text, Instant at) {
@@ -85,8 +116,8 @@ public final class Events {
         String second = at.truncatedTo(ChronoUnit.SECONDS).toString();
         return new EventBuilder()
                 .withNewMetadata()
-                .withName(about.getName() + "." + id)
-                .withNamespace(Objects.requireNonNullElse(about.getNamespace(), "default"))
+                .withName(name(about, id))
+                .withNamespace(namespace(about))
                 .endMetadata()
                 .withInvolvedObject(about)
                 .withType(text.type().name())

@@ -9,7 +9,7 @@ import org.springframework.validation.annotation.Validated;
 /**
  * The cluster that is watched.
  *
- * @param namespace namespace of our own services
+ * @param namespace namespace of our own services; features get it by this property's name
  * @param watchRetry how long to wait before the API server is asked again after a failure
  */
 @Validated

@@ -8,7 +8,6 @@ import io.gpusharing.Names;
 import io.gpusharing.kubernetes.Events;
 import io.gpusharing.kubernetes.Events.Text;
 import io.gpusharing.kubernetes.Leadership;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.PodObserver;
 import io.gpusharing.timekeeper.injection.Injection.Off;
 import io.gpusharing.timekeeper.injection.Injection.On;
@@ -23,6 +22,7 @@ import java.time.Instant;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.stereotype.Component;
 
@@ -50,14 +50,14 @@ class InjectionReconciler extends LeaderTask implements PodObserver {
 
     InjectionReconciler(
             KubernetesClient client,
-            ClusterProperties cluster,
+            @Value("${gpusharing.cluster.namespace}") String namespace,
             InjectionProperties properties,
             MeterRegistry registry,
             Leadership leadership,
             Clock clock) {
         super("injection", leadership, clock);
         this.events = new Events(client, Names.TIMEKEEPER);
-        this.namespace = cluster.namespace();
+        this.namespace = namespace;
         this.published = new InjectionSwitch(client, namespace);
         this.breaker = new PullBreaker(properties.stopAfterPods());
         this.clock = clock;

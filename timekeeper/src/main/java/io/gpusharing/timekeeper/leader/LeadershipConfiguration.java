@@ -29,7 +29,7 @@ class LeadershipConfiguration {
 
     @Bean
     LeaderElection leaderElection(
-            @Value("${gpusharing.cluster.namespace:gpusharing-system}") String namespace,
+            @Value("${gpusharing.cluster.namespace}") String namespace,
             LeadershipProperties properties,
             Leadership leadership,
             Clock clock) {

@@ -18,7 +18,6 @@ import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.cluster.PodPages;
 import io.gpusharing.timekeeper.reclaim.GpuPodReader.Ending;
@@ -70,7 +69,7 @@ final class ClusterSnapshotReader {
             Budgets budgets,
             ClusterView view,
             RequestGrammars grammars,
-            ClusterProperties cluster,
+            String ownNamespace,
             ReclaimProperties properties) {
         this.client = client;
         this.budgets = budgets;
@@ -80,7 +79,7 @@ final class ClusterSnapshotReader {
         this.capacity = new CapacityReader(grammars);
         this.waiterReader = new WaiterReader(capacity);
         this.gpuPodReader = new GpuPodReader(grammars, capacity, properties.gangLabel());
-        this.ownNamespace = cluster.namespace();
+        this.ownNamespace = ownNamespace;
         this.properties = properties;
     }
 

@@ -4,11 +4,11 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.timekeeper.budget.Budgets;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -30,14 +30,14 @@ class ReclaimConfiguration {
             Budgets budgets,
             Receipts receipts,
             ReclaimProperties properties,
-            ClusterProperties cluster,
+            @Value("${gpusharing.cluster.namespace}") String namespace,
             MeterRegistry registry,
             Leadership leadership,
             Clock clock) {
         return new Reclaimer(
                 view,
                 budgets,
-                new ClusterSnapshotReader(client, budgets, view, grammars, cluster, properties),
+                new ClusterSnapshotReader(client, budgets, view, grammars, namespace, properties),
                 receipts,
                 new Evictions(client, properties.maxGrace()),
                 properties,

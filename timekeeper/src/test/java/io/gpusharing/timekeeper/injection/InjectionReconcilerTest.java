@@ -9,7 +9,6 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.testing.SteppingClock;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
@@ -51,7 +50,7 @@ class InjectionReconcilerTest {
     private InjectionReconciler keeper() {
         return new InjectionReconciler(
                 api.client(),
-                new ClusterProperties("gpusharing-system", Duration.ofSeconds(1)),
+                "gpusharing-system",
                 new InjectionProperties(3),
                 registry,
                 Leadership.alone(),

@@ -15,7 +15,6 @@ import io.gpusharing.timekeeper.allocation.PodFacts.Placement;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.budget.TestBudgets.Written;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
 import io.gpusharing.timekeeper.ledger.posting.TestLedger;
@@ -40,8 +39,6 @@ import org.springframework.transaction.support.TransactionTemplate;
 class ReclaimerTest {
 
     private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
-    private static final ClusterProperties CLUSTER =
-            new ClusterProperties("gpusharing-system", Duration.ofSeconds(1));
     private static final ReclaimProperties PROPERTIES =
             new ReclaimProperties(
                     false,
@@ -82,7 +79,7 @@ class ReclaimerTest {
                         budgets,
                         view,
                         new RequestGrammars(List.of(new VcudaGrammar())),
-                        CLUSTER,
+                        "gpusharing-system",
                         PROPERTIES),
                 receipts,
                 new Evictions(api.client(), Duration.ofMinutes(5)),

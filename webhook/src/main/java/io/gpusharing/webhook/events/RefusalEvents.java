@@ -1,17 +1,15 @@
 package io.gpusharing.webhook.events;
 
-import io.fabric8.kubernetes.api.model.Event;
-import io.fabric8.kubernetes.api.model.EventBuilder;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.ObjectReference;
+import io.fabric8.kubernetes.api.model.ObjectReferenceBuilder;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.fabric8.kubernetes.client.dsl.base.PatchContext;
-import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.fabric8.kubernetes.client.utils.KubernetesResourceUtil;
+import io.gpusharing.kubernetes.Events;
+import io.gpusharing.kubernetes.Events.Text;
 import io.gpusharing.webhook.review.PodView.Owner;
 import java.time.Clock;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -36,12 +34,12 @@ public final class RefusalEvents implements SmartLifecycle {
     private static final int WAITING = 256;
     private static final int REMEMBERED = 1000;
     private static final int MAX_MESSAGE = 1024;
-    private static final int CONFLICT = 409;
 
     /** Whose own controller is what a person wrote. */
     private static final Set<String> MADE_BY_CONTROLLERS = Set.of("ReplicaSet", "Job");
 
     private final KubernetesClient client;
+    private final Events events;
     private final Clock clock;
     private final BlockingQueue<Refusal> waiting = new ArrayBlockingQueue<>(WAITING);
     private final Map<String, Integer> counts =
@@ -57,6 +55,7 @@ public final class RefusalEvents implements SmartLifecycle {
     /** Writes Events as our own service account. */
     public RefusalEvents(KubernetesClient client, Clock clock) {
         this.client = client;
+        this.events = new Events(client, "gpusharing-webhook");
         this.clock = clock;
     }
 
@@ -102,33 +101,33 @@ public final class RefusalEvents implements SmartLifecycle {
         writtenByAPerson(refusal).ifPresent(owner -> write(refusal, owner));
     }
 
-    private void write(Refusal refusal, Owner owner) {
-        String name =
-                "%s.%08x".formatted(owner.name(), (owner.uid() + refusal.message()).hashCode());
-        int count = counts.merge(refusal.namespace() + "/" + name, 1, Integer::sum);
-        var events = client.v1().events().inNamespace(refusal.namespace());
-        if (count == 1) {
-            try {
-                events.resource(event(refusal, owner, name)).create();
-                return;
-            } catch (KubernetesClientException e) {
-                if (e.getCode() != CONFLICT) {
-                    throw e;
-                }
-                // Written before by another replica, or before we were started anew.
-            }
+    private void write(Refusal refusal, ObjectReference owner) {
+        String id = "%08x".formatted((owner.getUid() + refusal.message()).hashCode());
+        int count =
+                counts.merge(
+                        "%s/%s.%s".formatted(refusal.namespace(), owner.getName(), id),
+                        1,
+                        Integer::sum);
+        String message = refusal.message();
+        var text =
+                new Text(
+                        Events.Type.Warning,
+                        "GpuRequestRefused",
+                        "Admission",
+                        message.length() > MAX_MESSAGE
+                                ? message.substring(0, MAX_MESSAGE - 1) + "…"
+                                : message);
+        // Another replica may have written it, or we before we were started anew.
+        if (count > 1 || !events.write(owner, id, text, clock.instant())) {
+            events.repeat(owner, id, count, clock.instant());
         }
-        events.withName(name)
-                .patch(
-                        PatchContext.of(PatchType.JSON_MERGE),
-                        "{\"count\":%d,\"lastTimestamp\":\"%s\"}".formatted(count, now()));
     }
 
     /**
      * What a person wrote, found from the pod's controller; empty if there is no such controller.
      * Anybody who reaches our port can post a review: what is not in the cluster gets no Event.
      */
-    private Optional<Owner> writtenByAPerson(Refusal refusal) {
+    private Optional<ObjectReference> writtenByAPerson(Refusal refusal) {
         Owner direct = refusal.owner();
         GenericKubernetesResource found =
                 client.genericKubernetesResources(direct.apiVersion(), direct.kind())
@@ -138,56 +137,34 @@ public final class RefusalEvents implements SmartLifecycle {
         if (found == null || !direct.uid().equals(found.getMetadata().getUid())) {
             return Optional.empty();
         }
-        if (!MADE_BY_CONTROLLERS.contains(direct.kind())) {
-            return Optional.of(direct);
-        }
+        OwnerReference above =
+                MADE_BY_CONTROLLERS.contains(direct.kind())
+                        ? KubernetesResourceUtil.getControllerUid(found)
+                        : null;
         return Optional.of(
-                found.getMetadata().getOwnerReferences().stream()
-                        .filter(owner -> Boolean.TRUE.equals(owner.getController()))
-                        .findFirst()
-                        .map(RefusalEvents::owner)
-                        .orElse(direct));
+                above == null
+                        ? reference(
+                                refusal.namespace(),
+                                direct.apiVersion(),
+                                direct.kind(),
+                                direct.name(),
+                                direct.uid())
+                        : reference(
+                                refusal.namespace(),
+                                above.getApiVersion(),
+                                above.getKind(),
+                                above.getName(),
+                                above.getUid()));
     }
 
-    private static Owner owner(OwnerReference reference) {
-        return new Owner(
-                reference.getApiVersion(),
-                reference.getKind(),
-                reference.getName(),
-                reference.getUid());
-    }
-
-    private Event event(Refusal refusal, Owner owner, String name) {
-        String message = refusal.message();
-        return new EventBuilder()
-                .withNewMetadata()
+    private static ObjectReference reference(
+            String namespace, String apiVersion, String kind, String name, String uid) {
+        return new ObjectReferenceBuilder()
+                .withApiVersion(apiVersion)
+                .withKind(kind)
+                .withNamespace(namespace)
                 .withName(name)
-                .withNamespace(refusal.namespace())
-                .endMetadata()
-                .withNewInvolvedObject()
-                .withApiVersion(owner.apiVersion())
-                .withKind(owner.kind())
-                .withName(owner.name())
-                .withNamespace(refusal.namespace())
-                .withUid(owner.uid())
-                .endInvolvedObject()
-                .withType("Warning")
-                .withReason("GpuRequestRefused")
-                .withMessage(
-                        message.length() > MAX_MESSAGE
-                                ? message.substring(0, MAX_MESSAGE - 1) + "…"
-                                : message)
-                .withNewSource()
-                .withComponent("gpusharing-webhook")
-                .endSource()
-                .withFirstTimestamp(now())
-                .withLastTimestamp(now())
-                .withCount(1)
+                .withUid(uid)
                 .build();
-    }
-
-    private String now() {
-        Instant second = clock.instant().truncatedTo(ChronoUnit.SECONDS);
-        return second.toString();
     }
 }

@@ -1,5 +1,6 @@
 package io.gpusharing.webhook.tls;
 
+import io.gpusharing.web.ServingCertificate;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;

@@ -2,6 +2,7 @@ package io.gpusharing.webhook.tls;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.web.ServerIdentity;
+import io.gpusharing.web.ServingCertificate;
 import io.gpusharing.webhook.GpuSharingProperties;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.binder.MeterBinder;
@@ -21,6 +22,9 @@ import org.springframework.context.annotation.Lazy;
 @EnableConfigurationProperties(TlsProperties.class)
 class TlsConfiguration {
 
+    /** Name of the bundle in {@code server.ssl.bundle}. */
+    static final String BUNDLE = "admission";
+
     /** Made only where it is asked for: nobody needs it where the certificate is mounted. */
     @Bean
     @Lazy
@@ -37,9 +41,7 @@ class TlsConfiguration {
             TlsProperties properties, ObjectProvider<ServerIdentity> provisional) {
         return registry -> {
             if (properties.mode() == TlsProperties.Mode.Own) {
-                registry.registerBundle(
-                        ServingCertificate.BUNDLE,
-                        ServingCertificate.bundle(provisional.getObject()));
+                registry.registerBundle(BUNDLE, ServingCertificate.bundle(provisional.getObject()));
             }
         };
     }
@@ -68,6 +70,7 @@ class TlsConfiguration {
                             new CaBundles(client, properties.configuration()),
                             new ServingCertificate(
                                     registry,
+                                    BUNDLE,
                                     provisional.getObject(),
                                     names,
                                     properties.certificateValidity()),

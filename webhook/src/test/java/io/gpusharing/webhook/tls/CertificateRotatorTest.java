@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.web.Pem;
+import io.gpusharing.web.ServingCertificate;
 import io.gpusharing.webhook.testing.FakeApiServer;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
@@ -229,10 +230,11 @@ class CertificateRotatorTest {
             var provisional = ServingCertificate.provisional(clock.instant());
             var registry = new DefaultSslBundleRegistry();
             registry.registerBundle(
-                    ServingCertificate.BUNDLE, ServingCertificate.bundle(provisional));
+                    TlsConfiguration.BUNDLE, ServingCertificate.bundle(provisional));
             serving =
                     new ServingCertificate(
                             registry,
+                            TlsConfiguration.BUNDLE,
                             provisional,
                             ServingCertificate.names("webhook", "gpusharing-system", List.of()),
                             Duration.ofDays(7));

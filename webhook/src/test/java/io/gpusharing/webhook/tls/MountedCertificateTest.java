@@ -88,7 +88,7 @@ class MountedCertificateTest {
     private static X509Certificate served(SslBundles bundles) throws GeneralSecurityException {
         KeyStore store =
                 Objects.requireNonNull(
-                        bundles.getBundle(ServingCertificate.BUNDLE).getStores().getKeyStore());
+                        bundles.getBundle(TlsConfiguration.BUNDLE).getStores().getKeyStore());
         return (X509Certificate) store.getCertificate(store.aliases().nextElement());
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.web.CertificateAuthority;
 import io.gpusharing.web.Pem;
+import io.gpusharing.web.ServingCertificate;
 import io.gpusharing.webhook.testing.FakeApiServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;

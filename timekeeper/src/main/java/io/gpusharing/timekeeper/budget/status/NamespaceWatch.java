@@ -4,13 +4,13 @@ import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.timekeeper.budget.BudgetProperties;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
@@ -28,10 +28,12 @@ class NamespaceWatch implements SmartLifecycle, ObjectInformer.Handler<Namespace
     private volatile boolean running;
 
     NamespaceWatch(
-            KubernetesClient client, BudgetProperties properties, ClusterProperties cluster) {
+            KubernetesClient client,
+            BudgetProperties properties,
+            @Value("${gpusharing.cluster.namespace}") String namespace) {
         this.informer = new ObjectInformer<>("namespaces", client.namespaces());
         this.excluded = new HashSet<>(properties.excludedNamespaces());
-        excluded.add(cluster.namespace());
+        excluded.add(namespace);
     }
 
     /** Calls back whenever a namespace comes or goes. Listeners must be quick. */

@@ -3,7 +3,6 @@ package io.gpusharing.timekeeper.usage.intake;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.Events;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.usage.UsageProperties;
 import io.gpusharing.timekeeper.usage.reporter.ClusterKeys;
 import io.gpusharing.timekeeper.usage.reporter.ReporterTokens;
@@ -12,6 +11,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import java.util.stream.Stream;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -22,8 +22,8 @@ class UsageConfiguration {
     private static final int LANES = 2;
 
     @Bean
-    ReportAuthorizer reportAuthorizer(ClusterProperties cluster) {
-        return new ReportAuthorizer(cluster.namespace() + "/gpusharing-node-agent");
+    ReportAuthorizer reportAuthorizer(@Value("${gpusharing.cluster.namespace}") String namespace) {
+        return new ReportAuthorizer(namespace + "/gpusharing-node-agent");
     }
 
     @Bean

@@ -3,13 +3,13 @@ package io.gpusharing.timekeeper.usage.reporter;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.event.EventListener;
 import org.springframework.stereotype.Component;
@@ -32,9 +32,12 @@ class PublishedAuthority implements TrustBundle {
     private final AtomicReference<Instant> next = new AtomicReference<>(Instant.MIN);
     private volatile String bundle = "";
 
-    PublishedAuthority(KubernetesClient client, ClusterProperties cluster, Clock clock) {
+    PublishedAuthority(
+            KubernetesClient client,
+            @Value("${gpusharing.cluster.namespace}") String namespace,
+            Clock clock) {
         this.client = client;
-        this.namespace = cluster.namespace();
+        this.namespace = namespace;
         this.clock = clock;
     }
 

@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import io.gpusharing.timekeeper.budget.BudgetProperties;
 import io.gpusharing.timekeeper.budget.BudgetProperties.UnnamedNamespaces;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import java.io.IOException;
 import java.time.Duration;
@@ -32,7 +31,7 @@ class NamespaceWatchTest {
                             Duration.ofSeconds(30),
                             false,
                             List.of("kube-system")),
-                    new ClusterProperties("gpusharing-system", Duration.ofSeconds(1)));
+                    "gpusharing-system");
 
     NamespaceWatchTest() throws IOException {}
 

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.Events;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.timekeeper.usage.UsageProperties;
 import io.gpusharing.timekeeper.usage.reporter.ClusterKeys;
 import io.gpusharing.timekeeper.usage.reporter.Pods;
@@ -63,7 +62,7 @@ class UsageHttpTest {
 
     @SpringBootConfiguration
     @EnableAutoConfiguration
-    @EnableConfigurationProperties({UsageProperties.class, ClusterProperties.class})
+    @EnableConfigurationProperties(UsageProperties.class)
     @Import({UsageReportController.class, UsageSecurity.class})
     static class Application {
 

@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.tls;
+package io.gpusharing.timekeeper.web;
 
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
@@ -6,7 +6,6 @@ import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.gpusharing.timekeeper.cluster.ClusterProperties;
 import io.gpusharing.web.CertificateAuthority;
 import io.gpusharing.web.Pem;
 import java.net.HttpURLConnection;
@@ -16,6 +15,7 @@ import java.util.Base64;
 import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.stereotype.Component;
 
 /**
@@ -35,9 +35,11 @@ class ReportingAuthority {
     private final TlsProperties properties;
 
     ReportingAuthority(
-            KubernetesClient client, ClusterProperties cluster, TlsProperties properties) {
+            KubernetesClient client,
+            @Value("${gpusharing.cluster.namespace}") String namespace,
+            TlsProperties properties) {
         this.client = client;
-        this.namespace = cluster.namespace();
+        this.namespace = namespace;
         this.properties = properties;
     }
 

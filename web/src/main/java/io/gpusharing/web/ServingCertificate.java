@@ -1,86 +1,90 @@
-package io.gpusharing.webhook.tls;
+package io.gpusharing.web;
 
-import io.gpusharing.web.CertificateAuthority;
-import io.gpusharing.web.ServerIdentity;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundleKey;
 import org.springframework.boot.ssl.SslBundleRegistry;
 import org.springframework.boot.ssl.SslStoreBundle;
 
-/** The certificate that this replica serves. It lives in memory only. */
-final class ServingCertificate {
-
-    /** Name of the bundle in {@code server.ssl.bundle}. */
-    static final String BUNDLE = "admission";
+/** The certificate that a replica serves. It lives in memory only. */
+public final class ServingCertificate {
 
     private final SslBundleRegistry registry;
+    private final String bundle;
     private final List<String> names;
     private final Duration validity;
     private volatile ServerIdentity served;
 
     /**
+     * @param bundle name of the bundle in {@code server.ssl.bundle}
      * @param provisional what is served until an authority has issued the first
+     * @param names DNS names and IP addresses that clients reach this replica by
      */
-    ServingCertificate(
+    public ServingCertificate(
             SslBundleRegistry registry,
+            String bundle,
             ServerIdentity provisional,
             List<String> names,
             Duration validity) {
         this.registry = registry;
+        this.bundle = bundle;
         this.served = provisional;
         this.names = names;
         this.validity = validity;
     }
 
     /** A certificate that nobody trusts, to start the server with before anything else is known. */
-    static ServerIdentity provisional(Instant now) {
+    public static ServerIdentity provisional(Instant now) {
         Duration hour = Duration.ofHours(1);
         return CertificateAuthority.create("gpusharing-provisional", now, hour)
                 .issue(List.of("localhost"), now, hour);
     }
 
-    static SslBundle bundle(ServerIdentity identity) {
+    /** What a server serves a certificate from. */
+    public static SslBundle bundle(ServerIdentity identity) {
         return SslBundle.of(
                 SslStoreBundle.of(identity.keyStore(), null, null),
                 SslBundleKey.of(null, ServerIdentity.ALIAS));
     }
 
-    /** Names that API servers and we ourselves reach this replica by. */
-    static List<String> names(String service, String namespace, List<String> more) {
-        var names = new ArrayList<String>();
+    /** Names of a Service, its full one first, and more. */
+    public static List<String> names(String service, String namespace, List<String> more) {
         String inNamespace = service + "." + namespace;
-        names.add(inNamespace + ".svc");
-        names.add(service);
-        names.add(inNamespace);
-        names.add(inNamespace + ".svc.cluster.local");
-        names.addAll(more);
-        return names.stream().distinct().toList();
+        return Stream.concat(
+                        Stream.of(
+                                inNamespace + ".svc",
+                                service,
+                                inNamespace,
+                                inNamespace + ".svc.cluster.local"),
+                        more.stream())
+                .distinct()
+                .toList();
     }
 
-    ServerIdentity served() {
+    /** What is served now. */
+    public ServerIdentity served() {
         return served;
     }
 
     /** The first of its names. */
-    String name() {
+    public String name() {
         return names.getFirst();
     }
 
     /**
      * Whether a new one is needed: the authority changed, or two thirds of the time have passed.
      */
-    boolean isDue(CertificateAuthority authority, Instant now) {
+    public boolean isDue(CertificateAuthority authority, Instant now) {
         return !served.issuer().equals(authority.certificate()) || !now.isBefore(served.renewAt());
     }
 
     /** Serves a new certificate from the next handshake on. */
-    void renew(CertificateAuthority authority, Instant now) {
+    public void renew(CertificateAuthority authority, Instant now) {
         ServerIdentity next = authority.issue(names, now, validity);
-        registry.updateBundle(BUNDLE, bundle(next));
+        registry.updateBundle(bundle, bundle(next));
         served = next;
     }
 }

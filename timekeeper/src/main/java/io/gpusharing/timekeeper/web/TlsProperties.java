@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.tls;
+package io.gpusharing.timekeeper.web;
 
 import java.time.Duration;
 import java.util.List;
@@ -23,19 +23,4 @@ record TlsProperties(
         @DefaultValue("gpusharing-reporting-ca") String authority,
         @DefaultValue("3650d") Duration authorityValidity,
         @DefaultValue("7d") Duration certificateValidity,
-        @DefaultValue("1m") Duration check) {
-
-    /** Everything the certificate is good for. */
-    List<String> names(String namespace) {
-        String inNamespace = service + "." + namespace;
-        var names =
-                new java.util.ArrayList<>(
-                        List.of(
-                                service,
-                                inNamespace,
-                                inNamespace + ".svc",
-                                inNamespace + ".svc.cluster.local"));
-        names.addAll(subjectAlternativeNames);
-        return names;
-    }
-}
+        @DefaultValue("1m") Duration check) {}
