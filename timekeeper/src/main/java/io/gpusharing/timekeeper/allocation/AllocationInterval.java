@@ -41,15 +41,15 @@ public sealed interface AllocationInterval {
     /**
      * When a pod began to hold its share.
      *
-     * @param estimated whether nobody whose clock can be right has told
+     * @param estimated whether nobody whose clock can be right has reported it
      */
     record Begin(Instant at, boolean estimated) {}
 
     /**
      * The pod held its share from its begin until {@code to}.
      *
-     * @param estimated whether the end is told neither by the pod's containers nor by its removal,
-     *     or by a clock that is wrong
+     * @param estimated whether the end is reported neither by the pod's containers nor by its
+     *     removal, or by a clock that is wrong
      * @param bound it did not end later than that; null if {@code to} is all that is known
      */
     record Ended(Begin begin, Instant to, boolean estimated, @Nullable Instant bound)
@@ -85,7 +85,7 @@ public sealed interface AllocationInterval {
     /**
      * The interval of a pod that is still there.
      *
-     * @param observed when we were told; null if that is not known
+     * @param observed when the event reached us; null if that is not known
      */
     static AllocationInterval of(PodFacts pod, @Nullable Instant observed) {
         Lifecycle life = pod.lifecycle();
@@ -101,7 +101,8 @@ public sealed interface AllocationInterval {
      * The interval of a pod that was removed.
      *
      * @param pod its final state
-     * @param seen when we were told, for a final state that does not say when it was removed
+     * @param seen when the event reached us, for a final state that does not say when it was
+     *     removed
      */
     static AllocationInterval ofRemoved(PodFacts pod, Instant seen) {
         return switch (of(pod, seen)) {
@@ -121,9 +122,10 @@ public sealed interface AllocationInterval {
         };
     }
 
-    /** Nothing that this status tells happened later; null if nobody says when it was written. */
+    /** Nothing that this status reports happened later; null if nobody says when it was written. */
     private static @Nullable Instant limit(Lifecycle life, @Nullable Instant observed) {
-        // Who may write a pod may write what is noted of its writes, but not when we are told. Our
+        // Who may write a pod may write what is noted of its writes, but not when it reaches us.
+        // Our
         // clock decides only where that is far off: charges shall not move with it.
         Instant written = life.written();
         return written != null && (observed == null || !written.isAfter(observed.plus(LAG)))
@@ -173,7 +175,7 @@ public sealed interface AllocationInterval {
     }
 
     private static Ended terminal(Lifecycle life, Begin begin, @Nullable Instant limit) {
-        if (life.finished() != null && !life.endUntold()) {
+        if (life.finished() != null && !life.endUnknown()) {
             return finished(life.finished(), begin, limit);
         }
         Instant last = latest(unseen(life, begin.at(), limit), life.finished());
@@ -185,7 +187,7 @@ public sealed interface AllocationInterval {
     /**
      * The end of a pod whose containers nobody saw end. Of a lost node it is when the pod was taken
      * for lost; else, for instance of a pod that its kubelet rejected or evicted, when that was
-     * written down, or told to us.
+     * written down, or reported to us.
      */
     private static Instant unseen(Lifecycle life, Instant from, @Nullable Instant limit) {
         if (life.lost() != null) {

@@ -62,7 +62,7 @@ public final class LifecycleReader {
                 ownEnd != null && lastEnd != null && lastEnd.isBefore(ownEnd.plus(METER_ENDS))
                         ? ownEnd
                         : lastEnd,
-                own.stream().anyMatch(LifecycleReader::isEndUntold),
+                own.stream().anyMatch(LifecycleReader::isEndUnknown),
                 lost(status),
                 transition(status, "Ready", "False"),
                 removal(pod.getMetadata()),
@@ -114,7 +114,7 @@ public final class LifecycleReader {
     }
 
     /** It runs, waits to run again, or its kubelet has lost sight of it. */
-    private static boolean isEndUntold(ContainerStatus container) {
+    private static boolean isEndUnknown(ContainerStatus container) {
         ContainerState state = container.getState();
         if (state.getTerminated() != null) {
             return instant(state.getTerminated().getFinishedAt()) == null;

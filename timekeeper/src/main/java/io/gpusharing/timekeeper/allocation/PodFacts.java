@@ -55,8 +55,9 @@ public record PodFacts(
      * @param started when the kubelet took it up
      * @param terminal whether its phase is {@code Succeeded} or {@code Failed}
      * @param finished when the last of its containers ended; the metering sidecar, which ends after
-     *     the pod's own, counts where none of those tells an end, or where it took a minute longer
-     * @param endUntold whether one of its own containers runs, or ran and does not tell when it
+     *     the pod's own, counts where none of those reports an end, or where it took a minute
+     *     longer
+     * @param endUnknown whether one of its own containers runs, or ran and does not report when it
      *     ended: then the end of another says nothing of the pod's
      * @param lost when the pod was taken for lost with its node: the transition of {@code
      *     DisruptionTarget} to true by the taint manager or the garbage collector. Evictions set
@@ -74,7 +75,7 @@ public record PodFacts(
             @Nullable Instant started,
             boolean terminal,
             @Nullable Instant finished,
-            boolean endUntold,
+            boolean endUnknown,
             @Nullable Instant lost,
             @Nullable Instant notReady,
             @Nullable Instant removal,

@@ -18,8 +18,8 @@ public record Weights(long usual, List<OfModel> models) {
     public static final Weights EQUAL = new Weights(Weight.ONE.millionths(), List.of());
 
     /**
-     * Where NVIDIA's gpu-feature-discovery tells the model. A node that shares its GPUs among pods,
-     * or cuts them, says so in a suffix; the model is the same.
+     * Where NVIDIA's gpu-feature-discovery reports the model. A node that shares its GPUs among
+     * pods, or cuts them, says so in a suffix; the model is the same.
      */
     static final String MODEL_LABEL = "nvidia.com/gpu.product";
 

@@ -2,12 +2,10 @@ package io.gpusharing.timekeeper.cluster;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.request.CustomResource;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.allocation.claim.ClaimedGpus;
-import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -35,18 +33,6 @@ class ClusterConfiguration {
     @Bean
     PodReader podReader(RequestGrammars grammars, ClaimedGpus claims) {
         return new PodReader(grammars::reads, claims::of);
-    }
-
-    @Bean
-    UncountedWatch uncountedWatch(
-            ClusterWatch cluster,
-            RequestGrammars grammars,
-            RequestProperties properties,
-            MeterRegistry registry,
-            Leadership leadership,
-            Clock clock) {
-        return new UncountedWatch(
-                cluster::offered, grammars, properties, registry, leadership, clock);
     }
 
     @Bean

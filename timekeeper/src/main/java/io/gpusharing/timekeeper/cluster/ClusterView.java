@@ -12,7 +12,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.springframework.stereotype.Component;
 
-/** The metered pods and the nodes as they are now, as far as the API server has told. */
+/** The metered pods and the nodes as they are now, as far as the API server has reported. */
 @Component
 public class ClusterView {
 

@@ -16,18 +16,18 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
 /**
- * Keeps the {@link ClusterView}. While we lead it also tells the follower what it saw: with each
- * term the pods are watched anew, from where the follower's last term came to, whoever led it.
+ * Keeps the {@link ClusterView}. While we lead it also reports to the handler of pod events: with
+ * each term the pods are watched anew, from where the handler's last term came to, whoever led it.
  */
 @Component
-public class ClusterWatch implements SmartLifecycle {
+public class ClusterWatch implements SmartLifecycle, OfferedGpus {
 
     private final KubernetesClient client;
     private final RequestGrammars grammars;
     private final ClusterProperties properties;
     private final ClusterView view;
-    private final PodEventHandler follower;
-    private final List<PodObserver> onlookers;
+    private final PodEventHandler handler;
+    private final List<PodObserver> observers;
     private final Leadership leadership;
     private final PodReader reader;
 
@@ -41,15 +41,15 @@ public class ClusterWatch implements SmartLifecycle {
             PodReader reader,
             ClusterProperties properties,
             ClusterView view,
-            PodEventHandler follower,
-            List<PodObserver> onlookers,
+            PodEventHandler handler,
+            List<PodObserver> observers,
             Leadership leadership) {
         this.client = client;
         this.grammars = grammars;
         this.properties = properties;
         this.view = view;
-        this.follower = follower;
-        this.onlookers = List.copyOf(onlookers);
+        this.handler = handler;
+        this.observers = List.copyOf(observers);
         this.leadership = leadership;
         this.reader = reader;
         leadership.listen(this::watch, this::watch);
@@ -62,8 +62,8 @@ public class ClusterWatch implements SmartLifecycle {
         watch();
     }
 
-    /** See {@link NodeWatch#offered}; empty while there is no watch, too. */
-    synchronized Optional<List<Map<String, Quantity>>> offered() {
+    @Override
+    public synchronized Optional<List<Map<String, Quantity>>> offered() {
         return nodes == null ? Optional.empty() : nodes.offered();
     }
 
@@ -72,15 +72,15 @@ public class ClusterWatch implements SmartLifecycle {
             return;
         }
         stopPods();
-        Relay toWhom = new Relay(nodes, leadership.leads());
-        relay = toWhom;
+        Relay next = new Relay(nodes, leadership.leads());
+        relay = next;
         pods =
                 new PodWatch(
                         client,
                         this::read,
-                        toWhom,
+                        next,
                         properties.watchRetry(),
-                        toWhom.telling ? follower::position : Optional::empty);
+                        next.reporting ? handler::position : Optional::empty);
         pods.start();
     }
 
@@ -110,26 +110,26 @@ public class ClusterWatch implements SmartLifecycle {
     }
 
     private PodFacts read(Pod pod) {
-        onlookers.forEach(onlooker -> onlooker.onPod(pod));
+        observers.forEach(observer -> observer.onPod(pod));
         return reader.read(pod);
     }
 
-    /** The view is updated first, so that the follower finds there what it was told. */
+    /** The view is updated first, so that the handler finds there what was reported. */
     private final class Relay implements PodFeed, AutoCloseable {
 
         private final NodeWatch nodeWatch;
-        private final boolean telling;
+        private final boolean reporting;
         private boolean closed;
 
         /**
-         * @param telling whether the follower hears of it, too
+         * @param reporting whether the handler of pod events gets it, too
          */
-        Relay(NodeWatch nodeWatch, boolean telling) {
+        Relay(NodeWatch nodeWatch, boolean reporting) {
             this.nodeWatch = nodeWatch;
-            this.telling = telling;
+            this.reporting = reporting;
         }
 
-        /** From now on another one relays; what a watch that ends still says is not passed on. */
+        /** From now on another one relays; what a watch that ends still reports is dropped. */
         @Override
         public synchronized void close() {
             closed = true;
@@ -141,37 +141,37 @@ public class ClusterWatch implements SmartLifecycle {
             present.forEach(this::learnNode);
             relay(
                     () -> view.replacePods(present),
-                    () -> follower.onList(present, position, resuming));
+                    () -> handler.onList(present, position, resuming));
         }
 
         @Override
         public void onUpdate(PodFacts pod, String position) {
             learnNode(pod);
-            relay(() -> view.put(pod), () -> follower.onUpdate(pod, position));
+            relay(() -> view.put(pod), () -> handler.onUpdate(pod, position));
         }
 
         @Override
         public void onDelete(PodFacts pod, String position) {
-            relay(() -> view.remove(pod), () -> follower.onDelete(pod, position));
+            relay(() -> view.remove(pod), () -> handler.onDelete(pod, position));
         }
 
         @Override
         public void onUnlabelled(PodFacts pod, String position) {
-            relay(() -> view.remove(pod), () -> follower.onUnlabelled(pod, position));
+            relay(() -> view.remove(pod), () -> handler.onUnlabelled(pod, position));
         }
 
         @Override
         public void onBookmark(String position) {
-            relay(() -> {}, () -> follower.onBookmark(position));
+            relay(() -> {}, () -> handler.onBookmark(position));
         }
 
-        private synchronized void relay(Runnable shows, Runnable tells) {
+        private synchronized void relay(Runnable updateView, Runnable report) {
             if (closed) {
                 return;
             }
-            shows.run();
-            if (telling) {
-                tells.run();
+            updateView.run();
+            if (reporting) {
+                report.run();
             }
         }
 

@@ -58,7 +58,7 @@ final class NodeWatch implements AutoCloseable, ObjectInformer.Handler<Node> {
                 : Optional.empty();
     }
 
-    /** Asks for a node that a pod was bound to before we heard of it. */
+    /** Asks for a node that a pod was bound to before the watch reported it. */
     void fetch(String name) {
         try {
             Node node = client.nodes().withName(name).get();
@@ -73,7 +73,7 @@ final class NodeWatch implements AutoCloseable, ObjectInformer.Handler<Node> {
     @Override
     public void onUpdate(Node node) {
         NodeFacts facts = facts(node);
-        // A device plugin that restarts tells 0 for a while; the GPUs are still there.
+        // A device plugin that restarts reports 0 for a while; the GPUs are still there.
         boolean hasGpus = facts.capacity().values().stream().anyMatch(it -> !it.isZero());
         String name = node.getMetadata().getName();
         if (hasGpus || view.node(name).isEmpty()) {

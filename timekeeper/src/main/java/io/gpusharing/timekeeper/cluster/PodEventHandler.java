@@ -8,8 +8,8 @@ import java.util.Optional;
 public interface PodEventHandler extends PodFeed {
 
     /**
-     * How far it came; empty if it begins. A feed begins there: what an earlier one told and that
-     * was not taken in yet is forgotten, for it comes again.
+     * How far it came; empty if it begins. A feed begins there: what an earlier one reported and
+     * that was not taken in yet is forgotten, for it comes again.
      */
     Optional<String> position();
 

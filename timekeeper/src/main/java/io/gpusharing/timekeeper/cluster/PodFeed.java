@@ -12,10 +12,10 @@ import java.util.List;
 public interface PodFeed {
 
     /**
-     * All pods there are. A pod that is not among them has gone; its end may still be told if
+     * All pods there are. A pod that is not among them has gone; its end may still be reported if
      * {@code resuming}.
      *
-     * @param resuming whether what happened since the stored position is told next
+     * @param resuming whether what happened since the stored position is reported next
      */
     void onList(List<PodFacts> pods, String position, boolean resuming);
 
@@ -26,11 +26,13 @@ public interface PodFeed {
     void onDelete(PodFacts pod, String position);
 
     /**
-     * A pod that is still there and does not carry our label any more, so that nothing more is told
-     * of it.
+     * A pod that is still there and does not carry our label any more, so that nothing more is
+     * reported of it.
      */
     void onUnlabelled(PodFacts pod, String position);
 
-    /** Nothing more happened up to here; when resuming, also once the past begins to be told. */
+    /**
+     * Nothing more happened up to here; when resuming, also once the past begins to be reported.
+     */
     void onBookmark(String position);
 }

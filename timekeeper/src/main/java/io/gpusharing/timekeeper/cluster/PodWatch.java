@@ -25,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lists and watches the metered pods and tells a {@link PodFeed}. It goes on for ever: an API
- * server that is away is asked again, one that has forgotten our position is listed anew.
+ * Lists and watches the metered pods for a {@link PodFeed}. It goes on for ever: an API server that
+ * is away is asked again, one that has forgotten our position is listed anew.
  */
 final class PodWatch implements AutoCloseable {
 
@@ -66,7 +66,7 @@ final class PodWatch implements AutoCloseable {
     }
 
     private void run() {
-        boolean told = false;
+        boolean logged = false;
         boolean begun = false;
         String position = null;
         while (!Thread.currentThread().isInterrupted()) {
@@ -77,14 +77,14 @@ final class PodWatch implements AutoCloseable {
                 }
                 String listed = list(position != null);
                 position = follow(position != null ? position : listed, position != null);
-                told = false;
+                logged = false;
             } catch (InterruptedException e) {
                 return;
             } catch (RuntimeException e) {
                 // Whatever it was: a thread that ended here would leave all pods uncharged.
-                if (!told) {
+                if (!logged) {
                     log.atWarn().setCause(e).log("cannot list pods, asking again");
-                    told = true;
+                    logged = true;
                 }
                 if (!pause()) {
                     return;
@@ -107,7 +107,7 @@ final class PodWatch implements AutoCloseable {
     /**
      * Returns when the API server no longer knows the position, or did not answer a question.
      *
-     * @return where to go on; null if everything has to be told anew
+     * @return where to go on; null if all pods have to be listed anew
      */
     private @Nullable String follow(String position, boolean resuming) throws InterruptedException {
         var ended = new SynchronousQueue<End>();
@@ -116,7 +116,7 @@ final class PodWatch implements AutoCloseable {
                         .withResourceVersion(position)
                         .withAllowWatchBookmarks(true)
                         .build();
-        Watch watch = metered().watch(options, new Teller(position, ended));
+        Watch watch = metered().watch(options, new MeteredPodWatcher(position, ended));
         try {
             if (resuming) {
                 // Now silence means that nothing happened.
@@ -142,18 +142,19 @@ final class PodWatch implements AutoCloseable {
     /**
      * How a watch ended.
      *
-     * @param position up to which all was told; null if the API server may not know it any more
+     * @param position up to which all was handed on; null if the API server may not know it any
+     *     more
      */
     private record End(String reason, @Nullable String position) {}
 
-    private final class Teller implements Watcher<Pod> {
+    private final class MeteredPodWatcher implements Watcher<Pod> {
 
         private final SynchronousQueue<End> ended;
-        private String told;
+        private String handled;
         private boolean stopped;
 
-        Teller(String position, SynchronousQueue<End> ended) {
-            this.told = position;
+        MeteredPodWatcher(String position, SynchronousQueue<End> ended) {
+            this.handled = position;
             this.ended = ended;
         }
 
@@ -174,9 +175,9 @@ final class PodWatch implements AutoCloseable {
                         return;
                     }
                 }
-                told = position;
+                handled = position;
             } catch (RuntimeException e) {
-                stop(new End("a pod's event cannot be handled: " + e.getMessage(), told));
+                stop(new End("a pod's event cannot be handled: " + e.getMessage(), handled));
             }
         }
 

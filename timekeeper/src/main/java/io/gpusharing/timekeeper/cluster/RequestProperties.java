@@ -22,7 +22,7 @@ public record RequestProperties(
         @DefaultValue Map<String, Long> customResources) {
 
     /** Whether the webhook sees pods that ask for it. */
-    boolean lists(String resource) {
+    public boolean lists(String resource) {
         return resources.isEmpty()
                 || resources.stream()
                         .anyMatch(it ->

@@ -1,4 +1,4 @@
-/** What the API server tells: pods and nodes, as a resumable feed and as the present view. */
+/** What the API server reports: pods and nodes, as a resumable feed and as the present view. */
 @NullMarked
 package io.gpusharing.timekeeper.cluster;
 

@@ -13,8 +13,8 @@ import java.util.UUID;
 
 /**
  * Opens when an image could not be pulled in a number of pods one after the other, and closes when
- * one pulled it after that: the pods that wait go on trying. May be told of the same pod as often
- * as one likes.
+ * one pulled it after that: the pods that wait go on trying. May be given the same pod as often as
+ * one likes.
  */
 final class PullBreaker {
 

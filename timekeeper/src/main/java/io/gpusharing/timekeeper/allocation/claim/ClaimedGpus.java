@@ -2,39 +2,25 @@ package io.gpusharing.timekeeper.allocation.claim;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import io.fabric8.kubernetes.api.model.ContainerExtendedResourceRequest;
 import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.api.model.PodExtendedResourceClaimStatus;
-import io.fabric8.kubernetes.api.model.PodResourceClaim;
-import io.fabric8.kubernetes.api.model.PodResourceClaimStatus;
-import io.fabric8.kubernetes.api.model.resource.v1.Device;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaim;
-import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
-import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.GpuShare;
-import io.gpusharing.request.Quantity;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.Claimed;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
-import java.time.Duration;
 import java.time.Instant;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
@@ -55,48 +41,20 @@ public class ClaimedGpus {
     private static final int MAX_PODS = 100_000;
     private static final int TOO_MANY_REQUESTS = 429;
     private static final int MAX_CAUSES = 10;
-    private static final int MAX_DEVICES = 100_000;
-    private static final Duration DEVICES_KEPT = Duration.ofMinutes(10);
-    private static final Duration ASKED_AGAIN = Duration.ofSeconds(10);
 
     /** A claim that may yet become the pod's. */
     private static final Claimed LATER = new Claimed(BoundShare.NONE, List.of(), false);
-
-    private record DeviceKey(String driver, String pool, String device) {}
-
-    /**
-     * A claim that a pod names, or that was made for it.
-     *
-     * @param template what it was made from; null if it was not
-     * @param extended requests in it by extended resources; null if it was not made for these
-     */
-    private record Named(
-            String claim,
-            @Nullable String template,
-            @Nullable List<ContainerExtendedResourceRequest> extended) {
-
-        /** Made for the pod alone, it is no other's. */
-        boolean isOthersToo() {
-            return template == null && extended == null;
-        }
-    }
 
     private final KubernetesClient client;
     private final RequestGrammars grammars;
     private final boolean wanted;
     private final AllocatedDevices devices;
+    private final DeviceCapacities capacities;
     private final ExtendedResources extendedResources;
     private final Counter unresolved;
 
     /** Pods whose claims were read. */
     private final Cache<UUID, Claimed> held = Caffeine.newBuilder().maximumSize(MAX_PODS).build();
-
-    private final Cache<DeviceKey, Map<String, Quantity>> capacities =
-            Caffeine.newBuilder().maximumSize(MAX_DEVICES).expireAfterWrite(DEVICES_KEPT).build();
-
-    /** Asked for in vain, a moment ago: their driver may just be restarting. */
-    private final Cache<DeviceKey, Boolean> unknown =
-            Caffeine.newBuilder().maximumSize(MAX_DEVICES).expireAfterWrite(ASKED_AGAIN).build();
 
     ClaimedGpus(
             KubernetesClient client,
@@ -107,6 +65,7 @@ public class ClaimedGpus {
         this.grammars = grammars;
         this.wanted = !properties.drivers().isEmpty();
         this.devices = new AllocatedDevices(properties.drivers());
+        this.capacities = new DeviceCapacities(client);
         this.extendedResources = new ExtendedResources(properties.drivers(), grammars);
         this.unresolved =
                 Counter.builder("gpusharing.claims.unresolved")
@@ -126,7 +85,7 @@ public class ClaimedGpus {
         if (!wanted || pod.getSpec().getNodeName() == null) {
             return Claimed.NONE;
         }
-        List<Named> claims = claims(pod);
+        List<NamedClaim> claims = NamedClaim.of(pod);
         long extended = extendedResources.asked(pod);
         if (claims.isEmpty() && extended == 0) {
             return Claimed.NONE;
@@ -140,7 +99,7 @@ public class ClaimedGpus {
                 claims.stream().map(named -> share(pod, named)).reduce(Claimed.NONE, Claimed::plus);
         if (claims.stream().allMatch(named -> named.extended() == null)) {
             // The scheduler notes that claim in the pod's status, where it can be taken away.
-            claimed = claimed.plus(hasRun(pod) ? byEstimate(extended) : unlessLater(extended));
+            claimed = claimed.plus(estimated(pod, extended));
         }
         if (claimed.complete()) {
             held.put(uid, claimed);
@@ -148,40 +107,7 @@ public class ClaimedGpus {
         return claimed;
     }
 
-    private static Claimed unlessLater(long extended) {
-        return extended == 0 ? Claimed.NONE : LATER;
-    }
-
-    private List<Named> claims(Pod pod) {
-        var templates = new HashMap<String, String>();
-        // By name: containers that share a claim may list it under several.
-        var claims = new LinkedHashMap<String, Named>();
-        for (PodResourceClaim claim : pod.getSpec().getResourceClaims()) {
-            String name = claim.getResourceClaimName();
-            if (name != null) {
-                claims.put(name, new Named(name, null, null));
-            }
-            templates.put(claim.getName(), claim.getResourceClaimTemplateName());
-        }
-        if (pod.getStatus() == null) {
-            return List.copyOf(claims.values());
-        }
-        for (PodResourceClaimStatus made : pod.getStatus().getResourceClaimStatuses()) {
-            String name = made.getResourceClaimName();
-            // Null where the template's controller found that none is needed.
-            if (name != null) {
-                claims.putIfAbsent(name, new Named(name, templates.get(made.getName()), null));
-            }
-        }
-        PodExtendedResourceClaimStatus extended = pod.getStatus().getExtendedResourceClaimStatus();
-        if (extended != null) {
-            String name = extended.getResourceClaimName();
-            claims.putIfAbsent(name, new Named(name, null, extended.getRequestMappings()));
-        }
-        return List.copyOf(claims.values());
-    }
-
-    private Claimed share(Pod pod, Named named) {
+    private Claimed share(Pod pod, NamedClaim named) {
         try {
             return read(pod, named);
         } catch (RuntimeException e) {
@@ -202,7 +128,7 @@ public class ClaimedGpus {
                         .noneMatch(JacksonException.class::isInstance);
     }
 
-    private Claimed read(Pod pod, Named named) {
+    private Claimed read(Pod pod, NamedClaim named) {
         String namespace = pod.getMetadata().getNamespace();
         ResourceClaim claim =
                 client.resources(ResourceClaim.class)
@@ -214,7 +140,7 @@ public class ClaimedGpus {
                     devices.share(
                             claim,
                             request -> isCounted(named, request),
-                            result -> capacities(result, pod.getSpec().getNodeName()));
+                            result -> capacities.of(result, pod.getSpec().getNodeName()));
             return named.isOthersToo() && !share.equals(BoundShare.NONE)
                     ? new Claimed(
                             BoundShare.NONE,
@@ -229,7 +155,7 @@ public class ClaimedGpus {
             return LATER;
         }
         if (named.extended() != null) {
-            return byEstimate(extendedResources.asked(pod));
+            return estimated(pod, extendedResources.asked(pod));
         }
         DeviceClaim spec = null;
         if (claim != null) {
@@ -247,10 +173,10 @@ public class ClaimedGpus {
         }
         return spec == null
                 ? unresolved(pod, named, "neither the claim nor its template is there any more")
-                : byEstimate(devices.asked(spec));
+                : estimated(pod, devices.asked(spec));
     }
 
-    private boolean isCounted(Named named, String request) {
+    private boolean isCounted(NamedClaim named, String request) {
         return named.extended() != null
                 && named.extended().stream()
                         .anyMatch(it ->
@@ -270,12 +196,16 @@ public class ClaimedGpus {
         return new Claimed(share, List.of(), true);
     }
 
-    private static Claimed byEstimate(long gpus) {
-        return gpus == 0 ? Claimed.NONE : own(new BoundShare(GpuShare.whole(gpus), false));
+    /** Whole GPUs, once nothing better can come: a pod that runs has all of its claims. */
+    private static Claimed estimated(Pod pod, long gpus) {
+        if (gpus == 0) {
+            return Claimed.NONE;
+        }
+        return hasRun(pod) ? own(new BoundShare(GpuShare.whole(gpus), false)) : LATER;
     }
 
     /** Never nothing: whoever makes the traces vanish would gain by it. */
-    private Claimed unresolved(Pod pod, Named named, String reason) {
+    private Claimed unresolved(Pod pod, NamedClaim named, String reason) {
         if (!hasRun(pod)) {
             return LATER;
         }
@@ -286,7 +216,7 @@ public class ClaimedGpus {
                 .addKeyValue("claim", named.claim())
                 .addKeyValue("reason", reason)
                 .log("nobody can say what a pod's claim is for; it is charged as a whole GPU");
-        return byEstimate(1);
+        return estimated(pod, 1);
     }
 
     private static boolean hasRun(Pod pod) {
@@ -298,44 +228,5 @@ public class ClaimedGpus {
                         .map(ContainerStatus::getState)
                         .filter(Objects::nonNull)
                         .anyMatch(it -> it.getRunning() != null || it.getTerminated() != null);
-    }
-
-    private Optional<Map<String, Quantity>> capacities(
-            DeviceRequestAllocationResult result, String node) {
-        var key = new DeviceKey(result.getDriver(), result.getPool(), result.getDevice());
-        if (capacities.getIfPresent(key) == null && unknown.getIfPresent(key) == null) {
-            learn("spec.nodeName", node);
-            if (capacities.getIfPresent(key) == null) {
-                // A device that is no node's own.
-                learn("spec.driver", result.getDriver());
-            }
-            if (capacities.getIfPresent(key) == null) {
-                unknown.put(key, true);
-            }
-        }
-        return Optional.ofNullable(capacities.getIfPresent(key));
-    }
-
-    private void learn(String field, String value) {
-        client.resources(ResourceSlice.class).withField(field, value).list().getItems().stream()
-                .map(ResourceSlice::getSpec)
-                .forEach(slice ->
-                        slice.getDevices()
-                                .forEach(device ->
-                                        capacities.put(
-                                                new DeviceKey(
-                                                        slice.getDriver(),
-                                                        slice.getPool().getName(),
-                                                        device.getName()),
-                                                capacities(device))));
-    }
-
-    private static Map<String, Quantity> capacities(Device device) {
-        var amounts = new HashMap<String, Quantity>();
-        device.getCapacity()
-                .forEach((name, capacity) ->
-                        AllocatedDevices.amount(capacity.getValue())
-                                .ifPresent(amount -> amounts.put(name, amount)));
-        return amounts;
     }
 }

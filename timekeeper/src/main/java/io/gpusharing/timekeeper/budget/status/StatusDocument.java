@@ -16,7 +16,6 @@ import io.gpusharing.timekeeper.budget.account.Assignment.Conflict;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.budget.notify.Alerts;
 import io.gpusharing.timekeeper.budget.notify.BudgetNotification;
-import io.gpusharing.timekeeper.cluster.Uncounted;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -16,8 +16,6 @@ import io.gpusharing.timekeeper.budget.DueBudgets;
 import io.gpusharing.timekeeper.budget.account.Budget;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.budget.notify.Alerts;
-import io.gpusharing.timekeeper.cluster.Uncounted;
-import io.gpusharing.timekeeper.cluster.UncountedWatch;
 import io.gpusharing.timekeeper.leader.LeaderTask;
 import java.time.Clock;
 import java.time.Duration;

@@ -37,7 +37,7 @@ public record GpuPod(
         return share > 0;
     }
 
-    /** The same pod, once it was told to end. */
+    /** The same pod, once it was asked to end. */
     public GpuPod asLeaving() {
         return new GpuPod(
                 pod,

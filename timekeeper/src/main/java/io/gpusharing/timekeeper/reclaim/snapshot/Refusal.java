@@ -4,7 +4,7 @@ import java.time.Instant;
 
 /**
  * An eviction that the API server refused, mostly because of a PodDisruptionBudget, as its receipt
- * tells it.
+ * has it.
  *
  * @param waiter UID of the pod for which it was asked
  * @param workload what the waiter belongs to

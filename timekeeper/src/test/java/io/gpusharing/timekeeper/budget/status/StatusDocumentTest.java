@@ -12,8 +12,6 @@ import io.gpusharing.timekeeper.budget.account.Budget;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.budget.account.NamespaceUse;
 import io.gpusharing.timekeeper.budget.notify.Alerts;
-import io.gpusharing.timekeeper.cluster.Offered;
-import io.gpusharing.timekeeper.cluster.Uncounted;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;

@@ -1,6 +1,6 @@
-package io.gpusharing.timekeeper.cluster;
+package io.gpusharing.timekeeper.budget.status;
 
-import static io.gpusharing.timekeeper.cluster.Offered.node;
+import static io.gpusharing.timekeeper.budget.status.Offered.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
@@ -12,7 +12,8 @@ import io.gpusharing.request.CustomResource;
 import io.gpusharing.request.Quantity;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.testing.SteppingClock;
-import io.gpusharing.timekeeper.cluster.Uncounted.Offer;
+import io.gpusharing.timekeeper.budget.status.Uncounted.Offer;
+import io.gpusharing.timekeeper.cluster.RequestProperties;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.time.Instant;

@@ -1,9 +1,11 @@
-package io.gpusharing.timekeeper.cluster;
+package io.gpusharing.timekeeper.budget.status;
 
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.request.Quantity;
 import io.gpusharing.request.RequestGrammars;
-import io.gpusharing.timekeeper.cluster.Uncounted.Offer;
+import io.gpusharing.timekeeper.budget.status.Uncounted.Offer;
+import io.gpusharing.timekeeper.cluster.OfferedGpus;
+import io.gpusharing.timekeeper.cluster.RequestProperties;
 import io.gpusharing.timekeeper.leader.LeaderTask;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
@@ -17,19 +19,20 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
 
 /**
- * Tells which GPUs the nodes offer that nobody is charged for: whoever asks for those passes unseen
- * by the webhook and by us, and a site that forgot a setting would learn it from its bills.
+ * Reports which GPUs the nodes offer that nobody is charged for: whoever asks for those passes
+ * unseen by the webhook and by us, and a site that forgot a setting would learn it from its bills.
  *
  * <p>Nodes are looked at twice a minute instead of with each of their changes: thousands of them
  * come and go with an autoscaler, and nothing is charged by it.
  */
-public class UncountedWatch extends LeaderTask {
+@Component
+class UncountedWatch extends LeaderTask {
 
     private static final Logger log = LoggerFactory.getLogger(UncountedWatch.class);
     private static final Duration EVERY = Duration.ofSeconds(30);
@@ -38,18 +41,15 @@ public class UncountedWatch extends LeaderTask {
     /** Resources are named by nodes; no site has more, and no mistake shall make more series. */
     private static final int MAX_RESOURCES = 50;
 
-    private final Supplier<Optional<List<Map<String, Quantity>>>> nodes;
+    private final OfferedGpus nodes;
     private final RequestGrammars grammars;
     private final RequestProperties properties;
     private final MultiGauge gauge;
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
     private volatile @Nullable Uncounted present;
 
-    /**
-     * @param nodes the GPUs of each node, by resource name; empty until all nodes are known
-     */
     UncountedWatch(
-            Supplier<Optional<List<Map<String, Quantity>>>> nodes,
+            OfferedGpus nodes,
             RequestGrammars grammars,
             RequestProperties properties,
             MeterRegistry registry,
@@ -68,12 +68,12 @@ public class UncountedWatch extends LeaderTask {
     }
 
     /** Calls back whenever {@link #present} changes. Listeners must be quick. */
-    public void listen(Runnable listener) {
+    void listen(Runnable listener) {
         listeners.add(listener);
     }
 
     /** What nobody is charged for; empty until the nodes were looked at in this term. */
-    public Optional<Uncounted> present() {
+    Optional<Uncounted> present() {
         return Optional.ofNullable(present);
     }
 
@@ -90,7 +90,7 @@ public class UncountedWatch extends LeaderTask {
 
     @Override
     protected @Nullable Instant work(Instant now) {
-        List<Map<String, Quantity>> offered = nodes.get().orElse(null);
+        List<Map<String, Quantity>> offered = nodes.offered().orElse(null);
         if (offered == null) {
             return now.plus(UNTIL_LISTED);
         }

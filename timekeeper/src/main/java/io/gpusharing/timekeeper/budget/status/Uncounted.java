@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.cluster;
+package io.gpusharing.timekeeper.budget.status;
 
 import io.gpusharing.request.Quantity;
 import java.util.Collection;
@@ -13,9 +13,9 @@ import java.util.stream.Collectors;
  * @param offers by resource name, in order
  * @param message a sentence for who has a budget; empty if there is nothing to say
  */
-public record Uncounted(Map<String, Offer> offers, String message) {
+record Uncounted(Map<String, Offer> offers, String message) {
 
-    /** So many are told by name. */
+    /** So many are named. */
     private static final int MAX_NAMES = 10;
 
     /**
@@ -24,7 +24,7 @@ public record Uncounted(Map<String, Offer> offers, String message) {
      * @param nodes how many of them have any
      * @param units the sum of theirs
      */
-    public record Offer(int nodes, long units) {
+    record Offer(int nodes, long units) {
 
         Offer plus(Offer other) {
             return new Offer(nodes + other.nodes, units + other.units);
@@ -48,7 +48,7 @@ public record Uncounted(Map<String, Offer> offers, String message) {
         return new Uncounted(offers, message(offers));
     }
 
-    public boolean none() {
+    boolean none() {
         return offers.isEmpty();
     }
 

@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.cluster;
+package io.gpusharing.timekeeper.budget.status;
 
 import io.gpusharing.request.Quantity;
 import java.util.List;
