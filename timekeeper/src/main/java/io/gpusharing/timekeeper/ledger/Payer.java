@@ -30,6 +30,14 @@ public record Payer(
         return budget.equals(other.budget) && rule.equals(other.rule) && byUse == other.byUse;
     }
 
+    /**
+     * Whether it charges an allocation by measured use. Nobody measures what several pods hold
+     * together.
+     */
+    public boolean isByUse(PodAllocation allocation) {
+        return byUse && !allocation.isShared();
+    }
+
     /** The same, from an instant on, after another. */
     public Payer after(Payer earlier, Instant from) {
         return new Payer(budget, rule, byUse, from, earlier);

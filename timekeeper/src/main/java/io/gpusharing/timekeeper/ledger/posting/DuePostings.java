@@ -32,6 +32,7 @@ final class DuePostings {
 
     private final OpenAllocations allocations;
     private final PodTracker pods;
+    private final VanishedPods vanished;
     private final Ledger ledger;
     private final LedgerListener listener;
     private final Settlement settlement;
@@ -43,6 +44,7 @@ final class DuePostings {
     DuePostings(
             OpenAllocations allocations,
             PodTracker pods,
+            VanishedPods vanished,
             Ledger ledger,
             LedgerListener listener,
             Settlement settlement,
@@ -50,6 +52,7 @@ final class DuePostings {
             Clock clock) {
         this.allocations = allocations;
         this.pods = pods;
+        this.vanished = vanished;
         this.ledger = ledger;
         this.listener = listener;
         this.settlement = settlement;
@@ -74,7 +77,7 @@ final class DuePostings {
                         lastMark(closing)
                                 .plus(properties.settleEvery())
                                 .plus(properties.hourCloses()),
-                        pods.nextDue(),
+                        vanished.nextDue(),
                         listener.nextDue())
                 .filter(Objects::nonNull)
                 .min(Instant::compareTo)
@@ -109,16 +112,16 @@ final class DuePostings {
                             allocations.openOf(cuts.keySet()),
                             allocation -> cuts.get(allocation.budget()));
         }
-        boolean waitOver = pods.isWaitOver(now);
+        boolean waitOver = vanished.isWaitOver(now);
         if (waitOver) {
-            pods.estimate(builder, now);
+            vanished.estimate(builder, now);
         }
         allocations.commit(builder);
         if (waitOver) {
-            pods.estimated();
+            vanished.estimated();
         }
         // While the past is still being told, more would have to be taken back.
-        if (pods.caughtUp(now)) {
+        if (vanished.caughtUp(now)) {
             if (mark.isAfter(settled)) {
                 settle(mark);
                 settled = mark;
@@ -142,7 +145,7 @@ final class DuePostings {
         for (PodAllocation allocation : open) {
             Instant to = until.apply(allocation);
             if (to != null) {
-                present.postUntil(present.now(allocation), to);
+                present.chargeUntil(present.now(allocation), to);
                 present = allocations.relieved(present);
             }
         }

@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.ledger.posting;
 
+import io.gpusharing.timekeeper.allocation.AllocationInterval.Ended;
 import io.gpusharing.timekeeper.ledger.Holders;
 import io.gpusharing.timekeeper.ledger.LedgerListener;
 import io.gpusharing.timekeeper.ledger.OutOfStepException;
@@ -161,10 +162,25 @@ final class OpenAllocations {
         }
     }
 
-    /** Takes what pods hold together into memory, with those who hold it or did. */
-    void rememberClaim(UUID claim) {
-        hold(ledger.allocations(List.of(claim)));
+    /** Takes one allocation into memory. */
+    void read(UUID uid) {
+        hold(ledger.allocations(List.of(uid)));
+    }
+
+    /** Takes what pods hold together into memory, with the pods that hold it or did. */
+    void readClaim(UUID claim) {
+        read(claim);
         holders.add(ledger.holdersOf(claim));
+    }
+
+    /** Ends an allocation; what is charged already beyond its end is taken back. */
+    void end(PostingBuilder builder, PodAllocation allocation, Ended ended) {
+        PodAllocation known = committed.get(allocation.uid());
+        boolean beyond = known != null && known.chargedUntil().isAfter(ended.to());
+        builder.end(
+                allocation,
+                ended,
+                beyond ? ledger.entriesBeyond(allocation.uid(), ended.to()) : List.of());
     }
 
     /** Takes allocations out of memory; their rows stay. */

@@ -12,6 +12,7 @@ import io.gpusharing.timekeeper.allocation.Weight;
 import io.gpusharing.timekeeper.ledger.Entry;
 import io.gpusharing.timekeeper.ledger.Holders;
 import io.gpusharing.timekeeper.ledger.Holders.Holder;
+import io.gpusharing.timekeeper.ledger.Measurements.Measured;
 import io.gpusharing.timekeeper.ledger.Payer;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
 import io.gpusharing.timekeeper.ledger.PodAllocation.ByUse;
@@ -20,7 +21,6 @@ import io.gpusharing.timekeeper.ledger.PodAllocation.Metering;
 import io.gpusharing.timekeeper.ledger.PodAllocation.Price;
 import io.gpusharing.timekeeper.ledger.Posting;
 import io.gpusharing.timekeeper.ledger.Posting.AllocationChange;
-import io.gpusharing.timekeeper.ledger.Posting.Correction;
 import io.gpusharing.timekeeper.ledger.Posting.FeedPosition;
 import io.gpusharing.timekeeper.ledger.Posting.Read;
 import io.gpusharing.timekeeper.ledger.RateSource;
@@ -48,10 +48,9 @@ public final class PostingBuilder {
     private final Holders before;
     private final List<Holder> joined = new ArrayList<>();
     private final RateSource rates;
+    private final PodCharger charger;
     private final Instant chargedFrom;
     private final Map<UUID, PodAllocation> changed = new LinkedHashMap<>();
-    private final List<Entry> charges = new ArrayList<>();
-    private final List<Correction> corrections = new ArrayList<>();
     private final List<Read> read = new ArrayList<>();
 
     /**
@@ -67,12 +66,13 @@ public final class PostingBuilder {
         this.committed = committed;
         this.before = before;
         this.rates = rates;
+        this.charger = new PodCharger(rates);
         this.chargedFrom = chargedFrom;
     }
 
     /** Whether it should be committed before it grows further. */
     boolean isLarge() {
-        return charges.size() + corrections.size() >= LARGE;
+        return charger.charges().size() + charger.corrections().size() >= LARGE;
     }
 
     @Nullable PodAllocation allocation(UUID uid) {
@@ -124,9 +124,6 @@ public final class PostingBuilder {
             boolean watched,
             boolean shared) {
         Instant start = begin.at().isBefore(chargedFrom) ? chargedFrom : begin.at();
-        List<Payer> history = history(of.namespace(), start);
-        Payer first = history.getFirst();
-        var frozen = new Held(held.share(), held.memoryKnown());
         PodAllocation allocation =
                 new PodAllocation(
                         of.uid(),
@@ -134,9 +131,9 @@ public final class PostingBuilder {
                         of.name(),
                         of.owner(),
                         of.node(),
-                        first.budget(),
-                        Price.of(frozen, first.rule().on(facts), weight),
-                        frozen,
+                        Payer.NOBODY,
+                        new Price(0, weight, 0),
+                        new Held(held.share(), held.memoryKnown()),
                         start,
                         begin.estimated() && start.equals(begin.at()),
                         start,
@@ -144,16 +141,19 @@ public final class PostingBuilder {
                         null,
                         false,
                         null,
-                        new Metering(watched, shared, shared ? null : byUse(first, start)));
-        for (Payer next : history.subList(1, history.size())) {
-            allocation = post(allocation, next.since());
-            allocation =
-                    allocation.on(
-                            next.budget(),
-                            allocation.priced(next.rule(), facts),
-                            shared ? null : byUse(next, allocation.postedUntil()));
+                        new Metering(watched, shared, null));
+        for (Payer payer : history(of.namespace(), start)) {
+            allocation = charger.charge(allocation, payer.since());
+            // Nothing was measured yet of an allocation that begins.
+            allocation = on(payer, allocation, allocation.priced(payer.rule(), facts), null);
         }
         return put(allocation);
+    }
+
+    private static PodAllocation on(
+            Payer payer, PodAllocation allocation, Price price, @Nullable Measured measured) {
+        ByUse use = payer.isByUse(allocation) ? Settlement.stretch(allocation, measured) : null;
+        return allocation.on(payer.budget(), price, use);
     }
 
     /** From now on the allocation ends no earlier than the pod does. */
@@ -175,18 +175,13 @@ public final class PostingBuilder {
                 joined.stream().filter(it -> it.pod().equals(pod)).map(Holder::claim));
     }
 
-    /** Nothing was measured yet of an allocation that begins. */
-    private static @Nullable ByUse byUse(Payer payer, Instant since) {
-        return payer.byUse() ? new ByUse(since, 0, 0, null) : null;
-    }
-
     /**
      * The terms change from where the allocation is posted.
      *
-     * @param measured what had been measured by then
+     * @param measured what had been measured by then; null if nothing
      */
-    void reprice(PodAllocation allocation, String budget, Price price, @Nullable ByUse measured) {
-        put(now(allocation).on(budget, price, measured));
+    void reprice(PodAllocation allocation, Payer payer, Price price, @Nullable Measured measured) {
+        put(on(payer, now(allocation), price, measured));
     }
 
     /** From now on the watch tells of the pod, or only the sweep finds it. */
@@ -201,7 +196,7 @@ public final class PostingBuilder {
      */
     void settle(PodAllocation allocation, @Nullable Entry difference, Instant mark) {
         if (difference != null) {
-            corrections.add(new Correction(difference, "measured by the node agent"));
+            charger.correct(difference, "measured by the node agent");
         }
         put(allocation.settled(mark));
     }
@@ -225,23 +220,18 @@ public final class PostingBuilder {
     }
 
     /** What an open allocation has cost up to an instant becomes entries. */
-    void postUntil(PodAllocation allocation, Instant to) {
+    void chargeUntil(PodAllocation allocation, Instant to) {
         if (allocation.postedUntil().isBefore(to)) {
-            put(post(allocation, to));
+            put(charger.charge(allocation, to));
         }
     }
 
     /**
      * The allocation has ended, or its end turns out to be another.
      *
-     * @param bound upper bound of an estimated end
      * @param posted all entries of the pod that reach beyond the end, as far as they are committed
      */
-    public void end(
-            PodAllocation allocation,
-            Ended end,
-            @Nullable Instant bound,
-            Collection<Entry> posted) {
+    public void end(PodAllocation allocation, Ended end, Collection<Entry> posted) {
         Instant to = end.to().isBefore(allocation.from()) ? allocation.from() : end.to();
         boolean known = to.equals(allocation.until()) && end.estimated() == allocation.estimated();
         if (known) {
@@ -250,12 +240,12 @@ public final class PostingBuilder {
         PodAllocation settled = allocation.reopened();
         if (to.isBefore(allocation.postedUntil())) {
             read.add(new Read(allocation.uid(), end.to(), posted.size()));
-            takeBack(allocation.uid(), to, posted);
+            charger.takeBack(allocation.uid(), to, posted);
             settled = settled.posted(to).settled(null);
         } else {
-            settled = post(settled, to);
+            settled = charger.charge(settled, to);
         }
-        put(settled.ended(to, end.estimated(), bound));
+        put(settled.ended(to, end.estimated(), end.bound()));
     }
 
     public Posting posting(FeedPosition heard) {
@@ -263,77 +253,12 @@ public final class PostingBuilder {
                 changed.values().stream()
                         .map(after -> new AllocationChange(committed.apply(after.uid()), after))
                         .toList();
-        return new Posting(changes, joined, charges, corrections, read, heard);
+        return new Posting(changes, joined, charger.charges(), charger.corrections(), read, heard);
     }
 
     private PodAllocation put(PodAllocation allocation) {
         changed.put(allocation.uid(), allocation);
         return allocation;
-    }
-
-    private PodAllocation post(PodAllocation allocation, Instant to) {
-        Instant from = allocation.postedUntil();
-        while (from.isBefore(to)) {
-            Instant cut = cut(allocation, from, to);
-            if (allocation.rate() > 0) {
-                Entry entry =
-                        new Entry(
-                                allocation.uid(),
-                                allocation.namespace(),
-                                allocation.budget(),
-                                from,
-                                cut,
-                                allocation.rate());
-                if (from.isBefore(allocation.chargedUntil())) {
-                    corrections.add(new Correction(entry, "the pod was still there"));
-                } else {
-                    charges.add(entry);
-                }
-            }
-            from = cut;
-        }
-        return allocation.posted(from);
-    }
-
-    private Instant cut(PodAllocation allocation, Instant from, Instant to) {
-        Instant cut = earlier(to, Entry.hourAfter(from));
-        Instant ofBudget = rates.cutAfter(allocation.budget(), from);
-        if (ofBudget != null) {
-            cut = earlier(cut, ofBudget);
-        }
-        return from.isBefore(allocation.chargedUntil())
-                ? earlier(cut, allocation.chargedUntil())
-                : cut;
-    }
-
-    private static Instant earlier(Instant one, Instant other) {
-        return one.isBefore(other) ? one : other;
-    }
-
-    /** Every entry beyond the end, also one that is itself a correction, gets its opposite. */
-    private void takeBack(UUID pod, Instant end, Collection<Entry> committed) {
-        List<Entry> posted =
-                Stream.of(
-                                committed.stream(),
-                                charges.stream(),
-                                corrections.stream().map(Correction::entry))
-                        .flatMap(Function.identity())
-                        .toList();
-        for (Entry entry : posted) {
-            if (entry.pod().equals(pod) && entry.to().isAfter(end)) {
-                Instant from = entry.from().isBefore(end) ? end : entry.from();
-                corrections.add(
-                        new Correction(
-                                new Entry(
-                                        entry.pod(),
-                                        entry.namespace(),
-                                        entry.budget(),
-                                        from,
-                                        entry.to(),
-                                        -entry.rate()),
-                                "the pod had ended at " + end));
-            }
-        }
     }
 
     /** Who paid from {@code from} on, oldest first. */

@@ -70,11 +70,19 @@ public class PostingRound {
         this.listener = listener;
         this.clock = clock;
         this.allocations = new OpenAllocations(ledger, rates, listener);
-        this.pods =
-                new PodTracker(
-                        allocations, ledger, view, grammars, weights, properties.resumeGrace());
+        var claims = new SharedClaims(allocations);
+        var vanished = new VanishedPods(allocations, claims, properties.resumeGrace());
+        this.pods = new PodTracker(allocations, claims, vanished, view, grammars, weights);
         this.due =
-                new DuePostings(allocations, pods, ledger, listener, settlement, properties, clock);
+                new DuePostings(
+                        allocations,
+                        pods,
+                        vanished,
+                        ledger,
+                        listener,
+                        settlement,
+                        properties,
+                        clock);
         this.repricing = new Repricing(allocations, rates, settlement, view);
     }
 

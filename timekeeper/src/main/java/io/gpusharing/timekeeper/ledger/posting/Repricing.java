@@ -55,13 +55,13 @@ final class Repricing {
             return;
         }
         PostingBuilder old = allocations.builder();
-        changes.forEach(it -> old.postUntil(committed(it), it.since()));
+        changes.forEach(it -> old.chargeUntil(committed(it), it.since()));
         allocations.commit(old);
         Map<UUID, Measured> measured =
                 settlement.measured(
                         changes.stream()
                                 .filter(it ->
-                                        committed(it).byUse() || isByUse(it.payer(), committed(it)))
+                                        committed(it).byUse() || it.payer().isByUse(committed(it)))
                                 .map(this::committed)
                                 .toList());
         settlement.settle(
@@ -71,14 +71,7 @@ final class Repricing {
                 now);
         PostingBuilder builder = allocations.builder();
         for (Change it : changes) {
-            PodAllocation allocation = committed(it);
-            builder.reprice(
-                    allocation,
-                    it.payer().budget(),
-                    it.price(),
-                    isByUse(it.payer(), allocation)
-                            ? Settlement.stretch(allocation, measured.get(it.uid()))
-                            : null);
+            builder.reprice(committed(it), it.payer(), it.price(), measured.get(it.uid()));
         }
         allocations.commit(builder);
     }
@@ -90,7 +83,7 @@ final class Repricing {
         boolean same =
                 payer.budget().equals(allocation.budget())
                         && (costsTheSame(price, allocation) || tellsNothing(node, payer))
-                        && isByUse(payer, allocation) == allocation.byUse();
+                        && payer.isByUse(allocation) == allocation.byUse();
         return same
                 ? Stream.empty()
                 : Stream.of(
@@ -117,11 +110,6 @@ final class Repricing {
     private static boolean tellsNothing(NodeFacts node, Payer payer) {
         return payer.rule().reference() != null
                 && node.capacity().values().stream().allMatch(Quantity::isZero);
-    }
-
-    /** Nobody measures what several pods hold together. */
-    private static boolean isByUse(Payer payer, PodAllocation allocation) {
-        return payer.byUse() && !allocation.isShared();
     }
 
     private PodAllocation committed(Change change) {

@@ -129,15 +129,7 @@ public class Settlement {
         Instant from = lastCut(allocation, use, to);
         long seconds = Duration.between(from, to).toSeconds();
         long rate = seconds <= 0 ? 0 : difference.microGpuSeconds() / seconds;
-        return rate == 0
-                ? null
-                : new Entry(
-                        allocation.uid(),
-                        allocation.namespace(),
-                        allocation.budget(),
-                        from,
-                        to,
-                        rate);
+        return rate == 0 ? null : PodCharger.entry(allocation, from, to, rate);
     }
 
     /** Where the hour or the period began in which the allocation is posted. */

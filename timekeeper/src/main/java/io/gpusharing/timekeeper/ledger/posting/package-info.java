@@ -4,8 +4,8 @@
  *
  * <p>In a round, {@link PodTracker} turns events of pods into the begin and end of an allocation,
  * {@link DuePostings} posts what is due by the clock, {@link Repricing} follows changed budgets,
- * and {@link Settlement} corrects by measured use. Each of them fills a {@link PostingBuilder},
- * which charges, and {@link OpenAllocations} commits the posting.
+ * and {@link Settlement} corrects by measured use. Each of them fills a {@link PostingBuilder}, for
+ * which {@link PodCharger} charges, and {@link OpenAllocations} commits the posting.
  */
 @NullMarked
 package io.gpusharing.timekeeper.ledger.posting;

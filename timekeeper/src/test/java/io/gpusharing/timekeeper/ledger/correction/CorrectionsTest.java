@@ -133,11 +133,7 @@ class CorrectionsTest {
             PodAllocation allocation = ledger.allocation(pod);
             var builder =
                     new PostingBuilder(uid -> allocation, new Holders(), ledger.budgets(), TEN);
-            builder.end(
-                    allocation,
-                    new Ended(TEN, end, false),
-                    null,
-                    rows.entriesBeyond(pod.uid(), end));
+            builder.end(allocation, new Ended(TEN, end, false), rows.entriesBeyond(pod.uid(), end));
             drawnUp = builder.posting(FeedPosition.NOTHING);
         }
 
