@@ -8,4 +8,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param end null for a period that never ends
  */
-public record Period(Instant start, @Nullable Instant end) {}
+public record Period(Instant start, @Nullable Instant end) {
+
+    /** Whether an instant lies in it. */
+    public boolean contains(Instant instant) {
+        return !instant.isBefore(start) && (end == null || instant.isBefore(end));
+    }
+}

@@ -6,6 +6,7 @@ import io.gpusharing.budget.Terms;
 import io.gpusharing.timekeeper.budget.account.AccountStatement;
 import io.gpusharing.timekeeper.budget.account.BalanceReplay;
 import io.gpusharing.timekeeper.budget.account.CarryOver;
+import io.gpusharing.timekeeper.budget.account.UsedTime;
 import io.gpusharing.timekeeper.budget.store.GrantRepository;
 import io.gpusharing.timekeeper.budget.store.PeriodRepository;
 import io.gpusharing.timekeeper.budget.store.TermsRepository;
@@ -195,7 +196,7 @@ public class Balances {
     }
 
     /** What a budget used, each span read once: walks ask for the same again. */
-    private final class Uses implements AccountStatement.Used {
+    private final class Uses implements UsedTime {
 
         private final String budget;
         private final Map<List<Instant>, Map<String, GpuTime>> known = new HashMap<>();

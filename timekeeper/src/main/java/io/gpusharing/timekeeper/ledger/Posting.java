@@ -23,7 +23,20 @@ public record Posting(
         FeedPosition heard) {
 
     /** An allocation that begins or changes; {@code before} is null if it begins. */
-    public record AllocationChange(@Nullable PodAllocation before, PodAllocation after) {}
+    public record AllocationChange(@Nullable PodAllocation before, PodAllocation after) {
+
+        /** Since when it costs otherwise than was known; null if it was only posted. */
+        public @Nullable Instant since() {
+            if (before == null) {
+                return after.from();
+            }
+            if (before.open() != after.open()) {
+                return after.until() != null ? after.until() : before.until();
+            }
+            boolean same = before.rate() == after.rate() && before.budget().equals(after.budget());
+            return same ? null : after.postedUntil();
+        }
+    }
 
     /**
      * How far what the API server tells has come. What is null has not moved.

@@ -19,6 +19,7 @@ import io.gpusharing.timekeeper.budget.TestBudgets.Written;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.budget.notify.Alerts;
 import io.gpusharing.timekeeper.budget.notify.BudgetNotification;
+import io.gpusharing.timekeeper.budget.status.BudgetConditions;
 import io.gpusharing.timekeeper.budget.status.StatusDocument;
 import io.gpusharing.timekeeper.testing.OpenAllocation;
 import io.gpusharing.timekeeper.testing.TestDatabase;
@@ -86,19 +87,19 @@ class LateEndsTest {
         budgets.upToDate(START);
         BudgetState state = budgets.state("a").orElseThrow();
 
-        assertThat(told(state, 79, StatusDocument.THRESHOLD)).startsWith("False BelowThresholds");
-        assertThat(told(state, 80, StatusDocument.THRESHOLD))
+        assertThat(told(state, 79, BudgetConditions.THRESHOLD)).startsWith("False BelowThresholds");
+        assertThat(told(state, 80, BudgetConditions.THRESHOLD))
                 .isEqualTo("True Used80: 80 % of 100.000 GPU-minutes are used");
-        assertThat(told(state, 84, StatusDocument.ENDS_SOON))
+        assertThat(told(state, 84, BudgetConditions.ENDS_SOON))
                 .startsWith("False")
                 .contains("It lasts for more than 15 minutes");
-        assertThat(told(state, 85, StatusDocument.ENDS_SOON))
+        assertThat(told(state, 85, BudgetConditions.ENDS_SOON))
                 .startsWith("True")
                 .endsWith("left at 2026-03-02T11:40:00Z");
-        assertThat(told(state, 100, StatusDocument.ENDS_SOON))
+        assertThat(told(state, 100, BudgetConditions.ENDS_SOON))
                 .startsWith("False")
                 .contains("It is used up");
-        assertThat(told(state, 100, StatusDocument.THRESHOLD)).startsWith("True Used95");
+        assertThat(told(state, 100, BudgetConditions.THRESHOLD)).startsWith("True Used95");
     }
 
     @Test
@@ -178,7 +179,7 @@ class LateEndsTest {
                                 spec.minimumRunTime()),
                         false);
 
-        assertThat(condition(state(fromQuota), StatusDocument.QUOTA))
+        assertThat(condition(state(fromQuota), BudgetConditions.QUOTA))
                 .satisfies(it -> {
                     assertThat(it.status()).isEqualTo("False");
                     assertThat(it.message()).contains("team-a", "requests.tencent.com/vcuda-core");
@@ -186,7 +187,7 @@ class LateEndsTest {
 
         budgets.quotas(Map.of("team-a", new Fixed(50, 15)));
         budgets.upToDate(START);
-        assertThat(condition(budgets.state("a").orElseThrow(), StatusDocument.QUOTA).status())
+        assertThat(condition(budgets.state("a").orElseThrow(), BudgetConditions.QUOTA).status())
                 .isEqualTo("True");
     }
 }

@@ -2,16 +2,13 @@ package io.gpusharing.timekeeper.budget.account;
 
 import io.gpusharing.budget.BudgetLine;
 import io.gpusharing.budget.Credit;
-import io.gpusharing.budget.GpuBudgetStatus;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Period;
 import io.gpusharing.budget.PeriodRule;
 import io.gpusharing.budget.Terms;
 import io.gpusharing.timekeeper.budget.account.Assignment.Conflict;
 import io.gpusharing.timekeeper.ledger.Entry;
-import java.math.BigInteger;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -108,8 +105,7 @@ public final class Account {
     }
 
     /** The terms that hold now; null if it is unlimited. */
-    @Nullable
-    public Terms terms() {
+    public @Nullable Terms terms() {
         return budget.spec().terms().orElse(null);
     }
 
@@ -192,25 +188,20 @@ public final class Account {
     }
 
     /** The next instant at which something changes by itself; null if nothing does. */
-    @Nullable
-    public Instant nextStep() {
+    public @Nullable Instant nextStep() {
         return setAside == null ? BalanceReplay.nextStep(line, period) : setAside.again;
     }
 
     /** The first instant after {@code instant} at which entries are cut; null if there is none. */
-    @Nullable
-    public Instant cutAfter(Instant instant) {
+    public @Nullable Instant cutAfter(Instant instant) {
         Instant cut = null;
         if (line != null) {
             for (Credit credit : line.credits()) {
                 cut = sooner(sooner(cut, credit.from(), instant), credit.until(), instant);
             }
         }
-        boolean present =
-                !instant.isBefore(period.start())
-                        && (period.end() == null || instant.isBefore(period.end()));
-        Instant edge = present ? period.end() : budget.periods().at(instant).end();
-        return sooner(cut, edge, instant);
+        Period of = period.contains(instant) ? period : budget.periods().at(instant);
+        return sooner(cut, of.end(), instant);
     }
 
     private static @Nullable Instant sooner(
@@ -227,7 +218,7 @@ public final class Account {
      *
      * @param used what the ledger has of it, also what is not posted yet
      */
-    public BudgetState state(Instant now, AccountStatement.Used used) {
+    public BudgetState state(Instant now, UsedTime used) {
         Instant asOf = asOf(now);
         List<NamespaceUse> namespaces = new ArrayList<>();
         GpuTime running = GpuTime.ZERO;
@@ -279,8 +270,7 @@ public final class Account {
         return asOf.isBefore(base) ? base : asOf;
     }
 
-    private void noteExhaustion(
-            @Nullable BudgetLine now, Instant asOf, AccountStatement.Used used) {
+    private void noteExhaustion(@Nullable BudgetLine now, Instant asOf, UsedTime used) {
         if (now == null || now.remaining().isPositive()) {
             exhaustedSince = null;
             foretold = now == null ? null : now.exhaustedAt();
@@ -293,46 +283,14 @@ public final class Account {
     }
 
     /** Looks up in the ledger when the last of it was used, as {@link BudgetLine#exhaustedAt}. */
-    private Instant exhaustion(Instant asOf, AccountStatement.Used used) {
-        long seconds = base.until(asOf, ChronoUnit.SECONDS);
+    private Instant exhaustion(Instant asOf, UsedTime used) {
         GpuTime left = line == null ? GpuTime.ZERO : line.remaining().minus(lateAtBase);
-        if (!left.isPositive() || used.in(base, base.plusSeconds(seconds)).compareTo(left) < 0) {
-            // It was used up before the last step.
-            return exhaustedSince != null ? exhaustedSince : published(asOf);
+        Instant end = used.whenUsed(left, base, asOf);
+        // Without an answer it was used up before the last step.
+        if (end == null) {
+            end = exhaustedSince;
         }
-        long before = 0;
-        long after = seconds;
-        while (after - before > 1) {
-            long middle = (before + after) / 2;
-            boolean enough = used.in(base, base.plusSeconds(middle)).compareTo(left) < 0;
-            before = enough ? middle : before;
-            after = enough ? after : middle;
-        }
-        Instant second = base.plusSeconds(before);
-        GpuTime rest = left.minus(used.in(base, second));
-        long rate = used.in(second, base.plusSeconds(after)).microGpuSeconds();
-        if (rate <= 0) {
-            // Between two of these questions somebody else corrected the ledger.
-            return second;
-        }
-        // Ten thousand absurd pods leave a long here, too.
-        BigInteger micros =
-                BigInteger.valueOf(rest.microGpuSeconds())
-                        .multiply(BigInteger.valueOf(1_000_000))
-                        .add(BigInteger.valueOf(rate - 1))
-                        .divide(BigInteger.valueOf(rate));
-        return second.plus(micros.longValueExact(), ChronoUnit.MICROS);
-    }
-
-    /** After a restart only what was published knows when it ended. */
-    private Instant published(Instant asOf) {
-        GpuBudgetStatus status = budget.published();
-        if (status == null || status.exhaustedAt() == null || status.period() == null) {
-            return asOf;
-        }
-        Instant exhaustedAt = Instant.parse(status.exhaustedAt());
-        boolean ofThisPeriod = !exhaustedAt.isBefore(period.start()) && !exhaustedAt.isAfter(asOf);
-        return ofThisPeriod ? exhaustedAt : asOf;
+        return end != null ? end : budget.publishedExhaustion(period, asOf);
     }
 
     /** What a budget that cannot be computed was, and when to try again. */

@@ -66,12 +66,6 @@ public record AccountStatement(
      */
     public record StatementPeriod(CarryOver carryOver, Terms terms, GpuTime late) {}
 
-    /** What was used in a span. */
-    @FunctionalInterface
-    public interface Used {
-        GpuTime in(Instant from, Instant to);
-    }
-
     /**
      * Walks a budget's periods.
      *
@@ -83,7 +77,7 @@ public record AccountStatement(
             List<StatementPeriod> statementPeriods,
             boolean fresh,
             List<Grant> grants,
-            Used used,
+            UsedTime used,
             Instant from,
             Instant to) {
         var walk = new Walk(statementPeriods, grants, used, from);
@@ -94,14 +88,18 @@ public record AccountStatement(
 
         private final List<StatementPeriod> statementPeriods;
         private final List<Grant> grants;
-        private final Used used;
+        private final UsedTime used;
         private final Instant from;
         private final List<BalanceChange> changes = new ArrayList<>();
         private int present;
         private BudgetLine line;
         private @Nullable GpuTime opening;
 
-        Walk(List<StatementPeriod> statementPeriods, List<Grant> grants, Used used, Instant from) {
+        Walk(
+                List<StatementPeriod> statementPeriods,
+                List<Grant> grants,
+                UsedTime used,
+                Instant from) {
             this.statementPeriods = statementPeriods;
             this.grants = grants;
             this.used = used;

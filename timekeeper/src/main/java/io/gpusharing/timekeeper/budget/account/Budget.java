@@ -153,6 +153,21 @@ public record Budget(
                 period.unit(), ZoneId.of(period.timeZone()), LocalDateTime.parse(period.anchor()));
     }
 
+    /**
+     * When it was used up in a period, as its published status says: after a restart nothing else
+     * knows.
+     *
+     * @return {@code asOf} if the status does not say it either
+     */
+    Instant publishedExhaustion(Period period, Instant asOf) {
+        if (published == null || published.exhaustedAt() == null || published.period() == null) {
+            return asOf;
+        }
+        Instant exhaustedAt = Instant.parse(published.exhaustedAt());
+        boolean ofThisPeriod = !exhaustedAt.isBefore(period.start()) && !exhaustedAt.isAfter(asOf);
+        return ofThisPeriod ? exhaustedAt : asOf;
+    }
+
     /** Whether both give the same in the same periods. */
     public boolean sameTerms(Budget other) {
         return spec.terms().equals(other.spec.terms()) && periods().equals(other.periods());

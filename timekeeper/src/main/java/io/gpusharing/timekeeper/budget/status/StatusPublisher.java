@@ -197,7 +197,7 @@ class StatusPublisher extends LeaderTask {
             apply(state.name(), status);
             published.put(
                     state.name(),
-                    Publication.of(state, now).saying(StatusDocument.uncounted(status)));
+                    Publication.of(state, now).saying(BudgetConditions.uncounted(status)));
             publishedUnmatched.put(state.name(), unmatched);
             failing.remove(state.name());
             return true;

@@ -74,7 +74,7 @@ class StatusDocumentTest {
     }
 
     private static Condition measured(GpuBudgetStatus status) {
-        return condition(status, StatusDocument.UNTRUSTED).orElseThrow();
+        return condition(status, BudgetConditions.UNTRUSTED).orElseThrow();
     }
 
     private static Optional<Condition> condition(GpuBudgetStatus status, String type) {
@@ -90,7 +90,7 @@ class StatusDocumentTest {
                                 Optional.of(new UnmatchedNamespaces(missing, excluded)),
                                 START,
                                 null),
-                        StatusDocument.FOUND)
+                        BudgetConditions.FOUND)
                 .orElseThrow();
     }
 
@@ -163,9 +163,9 @@ class StatusDocumentTest {
         var unmatched = Optional.of(new UnmatchedNamespaces(List.of("taem-a"), List.of()));
         GpuBudgetStatus before = status(0, unmatched, START, null);
 
-        assertThat(condition(status(0, START, null), StatusDocument.FOUND)).isEmpty();
-        assertThat(condition(status(0, START.plusSeconds(60), before), StatusDocument.FOUND))
-                .isEqualTo(condition(before, StatusDocument.FOUND));
+        assertThat(condition(status(0, START, null), BudgetConditions.FOUND)).isEmpty();
+        assertThat(condition(status(0, START.plusSeconds(60), before), BudgetConditions.FOUND))
+                .isEqualTo(condition(before, BudgetConditions.FOUND));
     }
 
     private static GpuBudgetStatus offering(
@@ -182,7 +182,7 @@ class StatusDocumentTest {
     void gpusThatNobodyIsChargedForAreToldWhileThereAreAny() {
         var some = Optional.of(Offered.uncounted(List.of(Offered.node("nvidia.com/gpu", 8))));
 
-        assertThat(condition(offering(some, null, START, null), StatusDocument.UNCOUNTED))
+        assertThat(condition(offering(some, null, START, null), BudgetConditions.UNCOUNTED))
                 .get()
                 .extracting(Condition::status, Condition::reason, Condition::message)
                 .containsExactly(
@@ -196,7 +196,7 @@ class StatusDocumentTest {
                                         null,
                                         START,
                                         null),
-                                StatusDocument.UNCOUNTED))
+                                BudgetConditions.UNCOUNTED))
                 .isEmpty();
     }
 
@@ -207,9 +207,9 @@ class StatusDocumentTest {
 
         GpuBudgetStatus after = offering(Optional.empty(), null, START.plusSeconds(60), before);
 
-        assertThat(condition(after, StatusDocument.UNCOUNTED))
-                .isEqualTo(condition(before, StatusDocument.UNCOUNTED));
-        assertThat(StatusDocument.uncounted(after)).contains("nvidia.com/gpu on 1 node");
+        assertThat(condition(after, BudgetConditions.UNCOUNTED))
+                .isEqualTo(condition(before, BudgetConditions.UNCOUNTED));
+        assertThat(BudgetConditions.uncounted(after)).contains("nvidia.com/gpu on 1 node");
     }
 
     @Test
@@ -217,7 +217,7 @@ class StatusDocumentTest {
         var some = Optional.of(Offered.uncounted(List.of(Offered.node("nvidia.com/gpu", 8))));
 
         assertThat(
-                        StatusDocument.uncounted(
+                        BudgetConditions.uncounted(
                                 offering(
                                         some,
                                         new InvalidSpec("spec.gpuMinutes", "x", "1200"),
