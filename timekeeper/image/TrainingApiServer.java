@@ -21,8 +21,8 @@ import java.util.stream.IntStream;
  * training run of the AOT cache becomes ready on it, with a budget, a node and a list of pods that
  * run since some hours. Started from source, and no part of the image.
  *
- * <p>Argument: a directory. Into {@code ports} go its own port and a free one for the timekeeper's
- * health; {@code ready} appears there once the timekeeper says so.
+ * <p>Argument: a directory. Into {@code ports} go its own port and free ones for the timekeeper's
+ * health and for PostgreSQL; {@code ready} appears there once the timekeeper says so.
  */
 class TrainingApiServer {
 
@@ -70,11 +70,15 @@ class TrainingApiServer {
         server.createContext("/", TrainingApiServer::answer);
         server.start();
         int health;
-        try (var free = new ServerSocket(0)) {
-            health = free.getLocalPort();
+        int database;
+        try (var one = new ServerSocket(0);
+                var other = new ServerSocket(0)) {
+            health = one.getLocalPort();
+            database = other.getLocalPort();
         }
         Files.writeString(
-                Path.of(args[0], "ports"), server.getAddress().getPort() + " " + health + "\n");
+                Path.of(args[0], "ports"),
+                "%d %d %d%n".formatted(server.getAddress().getPort(), health, database));
         while (!ready(URI.create("http://127.0.0.1:" + health + "/readyz"))) {
             Thread.sleep(100);
         }

@@ -27,12 +27,22 @@ final class Subject implements AutoCloseable {
             HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(1)).build();
 
     private final Path dir;
+    private final Process postgres;
+    private final int postgresPort;
     private final Process process;
     private final int port;
     private final int healthPort;
 
-    private Subject(Path dir, Process process, int port, int healthPort) {
+    private Subject(
+            Path dir,
+            Process postgres,
+            int postgresPort,
+            Process process,
+            int port,
+            int healthPort) {
         this.dir = dir;
+        this.postgres = postgres;
+        this.postgresPort = postgresPort;
         this.process = process;
         this.port = port;
         this.healthPort = healthPort;
@@ -61,6 +71,18 @@ final class Subject implements AutoCloseable {
                             .formatted(cluster));
             int port = freePort();
             int health = freePort();
+            int postgresPort = freePort();
+            Process postgres =
+                    logged(
+                                    dir.resolve("postgres.log"),
+                                    List.of(
+                                            Path.of(System.getProperty("java.home"), "bin/java")
+                                                    .toString(),
+                                            "-jar",
+                                            System.getProperty("postgres"),
+                                            dir.resolve("database").toString(),
+                                            String.valueOf(postgresPort)))
+                            .start();
             var command = new ArrayList<String>();
             command.add(image.resolve("java/bin/java").toString());
             command.add("@" + image.resolve("jvm.options"));
@@ -69,12 +91,7 @@ final class Subject implements AutoCloseable {
                     .filter(option -> !option.isBlank())
                     .forEach(command::add);
             command.addAll(List.of("-jar", image.resolve("timekeeper.jar").toString()));
-            var builder =
-                    new ProcessBuilder(command)
-                            .redirectErrorStream(true)
-                            .redirectOutput(
-                                    ProcessBuilder.Redirect.appendTo(
-                                            dir.resolve("timekeeper.log").toFile()));
+            var builder = logged(dir.resolve("timekeeper.log"), command);
             var environment = builder.environment();
             environment.put("KUBECONFIG", kubeconfig.toString());
             environment.put("SERVER_ADDRESS", "127.0.0.1");
@@ -82,14 +99,25 @@ final class Subject implements AutoCloseable {
             environment.put("MANAGEMENT_SERVER_ADDRESS", "127.0.0.1");
             environment.put("MANAGEMENT_SERVER_PORT", String.valueOf(health));
             environment.put("GPUSHARING_TLS_SUBJECTALTERNATIVENAMES", "127.0.0.1");
-            environment.put("GPUSHARING_DATABASE_DIRECTORY", dir.resolve("database").toString());
+            environment.put("SPRING_DATASOURCE_URL", url(postgresPort));
+            environment.put("SPRING_DATASOURCE_USERNAME", "postgres");
             // As the image sets it.
             environment.put("MALLOC_ARENA_MAX", "2");
             environment.putAll(settings);
-            return new Subject(dir, builder.start(), port, health);
+            return new Subject(dir, postgres, postgresPort, builder.start(), port, health);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    private static ProcessBuilder logged(Path log, List<String> command) {
+        return new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
+    }
+
+    private static String url(int port) {
+        return "jdbc:postgresql://127.0.0.1:" + port + "/postgres";
     }
 
     int port() {
@@ -161,11 +189,7 @@ final class Subject implements AutoCloseable {
 
     Connection database() throws SQLException {
         return DriverManager.getConnection(
-                "jdbc:postgresql://127.0.0.1:"
-                        + postmaster().get(3).strip()
-                        + "/postgres?prepareThreshold=1",
-                "postgres",
-                "");
+                url(postgresPort) + "?prepareThreshold=1", "postgres", "");
     }
 
     long number(String sql) throws SQLException {
@@ -190,14 +214,6 @@ final class Subject implements AutoCloseable {
         }
     }
 
-    private List<String> postmaster() {
-        try {
-            return Files.readAllLines(dir.resolve("database/postmaster.pid"));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
     /** Ends it, and its database with it. */
     @Override
     public void close() {
@@ -206,11 +222,8 @@ final class Subject implements AutoCloseable {
             if (!process.waitFor(30, TimeUnit.SECONDS)) {
                 kill();
             }
-            if (Files.exists(dir.resolve("database/postmaster.pid"))) {
-                ProcessHandle.of(Long.parseLong(postmaster().getFirst().strip()))
-                        .filter(it -> it.info().command().orElse("").endsWith("postgres"))
-                        .ifPresent(ProcessHandle::destroy);
-            }
+            postgres.destroy();
+            postgres.waitFor();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -21,6 +21,7 @@ public final class Installation implements InstalledServices {
     private final TestCluster cluster;
     private final Service webhook;
     private final Service timekeeper;
+    private final Database database;
     private final URI timekeeperUrl;
     private final Map<String, String> environment;
 
@@ -28,11 +29,13 @@ public final class Installation implements InstalledServices {
             TestCluster cluster,
             Service webhook,
             Service timekeeper,
+            Database database,
             URI timekeeperUrl,
             Map<String, String> environment) {
         this.cluster = cluster;
         this.webhook = webhook;
         this.timekeeper = timekeeper;
+        this.database = database;
         this.timekeeperUrl = timekeeperUrl;
         this.environment = Map.copyOf(environment);
     }
@@ -45,7 +48,7 @@ public final class Installation implements InstalledServices {
      *     periods for instance
      */
     public static Installation on(TestCluster cluster, Map<String, String> properties) {
-        List<Integer> ports = Ports.free(4);
+        List<Integer> ports = Ports.free(5);
         URI webhookUrl = URI.create("https://127.0.0.1:" + ports.get(0));
         URI timekeeperUrl = URI.create("https://127.0.0.1:" + ports.get(1));
         createManifests(cluster, webhookUrl);
@@ -54,7 +57,8 @@ public final class Installation implements InstalledServices {
         var here = new LinkedHashMap<String, String>();
         here.put("GPUSHARING_SIDECAR_TIMEKEEPERURL", timekeeperUrl.toString());
         here.put("GPUSHARING_TLS_SUBJECTALTERNATIVENAMES", "127.0.0.1");
-        here.put("GPUSHARING_DATABASE_DIRECTORY", cluster.dir().resolve("run/database").toString());
+        var database = new Database(cluster, ports.get(4));
+        here.putAll(database.environment());
         here.putAll(properties);
         var webhook =
                 Service.start(
@@ -74,7 +78,8 @@ public final class Installation implements InstalledServices {
                         here);
         webhook.awaitReady();
         timekeeper.awaitReady();
-        var installation = new Installation(cluster, webhook, timekeeper, timekeeperUrl, here);
+        var installation =
+                new Installation(cluster, webhook, timekeeper, database, timekeeperUrl, here);
         installation.awaitAdmission();
         return installation;
     }
@@ -142,16 +147,10 @@ public final class Installation implements InstalledServices {
                 .getTemplate();
     }
 
-    /**
-     * Starts another replica of the timekeeper.
-     *
-     * @param database JDBC URL of the one that the first has started
-     */
-    public Service replica(String name, String database) {
+    /** Starts another replica of the timekeeper, on the same database. */
+    public Service replica(String name) {
         List<Integer> ports = Ports.free(2);
         var here = new LinkedHashMap<>(environment);
-        here.put("SPRING_DATASOURCE_URL", database);
-        here.put("SPRING_DATASOURCE_USERNAME", "postgres");
         here.put("POD_NAME", name);
         return Service.start(
                 cluster,
@@ -169,6 +168,11 @@ public final class Installation implements InstalledServices {
 
     public Service timekeeper() {
         return timekeeper;
+    }
+
+    /** The timekeeper's. */
+    public Database database() {
+        return database;
     }
 
     @Override
@@ -197,7 +201,7 @@ public final class Installation implements InstalledServices {
         Ask the timekeeper, as a service account that may see all pods here:
           %s
         Recompute the ledger from its entries:
-          GPUSHARING_DATABASE_DIRECTORY=%s $(tools/jdk)/bin/java -jar %s verify
+          SPRING_DATASOURCE_URL=%s SPRING_DATASOURCE_USERNAME=postgres $(tools/jdk)/bin/java -jar %s verify
         webhook      %s/metrics
         timekeeper   %s  (health and metrics: %s/metrics)
         logs         %s
@@ -207,7 +211,7 @@ public final class Installation implements InstalledServices {
                         cluster.kubeconfig(),
                         Repository.tool("kubectl").getParent(),
                         api().curl("/api/v1/budgets/team-a/explain"),
-                        environment.get("GPUSHARING_DATABASE_DIRECTORY"),
+                        database.url(),
                         Repository.jar("timekeeper"),
                         webhook.health(),
                         timekeeperUrl,

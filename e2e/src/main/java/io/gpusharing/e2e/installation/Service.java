@@ -91,8 +91,6 @@ public final class Service {
                                 pod,
                                 template.getSpec(),
                                 cluster.client()));
-        // In a pod the database is a container beside it; here the service brings its own.
-        environment.keySet().removeIf(key -> key.startsWith("SPRING_DATASOURCE_"));
         environment.put("KUBECONFIG", kubeconfig.toString());
         environment.put("SERVER_ADDRESS", "127.0.0.1");
         environment.put("SERVER_PORT", String.valueOf(port));

@@ -228,8 +228,8 @@ class AttacksIT {
     @BeforeAll
     static void start() {
         cluster = TestCluster.start(Repository.root().resolve(".run/attacks"));
-        Installation.on(cluster, Map.of());
-        ledger = Ledger.embedded(cluster);
+        Installation installation = Installation.on(cluster, Map.of());
+        ledger = Ledger.of(cluster, installation);
         administrator = new Api(cluster.client());
         kubelet = administrator.as("system:node:" + NODE, "system:nodes", "system:authenticated");
         cluster.createNamespace(TEAM);

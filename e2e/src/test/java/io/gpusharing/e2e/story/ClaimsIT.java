@@ -73,7 +73,7 @@ class ClaimsIT {
         Installation.set(cluster, DRIVER, "claims-policy.yaml");
         Installation.set(
                 cluster, DRIVER + ",webhook.url=" + webhook, "webhook-configurations.yaml");
-        ledger = Ledger.embedded(cluster);
+        ledger = Ledger.of(cluster, installation);
         cluster.createNamespace(TEAM);
         budget();
         devices();

@@ -82,7 +82,7 @@ class CrashIT {
         System.out.printf("crash.seed=%d crash.rounds=%d crash.kills=%d%n", SEED, ROUNDS, KILLS);
         cluster = TestCluster.start(Repository.root().resolve(".run/crash"));
         installation = Installation.on(cluster, Map.of("GPUSHARING_BUDGETS_STATUSREFRESH", "5s"));
-        ledger = Ledger.embedded(cluster);
+        ledger = Ledger.of(cluster, installation);
     }
 
     @AfterAll
@@ -148,7 +148,7 @@ class CrashIT {
     /** Whatever it is at: serving, starting, or starting the database again. */
     private void kill(Target target) {
         if (target != Target.TIMEKEEPER) {
-            ledger.killServer();
+            installation.database().kill();
         }
         if (target != Target.DATABASE) {
             installation.timekeeper().program().kill();
@@ -158,6 +158,7 @@ class CrashIT {
 
     /** As kubelet does, also when it ended by itself. */
     private void restartIfEnded() {
+        installation.database().restartIfEnded();
         if (!installation.timekeeper().program().runs()) {
             installation.timekeeper().restart();
             restarts++;

@@ -39,7 +39,7 @@ class FaultsIT {
                         Map.of(
                                 "GPUSHARING_LEADERSHIP_LEASEDURATION", "6s",
                                 "GPUSHARING_LEADERSHIP_RENEWDEADLINE", "4s"));
-        ledger = Ledger.embedded(cluster);
+        ledger = Ledger.of(cluster, installation);
         cluster.createNamespace(TEAM);
     }
 
@@ -87,14 +87,14 @@ class FaultsIT {
 
     @Test
     void aKilledTimekeeperIsBackAtOnceOnTheDatabaseThatOutlivedIt() {
-        long server = ledger.serverPid();
+        ProcessHandle server = installation.database().server().orElseThrow();
 
         installation.timekeeper().program().kill();
-        assertThat(ProcessHandle.of(server)).as("PostgreSQL outlived it").isPresent();
+        assertThat(server.isAlive()).as("PostgreSQL outlived it").isTrue();
         installation.timekeeper().restart();
         installation.timekeeper().awaitReady();
 
-        assertThat(ledger.serverPid()).as("the same PostgreSQL").isEqualTo(server);
+        assertThat(installation.database().server()).as("the same PostgreSQL").hasValue(server);
         create(pod("after-the-kill"));
         running("after-the-kill");
         await().atMost(Duration.ofSeconds(30)).until(() -> ledger.open() == 2);
@@ -102,9 +102,8 @@ class FaultsIT {
 
     @Test
     void withoutTheDatabaseAdmissionGoesOnAndChargingCatchesUp() {
-        ProcessHandle server = ProcessHandle.of(ledger.serverPid()).orElseThrow();
-        server.destroyForcibly();
-        server.onExit().join();
+        assertThat(installation.database().server()).isPresent();
+        installation.database().kill();
 
         create(pod("admitted-meanwhile"));
         running("admitted-meanwhile");
@@ -112,6 +111,11 @@ class FaultsIT {
                 .during(Duration.ofSeconds(5))
                 .atMost(Duration.ofSeconds(20))
                 .until(() -> installation.timekeeper().live());
+        installation.database().restartIfEnded();
+        await("the same timekeeper keeps the ledger again")
+                .atMost(Duration.ofSeconds(60))
+                .ignoreExceptions()
+                .until(() -> ledger.open() == 2);
         installation.timekeeper().program().kill();
         installation.timekeeper().restart();
         installation.timekeeper().awaitReady();
@@ -140,7 +144,7 @@ class FaultsIT {
     @Test
     void aReplicaTakesOverFromAKilledLeaderAndHandsBackWhenItStops() {
         Service first = installation.timekeeper();
-        Service second = installation.replica("second", ledger.url());
+        Service second = installation.replica("second");
         try {
             second.awaitReady();
             assertThat(first.leads()).isTrue();

@@ -3,15 +3,12 @@ package io.gpusharing.e2e.story;
 import io.gpusharing.e2e.cluster.Program;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
+import io.gpusharing.e2e.installation.Installation;
 import io.gpusharing.e2e.recount.PodBill;
 import io.gpusharing.e2e.recount.Recount;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -24,29 +21,27 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.Supplier;
 import org.awaitility.Awaitility;
 
 /** The timekeeper's ledger, read straight from its database, and held against the recount. */
 final class Ledger {
 
     private final TestCluster cluster;
-    private final Supplier<String> url;
+    private final String url;
     private final String user;
 
-    private Ledger(TestCluster cluster, Supplier<String> url, String user) {
+    private Ledger(TestCluster cluster, String url, String user) {
         this.cluster = cluster;
         this.url = url;
         this.user = user;
     }
 
-    /** That of a timekeeper beside the cluster, in its embedded PostgreSQL. */
-    static Ledger embedded(TestCluster cluster) {
-        return new Ledger(cluster, () -> embeddedUrl(cluster), "postgres");
+    /** That of a timekeeper beside the cluster. */
+    static Ledger of(TestCluster cluster, Installation installation) {
+        return new Ledger(cluster, installation.database().url(), "postgres");
     }
 
     /** That of the timekeeper's pod, reached as an administrator would: through kubectl. */
@@ -70,8 +65,7 @@ final class Ledger {
                         return false;
                     }
                 });
-        return new Ledger(
-                cluster, () -> "jdbc:postgresql://127.0.0.1:15432/gpusharing", "gpusharing");
+        return new Ledger(cluster, "jdbc:postgresql://127.0.0.1:15432/gpusharing", "gpusharing");
     }
 
     /**
@@ -246,48 +240,6 @@ final class Ledger {
     }
 
     private Connection connect() throws SQLException {
-        return DriverManager.getConnection(url(), user, "");
-    }
-
-    /** Its JDBC URL. */
-    String url() {
-        return url.get();
-    }
-
-    private static String embeddedUrl(TestCluster cluster) {
-        return "jdbc:postgresql://127.0.0.1:" + postmaster(cluster).get(3).strip() + "/postgres";
-    }
-
-    /** Process id of the embedded PostgreSQL. */
-    long serverPid() {
-        return Long.parseLong(postmaster(cluster).getFirst().strip());
-    }
-
-    /** Kills the embedded PostgreSQL, as a crash would; nothing if it does not run just now. */
-    void killServer() {
-        Path file = cluster.dir().resolve("run/database/postmaster.pid");
-        try {
-            // While the server writes it there may be nothing in it yet.
-            Optional<ProcessHandle> server =
-                    Files.readAllLines(file).stream()
-                            .findFirst()
-                            .flatMap(pid -> ProcessHandle.of(Long.parseLong(pid.strip())))
-                            .filter(it -> it.info().command().orElse("").endsWith("postgres"));
-            server.ifPresent(ProcessHandle::destroyForcibly);
-            server.ifPresent(it -> it.onExit().join());
-        } catch (NoSuchFileException e) {
-            System.out.println("PostgreSQL does not run just now: " + e.getMessage());
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    private static List<String> postmaster(TestCluster cluster) {
-        Path file = cluster.dir().resolve("run/database/postmaster.pid");
-        try {
-            return Files.readAllLines(file);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return DriverManager.getConnection(url, user, "");
     }
 }

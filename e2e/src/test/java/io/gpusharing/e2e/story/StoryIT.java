@@ -39,7 +39,7 @@ class StoryIT {
         Installation.set(cluster, "timekeeper.annotatePods=true", "rbac-timekeeper.yaml");
         story = new Story(cluster, installation, Narrator.silent());
         scene = new ClusterSnapshot(cluster, Narrator.silent());
-        ledger = Ledger.embedded(cluster);
+        ledger = Ledger.of(cluster, installation);
     }
 
     @AfterAll

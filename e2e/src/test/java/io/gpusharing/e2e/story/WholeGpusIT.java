@@ -33,7 +33,7 @@ class WholeGpusIT {
     static void start() {
         cluster = TestCluster.start(Repository.root().resolve(".run/whole-gpus"));
         installation = Installation.on(cluster, Map.of("GPUSHARING_SWEEP_EVERY", "1s"));
-        ledger = Ledger.embedded(cluster);
+        ledger = Ledger.of(cluster, installation);
         api = new Api(cluster.client());
         cluster.createNamespace(TEAM);
         cluster.createNamespace(OTHERS);

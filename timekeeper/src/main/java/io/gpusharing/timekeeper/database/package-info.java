@@ -1,4 +1,4 @@
-/** PostgreSQL: a configured one, or an embedded one for a single machine. */
+/** The connection to PostgreSQL, and what all statements share. */
 @NullMarked
 package io.gpusharing.timekeeper.database;
 

@@ -271,9 +271,7 @@ class VerifyCommandTest {
         printed.reset();
         int none =
                 VerifyCommand.run(
-                        List.of("--gpusharing.database.directory=" + folder),
-                        typed,
-                        new PrintStream(printed, true, StandardCharsets.UTF_8));
+                        List.of(), typed, new PrintStream(printed, true, StandardCharsets.UTF_8));
         assertThat(none).isEqualTo(VerifyCommand.USAGE);
         assertThat(said().lines()).singleElement().asString().contains("SPRING_DATASOURCE_URL");
 

@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.database;
+package io.gpusharing.postgres;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -8,7 +8,6 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
@@ -17,13 +16,15 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A PostgreSQL server that runs on a data directory, as its {@code postmaster.pid} tells: process
+ * A PostgreSQL server that runs on a data directory, as its {@code postmaster.pid} says: process
  * id, data directory, start, port, one a line.
- *
- * @param program the server's executable; {@code pg_ctl} lies beside it
  */
-record Postmaster(ProcessHandle process, Path program, Path directory, int port) {
+record Postmaster(ProcessHandle process, int port) {
 
+    /** Its superuser, who needs no password. */
+    static final String USER = "postgres";
+
+    /** How long it may take to start, and to stop. */
     static final Duration PATIENCE = Duration.ofSeconds(30);
 
     /** The one that runs there now; empty if none does. */
@@ -39,9 +40,7 @@ record Postmaster(ProcessHandle process, Path program, Path directory, int port)
                         process.info()
                                 .command()
                                 .filter(command -> command.endsWith("postgres"))
-                                .map(command ->
-                                        new Postmaster(
-                                                process, Path.of(command), directory, port)));
+                                .map(command -> new Postmaster(process, port)));
     }
 
     /** True once it answers, false if it ended meanwhile. */
@@ -63,52 +62,30 @@ record Postmaster(ProcessHandle process, Path program, Path directory, int port)
         return false;
     }
 
-    /** Starts one anew on the same directory and port, with the very options that this one had. */
-    void startAgain() throws IOException, InterruptedException {
-        var command = new ArrayList<String>();
-        if ("root".equals(System.getProperty("user.name"))) {
-            // PostgreSQL will not run as root; in a user namespace of its own it is somebody else.
-            command.addAll(List.of("unshare", "-U"));
-        }
-        // postmaster.opts keeps the options; a server that is not there is no reason not to start.
-        command.addAll(
-                List.of(
-                        program.resolveSibling("pg_ctl").toString(),
-                        "restart",
-                        "--silent",
-                        "--wait",
-                        "--timeout=" + PATIENCE.toSeconds(),
-                        "--mode=immediate",
-                        "--pgdata=" + directory,
-                        "--log=" + directory.resolve("server.log")));
-        Process start =
-                new ProcessBuilder(command)
-                        .redirectErrorStream(true)
-                        .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                        .start();
-        if (start.waitFor() != 0) {
-            throw new IOException(
-                    "pg_ctl ended with %d; %s says why"
-                            .formatted(start.exitValue(), directory.resolve("server.log")));
-        }
+    /** Where its database is reached. */
+    String url() {
+        return "jdbc:postgresql://127.0.0.1:" + port + "/postgres";
     }
 
-    /** Ends it in order: nobody is let in any more, who is there is sent away. */
-    void stop() throws IOException {
-        // SIGTERM: it ends when the last session has.
-        boolean asked = process.destroy();
+    /**
+     * Lets nobody in any more and ends when the last session has; what then still runs is killed,
+     * which costs the next start its recovery and nobody what was committed.
+     */
+    void stop() {
+        boolean signalled = process.destroy();
         try {
             process.onExit().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (ExecutionException | TimeoutException e) {
-            throw new IOException("PostgreSQL did not stop (asked: " + asked + ")", e);
+            System.err.printf("PostgreSQL is killed: it did not stop (signalled: %s)%n", signalled);
+            process.destroyForcibly();
         }
     }
 
     private @Nullable SQLException ask() {
-        String url = "jdbc:postgresql://127.0.0.1:" + port + "/postgres?connectTimeout=2";
-        try (Connection connection = DriverManager.getConnection(url, "postgres", "");
+        try (Connection connection =
+                        DriverManager.getConnection(url() + "?connectTimeout=2", USER, "");
                 ResultSet answer = connection.createStatement().executeQuery("select 1")) {
             return answer.next() ? null : new SQLException("no answer");
         } catch (SQLException e) {
