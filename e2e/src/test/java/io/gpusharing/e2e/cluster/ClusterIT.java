@@ -8,8 +8,7 @@ import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.Watcher;
 import io.fabric8.kubernetes.client.WatcherException;
-import io.gpusharing.e2e.recount.PodBill;
-import io.gpusharing.e2e.recount.Recount;
+import io.gpusharing.timekeeper.audit.recount.Bill;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -167,11 +166,10 @@ class ClusterIT {
         Pod placed = cluster.client().pods().inNamespace("default").withName("billed").get();
         cluster.kubectl().run("delete", "pod", "billed").orFail();
 
-        PodBill bill =
-                requireNonNull(Recount.of(cluster.auditLog()).get(placed.getMetadata().getUid()));
+        Bill bill = requireNonNull(AuditBills.of(cluster).get(placed.getMetadata().getUid()));
 
-        assertThat(bill.microGpus()).isEqualTo(500_000);
-        assertThat(bill.microGpuSeconds()).isBetween(500_000L, 10 * 500_000L);
+        assertThat(bill.rate("Max", 1_000_000)).isEqualTo(500_000);
+        assertThat(AuditBills.amount(bill)).isBetween(500_000L, 10 * 500_000L);
     }
 
     @Test

@@ -6,11 +6,11 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.fabric8.kubernetes.api.model.Event;
+import io.gpusharing.e2e.cluster.AuditBills;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.Installation;
-import io.gpusharing.e2e.recount.PodBill;
-import io.gpusharing.e2e.recount.Recount;
+import io.gpusharing.timekeeper.audit.recount.Bill;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -221,11 +221,11 @@ class CrashIT {
     /** What had to be told follows from the recount and the budgets, not from the timekeeper. */
     private void everythingWasToldOnce(List<String> teams) {
         Map<String, Long> used =
-                Recount.of(cluster.auditLog()).values().stream()
+                AuditBills.of(cluster).values().stream()
                         .collect(
                                 Collectors.groupingBy(
-                                        PodBill::namespace,
-                                        Collectors.summingLong(PodBill::microGpuSeconds)));
+                                        Bill::namespace,
+                                        Collectors.summingLong(AuditBills::amount)));
         if (historyWasLost()) {
             used = ledger.chargesByNamespace();
         }
@@ -305,7 +305,7 @@ class CrashIT {
         result.put("podsThatWaited", waited);
         result.put("requestsRefused", refused);
         result.put("longestWaitSeconds", LONGEST_WAIT.toSeconds());
-        result.put("podsBilled", Recount.of(cluster.auditLog()).size());
+        result.put("podsBilled", AuditBills.of(cluster).size());
         result.put("microGpuSeconds", ledger.total());
         result.put("differencesOfPodsThatWereSeen", 0);
         result.put("podsWhoseEndWasNotSeen", unseen);

@@ -1,11 +1,11 @@
 package io.gpusharing.e2e.story;
 
+import io.gpusharing.e2e.cluster.AuditBills;
 import io.gpusharing.e2e.cluster.Program;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.Installation;
-import io.gpusharing.e2e.recount.PodBill;
-import io.gpusharing.e2e.recount.Recount;
+import io.gpusharing.timekeeper.audit.recount.Bill;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -80,14 +80,14 @@ final class Ledger {
      * Every pod that the two bill differently; a pod that only one of them knows is one of them.
      */
     List<Difference> differences() {
-        Map<String, PodBill> bills = Recount.of(cluster.auditLog());
+        Map<String, Bill> bills = AuditBills.of(cluster);
         Map<String, Long> charges = charges();
         var uids = new TreeSet<>(charges.keySet());
         uids.addAll(bills.keySet());
         var differences = new ArrayList<Difference>();
         for (String uid : uids) {
-            PodBill bill = bills.get(uid);
-            long recount = bill == null ? 0 : bill.microGpuSeconds();
+            Bill bill = bills.get(uid);
+            long recount = bill == null ? 0 : AuditBills.amount(bill);
             long ledger = charges.getOrDefault(uid, 0L);
             if (ledger != recount) {
                 String name = bill == null ? uid : bill.namespace() + "/" + bill.name();

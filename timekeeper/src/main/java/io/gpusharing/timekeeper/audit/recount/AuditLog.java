@@ -148,15 +148,19 @@ public final class AuditLog {
                             : "line %d is no audit event".formatted(number));
             return;
         }
-        note(event, silence);
+        String stamp = event.path("stageTimestamp").asString("");
+        Instant at = stamp.isEmpty() ? null : Instant.parse(stamp);
+        if (at != null) {
+            noteTime(at, silence);
+        }
         if (isDone(event)) {
             String resource = event.at("/objectRef/resource").asString("");
             JsonNode answer = event.path("responseObject");
-            if (event.at("/objectRef/subresource").asString("").equals("eviction")) {
-                noteEviction(event);
+            if (at != null && event.at("/objectRef/subresource").asString("").equals("eviction")) {
+                noteEviction(event, at);
             }
-            if (resource.equals("gpubudgets")) {
-                noteBudgets(event, answer);
+            if (at != null && resource.equals("gpubudgets")) {
+                payers.take(event, at);
             }
             if (answer.has("items")) {
                 answer.path("items").forEach(item -> keep(resource, item));
@@ -166,12 +170,7 @@ public final class AuditLog {
         }
     }
 
-    private void note(JsonNode event, Duration silence) {
-        String stamp = event.path("stageTimestamp").asString("");
-        if (stamp.isEmpty()) {
-            return;
-        }
-        Instant at = Instant.parse(stamp);
+    private void noteTime(Instant at, Duration silence) {
         if (first == null || last == null) {
             first = at;
             last = at;
@@ -193,53 +192,24 @@ public final class AuditLog {
                 && !event.at("/requestObject/deleteOptions/dryRun").isArray();
     }
 
-    /** A deletion is answered with a status, and that of many with all that are gone. */
-    private void noteBudgets(JsonNode event, JsonNode answer) {
-        String stamp = event.path("stageTimestamp").asString("");
-        if (stamp.isEmpty()) {
-            return;
-        }
-        Instant at = Instant.parse(stamp);
-        String verb = event.path("verb").asString("");
-        if (verb.equals("delete") && answer.path("kind").asString("").equals("Status")) {
-            payers.deleted(
-                    event.at("/objectRef/name").asString(""),
-                    answer.at("/details/uid").asString(""),
-                    at);
-        } else if (answer.has("items")) {
-            for (JsonNode item : answer.path("items")) {
-                payers.note(item, at);
-                if (verb.equals("deletecollection")) {
-                    payers.deleted(
-                            item.at("/metadata/name").asString(""),
-                            item.at("/metadata/uid").asString(""),
-                            at);
-                }
-            }
-        } else {
-            payers.note(answer, at);
-        }
-    }
-
     /**
      * Without grace it removes the pod, and nothing else tells of that: it answers with a status.
      */
-    private void noteEviction(JsonNode event) {
-        String stamp = event.path("stageTimestamp").asString("");
+    private void noteEviction(JsonNode event, Instant at) {
         String uid =
                 names.get(
                         event.at("/objectRef/namespace").asString("")
                                 + "/"
                                 + event.at("/objectRef/name").asString(""));
         JsonNode pod = uid == null ? null : pods.get(uid);
-        if (pod == null || stamp.isEmpty()) {
+        if (pod == null) {
             return;
         }
         int own = pod.at("/spec/terminationGracePeriodSeconds").asInt(DEFAULT_GRACE);
         int grace = event.at("/requestObject/deleteOptions/gracePeriodSeconds").asInt(own);
         if (grace == 0) {
-            String asked = event.path("requestReceivedTimestamp").asString(stamp);
-            removals.put(uid, new Removal(Instant.parse(asked), Instant.parse(stamp)));
+            String asked = event.path("requestReceivedTimestamp").asString(at.toString());
+            removals.put(uid, new Removal(Instant.parse(asked), at));
         }
     }
 

@@ -33,7 +33,7 @@ public record Bill(
      * @param formula {@code Max}, {@code Mean}, {@code Compute} or {@code Memory}
      * @param weight of the GPU model, in millionths; the site's choice, which no audit log shows
      */
-    long amount(String formula, long weight, Instant start, Instant end) {
+    public long amount(String formula, long weight, Instant start, Instant end) {
         return Math.multiplyExact(rate(formula, weight), seconds(start, end));
     }
 
@@ -44,8 +44,8 @@ public record Bill(
         return Math.max(0, Duration.between(first, last).toSeconds());
     }
 
-    /** Share times weight, rounded down once. */
-    private long rate(String formula, long weight) {
+    /** Micro-GPUs: share times weight, rounded down once. */
+    public long rate(String formula, long weight) {
         BigDecimal share =
                 switch (formula) {
                     case "Compute" -> held.compute();

@@ -87,8 +87,30 @@ final class Payers {
         record Wrong(Paid paid) implements Answer {}
     }
 
-    /** Takes an object as the API server answered with it, in the order of the log. */
-    void note(JsonNode budget, Instant at) {
+    /**
+     * Takes what the API server answered about budgets, in the order of the log. A deletion is
+     * answered with a status, and that of many with all that are gone.
+     */
+    void take(JsonNode event, Instant at) {
+        String verb = event.path("verb").asString("");
+        JsonNode answer = event.path("responseObject");
+        if (verb.equals("delete") && answer.path("kind").asString("").equals("Status")) {
+            String name = event.at("/objectRef/name").asString("");
+            deleted(name, answer.at("/details/uid").asString(""), at);
+        } else if (answer.has("items")) {
+            for (JsonNode item : answer.path("items")) {
+                note(item, at);
+                if (verb.equals("deletecollection")) {
+                    JsonNode meta = item.path("metadata");
+                    deleted(meta.path("name").asString(""), meta.path("uid").asString(""), at);
+                }
+            }
+        } else {
+            note(answer, at);
+        }
+    }
+
+    private void note(JsonNode budget, Instant at) {
         JsonNode meta = budget.path("metadata");
         String name = meta.path("name").asString("");
         String uid = meta.path("uid").asString("");
@@ -117,7 +139,7 @@ final class Payers {
      *
      * @param uid empty if the log does not tell it; then it is the last of that name
      */
-    void deleted(String name, String uid, Instant at) {
+    private void deleted(String name, String uid, Instant at) {
         all.stream()
                 .filter(it -> uid.isEmpty() ? it.budget().equals(name) : it.uid().equals(uid))
                 .reduce((one, next) -> next)
