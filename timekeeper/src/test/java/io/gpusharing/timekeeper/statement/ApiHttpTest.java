@@ -119,7 +119,7 @@ class ApiHttpTest {
                     @ComponentScan.Filter(
                             type = FilterType.REGEX,
                             pattern =
-                                    ".*(Watch|StatusPublisher|BudgetNotifier|PodAnnotator|DefaultBudgets|BudgetMetrics|Test.*|budget\\.Budgets|usage\\.(intake|reporter)\\..*|AgentMeasurements|VerifyCommand|VerifyConfiguration)"))
+                                    ".*(Watch|StatusPublisher|BudgetNotifier|PodAnnotator|DefaultBudgets|BudgetMetrics|Test.*|budget\\.Budgets|usage\\.(intake|reporter)\\..*|AgentMeasurements|VerifyCommand|VerifyConfiguration|ReportingAuthority|ServingCertificateTask|TlsConfiguration)"))
     @Import({Snapshot.class, EvictionRepository.class})
     static class Application {
 
