@@ -11,7 +11,7 @@ import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.cluster.PodObserver;
 import io.gpusharing.timekeeper.injection.Injection.Off;
 import io.gpusharing.timekeeper.injection.Injection.On;
-import io.gpusharing.timekeeper.injection.InjectionSwitch.Said;
+import io.gpusharing.timekeeper.injection.InjectionSwitch.Written;
 import io.gpusharing.timekeeper.leader.LeaderTask;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -45,7 +45,7 @@ class InjectionReconciler extends LeaderTask implements PodObserver {
     private final PullBreaker breaker;
     private final Clock clock;
     private Injection last = new On(Instant.EPOCH);
-    private boolean told = true;
+    private boolean announced = true;
     private boolean restored;
 
     InjectionReconciler(
@@ -90,33 +90,33 @@ class InjectionReconciler extends LeaderTask implements PodObserver {
         if (!wanted.equals(last)) {
             published.write(wanted);
             last = wanted;
-            told = false;
-        } else if (told && wanted instanceof Off) {
-            obey(published.read().map(Said::injection));
+            announced = false;
+        } else if (announced && wanted instanceof Off) {
+            follow(published.read().map(Written::injection));
         }
-        if (!told) {
-            tell(wanted);
-            published.told(wanted);
-            told = true;
+        if (!announced) {
+            announce(wanted);
+            published.announced(wanted);
+            announced = true;
         }
         return now.plus(EVERY);
     }
 
     /** Whoever led before may have been killed before the Event. */
-    private void restore(Said before) {
+    private void restore(Written before) {
         breaker.restore(before.injection());
         last = before.injection();
-        told = before.told();
+        announced = before.announced();
     }
 
     /** An administrator closed it, or took the switch away. */
-    private void obey(Optional<Injection> said) {
-        if (said.isEmpty() || said.get() instanceof On) {
+    private void follow(Optional<Injection> written) {
+        if (written.isEmpty() || written.get() instanceof On) {
             breaker.closed(clock.instant());
         }
     }
 
-    private void tell(Injection injection) {
+    private void announce(Injection injection) {
         switch (injection) {
             case Off off -> {
                 log.atError()
@@ -142,7 +142,7 @@ class InjectionReconciler extends LeaderTask implements PodObserver {
     }
 
     /**
-     * @param id the same for the same switch, so that it is told once
+     * @param id the same for the same switch, so that it is announced once
      */
     private void event(String id, Events.Type type, String reason, String message) {
         var about =

@@ -14,14 +14,11 @@ import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The ConfigMap by which the webhook and an administrator are told, and by which an administrator
- * tells us.
- */
+/** The ConfigMap that webhook and administrators read, and that an administrator may edit. */
 final class InjectionSwitch {
 
     private static final String ON = "On";
-    private static final String TOLD = "told";
+    private static final String ANNOUNCED = "announced";
 
     private final KubernetesClient client;
     private final String namespace;
@@ -37,30 +34,30 @@ final class InjectionSwitch {
     /**
      * What stands there.
      *
-     * @param told false from when we said it until the Event about it is written
+     * @param announced false from when we wrote it until the Event about it is written
      */
-    record Said(Injection injection, boolean told) {}
+    record Written(Injection injection, boolean announced) {}
 
-    /** What stands there; empty if nothing was ever said. */
-    Optional<Said> read() {
+    /** What stands there; empty if nothing was ever written. */
+    Optional<Written> read() {
         return Optional.ofNullable(map().get())
-                .map(map -> new Said(read(map), !"false".equals(data(map).get(TOLD))));
+                .map(map -> new Written(read(map), !"false".equals(data(map).get(ANNOUNCED))));
     }
 
-    /** Says it, whatever stood there. */
+    /** Writes it, whatever stood there. */
     void write(Injection injection) {
         write(map().get(), injection, false);
     }
 
-    /** The Event about it is written. If somebody has said something else since, that stays. */
-    void told(Injection injection) {
+    /** The Event about it is written. If somebody has written something else since, that stays. */
+    void announced(Injection injection) {
         ConfigMap present = map().get();
         if (present != null && read(present).equals(injection)) {
             write(present, injection, true);
         }
     }
 
-    private void write(@Nullable ConfigMap present, Injection injection, boolean told) {
+    private void write(@Nullable ConfigMap present, Injection injection, boolean announced) {
         ConfigMap wanted =
                 new ConfigMapBuilder()
                         .withNewMetadata()
@@ -71,7 +68,7 @@ final class InjectionSwitch {
                         .addToLabels("app.kubernetes.io/part-of", "gpusharing")
                         .endMetadata()
                         .withData(data(injection))
-                        .addToData(TOLD, Boolean.toString(told))
+                        .addToData(ANNOUNCED, Boolean.toString(announced))
                         .build();
         if (present == null) {
             client.resource(wanted).create();

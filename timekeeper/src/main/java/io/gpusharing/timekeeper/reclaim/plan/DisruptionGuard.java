@@ -42,14 +42,14 @@ final class DisruptionGuard {
     }
 
     /**
-     * Those that can go together. Each gang goes as a whole, in addition to those before it, or
-     * allocations.
+     * Those that can go together now: each as a whole, in addition to those before it, or not at
+     * all.
      */
-    List<Gang> letGo(List<Gang> gangs) {
+    List<Gang> evictableNow(List<Gang> gangs) {
         var allowed = new HashMap<>(snapshot.disruptionsAllowed());
         var going = new ArrayList<Gang>();
         for (Gang gang : gangs) {
-            if (askedAgainAt(gang).isEmpty() && take(gang, allowed)) {
+            if (retryAt(gang).isEmpty() && take(gang, allowed)) {
                 going.add(gang);
             }
         }
@@ -57,7 +57,7 @@ final class DisruptionGuard {
     }
 
     /** When a gang that was refused lately may be asked for again; empty if it may be now. */
-    Optional<Instant> askedAgainAt(Gang gang) {
+    Optional<Instant> retryAt(Gang gang) {
         List<Instant> refused =
                 refusals(gang, it -> it.workload().equals(waiter.workload()))
                         .map(Refusal::at)

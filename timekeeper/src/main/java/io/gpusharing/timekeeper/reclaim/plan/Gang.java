@@ -15,7 +15,7 @@ import java.util.List;
 record Gang(String key, BudgetAccount budget, List<GpuPod> pods) {
 
     /** The most overdrawn budget first, in it the newest pods. */
-    static final Comparator<Gang> WHO_GOES_FIRST =
+    static final Comparator<Gang> EVICTION_ORDER =
             Comparator.comparing((Gang gang) -> gang.budget().overrun())
                     .reversed()
                     .thenComparing(gang -> gang.budget().name())

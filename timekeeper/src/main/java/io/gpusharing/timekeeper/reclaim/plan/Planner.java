@@ -30,12 +30,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Planner {
 
-    /** Most waiters for whom one round looks through the cluster; equal ones count once. */
-    static final int MAX_LOOKS = 50;
+    /** For so many waiters one round searches the cluster; equal ones count once. */
+    static final int MAX_EVALUATIONS = 50;
 
     private final Rules rules;
     private final WaiterQueue queue;
-    private int looks;
+    private int evaluations;
 
     public Planner(Rules rules) {
         this(rules, new WaiterQueue());
@@ -54,18 +54,18 @@ public final class Planner {
         List<GpuPod> on(String node);
     }
 
-    /** For how many waiters the last round looked through the cluster. */
-    int looks() {
-        return looks;
+    /** For how many waiters the last round searched the cluster. */
+    int evaluations() {
+        return evaluations;
     }
 
     /**
-     * Everything about a waiter that a look depends on. The hundred pods of a job are alike and are
-     * answered once.
+     * Everything about a waiter that its decision depends on. The hundred pods of a job are alike
+     * and are answered once.
      *
      * @param early whether the scheduler is still trusted to help it
      */
-    private record Kind(
+    private record WaiterKind(
             String namespace,
             int priority,
             boolean preempts,
@@ -73,8 +73,8 @@ public final class Planner {
             PodAsk ask,
             SchedulingConstraints constraints) {}
 
-    private Kind kind(ClusterSnapshot snapshot, Waiter waiter) {
-        return new Kind(
+    private WaiterKind kind(ClusterSnapshot snapshot, Waiter waiter) {
+        return new WaiterKind(
                 waiter.pod().namespace(),
                 waiter.priority(),
                 waiter.preempts(),
@@ -85,16 +85,16 @@ public final class Planner {
 
     /**
      * One decision for each waiter, the most important and longest waiting first; each takes for
-     * granted that those before it are carried out. For {@link #MAX_LOOKS} kinds of waiters at
-     * most; the others have their turn in the next round.
+     * granted that those before it are carried out. For {@link #MAX_EVALUATIONS} kinds of waiters
+     * at most; the others have their turn in the next round.
      *
      * @param nodePods asked only for the few nodes that a decision rests on
      */
     public List<Decision> plan(ClusterSnapshot snapshot, NodePods nodePods) {
         var decisions = new ArrayList<Decision>();
-        var answers = new HashMap<Kind, Leave>();
+        var answers = new HashMap<WaiterKind, Leave>();
         ClusterSnapshot present = snapshot;
-        looks = 0;
+        evaluations = 0;
         for (Waiter waiter : queue.queue(snapshot.waiters())) {
             Optional<Leave> refused = new WaiterFilter(present, rules).refuse(waiter);
             Leave same = answers.get(kind(present, waiter));
@@ -106,23 +106,23 @@ public final class Planner {
                 decisions.add(same.of(waiter));
                 continue;
             }
-            if (looks == MAX_LOOKS) {
-                queue.leaveOut(waiter);
+            if (evaluations == MAX_EVALUATIONS) {
+                queue.postpone(waiter);
                 decisions.add(
                         new Leave(
                                 waiter,
                                 Reason.NEXT_ROUND,
-                                "%d other waiters come first".formatted(looks),
+                                "%d other waiters come first".formatted(evaluations),
                                 null,
                                 List.of()));
                 continue;
             }
-            looks++;
-            Decision decision = makeRoom(present, waiter);
-            for (String node = unseen(decision, present); node != null; ) {
+            evaluations++;
+            Decision decision = decide(present, waiter);
+            for (String node = incompleteNode(decision, present); node != null; ) {
                 present = present.withAllPodsOf(node, nodePods.on(node));
-                decision = makeRoom(present, waiter);
-                node = unseen(decision, present);
+                decision = decide(present, waiter);
+                node = incompleteNode(decision, present);
             }
             switch (decision) {
                 case Evict evict -> {
@@ -154,7 +154,7 @@ public final class Planner {
                 .toList();
     }
 
-    private static @Nullable String unseen(Decision decision, ClusterSnapshot snapshot) {
+    private static @Nullable String incompleteNode(Decision decision, ClusterSnapshot snapshot) {
         String node =
                 switch (decision) {
                     case Evict evict -> evict.node();
@@ -163,7 +163,7 @@ public final class Planner {
         return node == null || snapshot.completeNodes().contains(node) ? null : node;
     }
 
-    private Decision makeRoom(ClusterSnapshot snapshot, Waiter waiter) {
+    private Decision decide(ClusterSnapshot snapshot, Waiter waiter) {
         FitCheck fitCheck = new FitCheck(snapshot, waiter);
         List<NodeView> nodes =
                 snapshot.nodes().stream()
@@ -178,7 +178,7 @@ public final class Planner {
                     null,
                     List.of());
         }
-        return solvedWithoutUs(snapshot, waiter, fitCheck, nodes)
+        return solvedWithoutEviction(snapshot, waiter, fitCheck, nodes)
                 .<Decision>map(leave -> leave)
                 .orElseGet(() ->
                         switch (new VictimSelector(snapshot, rules, waiter, fitCheck, nodes)
@@ -188,7 +188,7 @@ public final class Planner {
                         });
     }
 
-    private Optional<Leave> solvedWithoutUs(
+    private Optional<Leave> solvedWithoutEviction(
             ClusterSnapshot snapshot, Waiter waiter, FitCheck fitCheck, List<NodeView> nodes) {
         Predicate<GpuPod> nobody = gpuPod -> false;
         Predicate<GpuPod> weaker =

@@ -61,7 +61,7 @@ final class VictimFilter {
                 eligible.add(new Gang(key, budget, pods));
             }
         });
-        eligible.sort(Gang.WHO_GOES_FIRST);
+        eligible.sort(Gang.EVICTION_ORDER);
         return eligible;
     }
 

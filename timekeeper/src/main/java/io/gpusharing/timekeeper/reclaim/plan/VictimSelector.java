@@ -70,14 +70,14 @@ final class VictimSelector {
         if (eligible.isEmpty()) {
             return leave(Reason.NOBODY, "nobody who holds a GPU may be evicted", null);
         }
-        List<Gang> free = disruptions.letGo(eligible);
+        List<Gang> free = disruptions.evictableNow(eligible);
         // Those who are kept come last, so that no more of them are needed than must be.
         List<Gang> all =
                 Stream.concat(free.stream(), eligible.stream().filter(gang -> !free.contains(gang)))
                         .toList();
-        return first(free)
+        return pick(free)
                 .<Decision>map(choice -> evict(choice, List.of(), null))
-                .or(() -> first(all).map(this::pastTheGuards))
+                .or(() -> pick(all).map(this::despiteDisruptionBudgets))
                 .orElseGet(() ->
                         leave(
                                 Reason.WOULD_NOT_FIT,
@@ -86,8 +86,11 @@ final class VictimSelector {
                                 null));
     }
 
-    /** The first of these that make room somewhere, without those that are not needed. */
-    private Optional<Choice> first(List<Gang> gangs) {
+    /**
+     * Picks victims one gang after the other, in their order, until the waiter fits somewhere; then
+     * only those that are needed there.
+     */
+    private Optional<Choice> pick(List<Gang> gangs) {
         var chosen = new ArrayList<Gang>();
         for (Gang gang : gangs) {
             chosen.add(gang);
@@ -95,7 +98,7 @@ final class VictimSelector {
                     nodes.stream()
                             .filter(gang::standsOn)
                             .filter(node -> fitCheck.fits(node, goneWith(chosen)))
-                            .map(node -> new Choice(node, fewest(node, chosen)))
+                            .map(node -> new Choice(node, onlyNeeded(node, chosen)))
                             .min(
                                     Comparator.comparingInt((Choice it) -> pods(it.gangs()))
                                             .thenComparing(it -> it.node().name()));
@@ -106,8 +109,8 @@ final class VictimSelector {
         return Optional.empty();
     }
 
-    /** Who was chosen last is spared first, as long as the waiter still fits. */
-    private List<Gang> fewest(NodeView node, List<Gang> chosen) {
+    /** The last picked are spared first, as long as the waiter still fits. */
+    private List<Gang> onlyNeeded(NodeView node, List<Gang> chosen) {
         var needed = new ArrayList<>(chosen);
         for (Gang gang : chosen.reversed()) {
             var without = needed.stream().filter(it -> !it.equals(gang)).toList();
@@ -124,24 +127,23 @@ final class VictimSelector {
     }
 
     /**
-     * Only pods that are guarded would make room. If the administrator allows to insist, their
+     * Only pods that a PodDisruptionBudget keeps would make room. If insist-after is set, their
      * eviction is tried all the same, and they are deleted once it has been refused for long
      * enough.
      */
-    private Decision pastTheGuards(Choice choice) {
-        List<Gang> free = disruptions.letGo(choice.gangs());
+    private Decision despiteDisruptionBudgets(Choice choice) {
+        List<Gang> free = disruptions.evictableNow(choice.gangs());
         List<Gang> kept = choice.gangs().stream().filter(it -> !free.contains(it)).toList();
         Duration patience = rules.insistAfter();
         Optional<Instant> refused = disruptions.refusedSince(kept);
-        boolean askedLately =
-                kept.stream().anyMatch(it -> disruptions.askedAgainAt(it).isPresent());
-        boolean ask = patience != null && refused.isEmpty() && !askedLately;
+        boolean refusedLately = kept.stream().anyMatch(it -> disruptions.retryAt(it).isPresent());
+        boolean ask = patience != null && refused.isEmpty() && !refusedLately;
         if (kept.isEmpty() || ask) {
             return evict(choice, kept, null);
         }
         Optional<Instant> due =
                 patience == null ? Optional.empty() : refused.map(it -> it.plus(patience));
-        if (due.isPresent() && !askedLately && !snapshot.now().isBefore(due.get())) {
+        if (due.isPresent() && !refusedLately && !snapshot.now().isBefore(due.get())) {
             return evict(choice, kept, refused.get());
         }
         return leave(
@@ -160,8 +162,8 @@ final class VictimSelector {
     }
 
     /**
-     * @param refusedSince since when the kept ones were asked for in vain; null if their guards'
-     *     answer is to be taken
+     * @param refusedSince since when the kept ones were asked for in vain; null if a refusal is to
+     *     be taken for an answer
      */
     private Evict evict(Choice choice, List<Gang> kept, @Nullable Instant refusedSince) {
         var victims = new ArrayList<Victim>();

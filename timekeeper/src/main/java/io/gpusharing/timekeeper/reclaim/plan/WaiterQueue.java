@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Whose turn it is. A round looks at a limited number of waiters; those left out come first in the
+ * Whose turn it is. A round serves a limited number of waiters; those postponed come first in the
  * next round. So hundreds of waiters cost no more than a few, and none is forgotten.
  */
 public final class WaiterQueue {
@@ -19,11 +19,11 @@ public final class WaiterQueue {
                     .thenComparing(Waiter::since)
                     .thenComparing(waiter -> waiter.pod().uid());
 
-    private final Set<String> leftOut = new LinkedHashSet<>();
+    private final Set<String> postponed = new LinkedHashSet<>();
 
-    /** Those left out before, in that order, and then the others. */
+    /** Those postponed before, in that order, and then the others. */
     List<Waiter> queue(List<Waiter> waiters) {
-        List<String> before = List.copyOf(leftOut);
+        List<String> before = List.copyOf(postponed);
         var queue = new ArrayList<>(waiters);
         queue.sort(
                 Comparator.comparingInt(
@@ -32,11 +32,11 @@ public final class WaiterQueue {
                                     return turn < 0 ? before.size() : turn;
                                 })
                         .thenComparing(MOST_IMPORTANT_FIRST));
-        leftOut.clear();
+        postponed.clear();
         return queue;
     }
 
-    void leaveOut(Waiter waiter) {
-        leftOut.add(waiter.pod().uid());
+    void postpone(Waiter waiter) {
+        postponed.add(waiter.pod().uid());
     }
 }

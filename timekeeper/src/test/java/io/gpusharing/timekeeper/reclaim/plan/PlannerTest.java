@@ -946,7 +946,7 @@ class PlannerTest {
 
             List<Decision> decisions = planner.plan(cluster.snapshot(), node -> List.of());
 
-            assertThat(planner.looks()).isOne();
+            assertThat(planner.evaluations()).isOne();
             assertThat(decisions).hasSize(400).allMatch(it -> reason(it) == Reason.NO_NODE);
             assertThat(decisions.stream().map(it -> it.waiter().pod().uid()))
                     .doesNotHaveDuplicates();
@@ -961,12 +961,12 @@ class PlannerTest {
             var queue = new WaiterQueue();
             var lookedAt = new java.util.HashSet<String>();
 
-            for (int round = 0; round < 400 / Planner.MAX_LOOKS; round++) {
+            for (int round = 0; round < 400 / Planner.MAX_EVALUATIONS; round++) {
                 Planner planner = new Planner(RULES, queue);
                 planner.plan(cluster.snapshot(), node -> List.of()).stream()
                         .filter(it -> reason(it) != Reason.NEXT_ROUND)
                         .forEach(it -> lookedAt.add(it.waiter().pod().uid()));
-                assertThat(planner.looks()).isEqualTo(Planner.MAX_LOOKS);
+                assertThat(planner.evaluations()).isEqualTo(Planner.MAX_EVALUATIONS);
             }
 
             assertThat(lookedAt).hasSize(400);
@@ -983,7 +983,7 @@ class PlannerTest {
             List<Decision> decisions = planner.plan(cluster.snapshot(), node -> List.of());
 
             assertThat(decisions.stream().filter(Evict.class::isInstance)).hasSize(2);
-            assertThat(planner.looks()).isEqualTo(3);
+            assertThat(planner.evaluations()).isEqualTo(3);
         }
     }
 
