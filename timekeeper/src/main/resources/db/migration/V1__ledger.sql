@@ -307,53 +307,53 @@ create table usage_unattributed (
 
 -- ===== Reclaim
 
--- Whoever plans evictions says how many plans it has seen: a plan from an older reading is refused.
-create table reclaim_plans (
-    cluster text   primary key,
-    written bigint not null
-);
-comment on column reclaim_plans.written is 'how many plans of evictions were ever written';
-
--- A receipt for each pod that was evicted for another, or that the API server would not evict.
-create table reclaim_receipt (
+-- Room that was made for a waiter on one node. Of two timekeepers that plan from one reading, both write the same number.
+create table eviction_plan (
+    id               uuid        primary key,
     cluster          text        not null,
+    number           bigint      not null check (number > 0),
+    version          bigint      not null,
     waiter_uid       uuid        not null,
-    attempt          integer     not null check (attempt > 0),
-    victim_uid       uuid        not null,
-    decided_at       timestamptz not null,
-    settles_at       timestamptz not null,
     waiter_namespace text        not null,
     waiter_name      text        not null,
-    waiter_workload  text        not null,
     waiter_budget    text        not null,
+    waiter_workload  text        not null,
     waiter_since     timestamptz not null,
-    victim_namespace text        not null,
-    victim_name      text        not null,
-    victim_budget    text        not null,
-    victim_gang      text        not null,
-    victim_node      text        not null,
     node             text        not null,
-    reason           text        not null,
-    cost             bigint      not null check (cost >= 0),
+    decided_at       timestamptz not null,
+    settles_at       timestamptz not null,
     considered       jsonb       not null,
-    result           text        not null default 'Planned'
-                     check (result in ('Planned', 'Evicted', 'Deleted', 'Refused', 'Spared', 'Gone')),
-    result_detail    text        not null default '',
     helped           boolean,
     outcome          text        not null default '',
     settled_at       timestamptz,
-    primary key (cluster, waiter_uid, attempt, victim_uid)
+    unique (cluster, number)
 );
-comment on column reclaim_receipt.attempt is 'how often room was made for the waiter; two timekeepers cannot both make the same';
-comment on column reclaim_receipt.waiter_budget is 'a name with a slash is no budget: its namespace is unlimited';
-comment on column reclaim_receipt.node is 'where the waiter fits then';
-comment on column reclaim_receipt.cost is 'micro-GPU-seconds of the victim''s run, which may be lost';
-comment on column reclaim_receipt.considered is 'everybody who was looked at, and why not him';
-comment on column reclaim_receipt.result is 'Deleted: past a PodDisruptionBudget, after it had refused for long; Spared: another of the plan was refused';
-comment on column reclaim_receipt.helped is 'whether the waiter was bound in time where room was made; null while that is open';
-comment on column reclaim_receipt.outcome is 'what became of the waiter, in words';
-create index reclaim_receipt_by_time on reclaim_receipt (cluster, decided_at);
-create index reclaim_receipt_open on reclaim_receipt (cluster) where helped is null;
+comment on column eviction_plan.number is 'counts the cluster''s plans: a plan from an older reading is refused';
+comment on column eviction_plan.waiter_budget is 'a name with a slash is no budget: its namespace is unlimited';
+comment on column eviction_plan.node is 'where the waiter fits then';
+comment on column eviction_plan.considered is 'everybody who was considered, and why not him';
+comment on column eviction_plan.helped is 'whether the waiter was bound in time where room was made; null while that is open';
+comment on column eviction_plan.outcome is 'what became of the waiter, in words';
+create index eviction_plan_by_time on eviction_plan (cluster, decided_at);
+create index eviction_plan_open on eviction_plan (cluster) where helped is null;
+
+-- The pods that were evicted for it, or that the API server would not evict.
+create table eviction_victim (
+    plan          uuid   not null references eviction_plan on delete cascade,
+    uid           uuid   not null,
+    namespace     text   not null,
+    name          text   not null,
+    budget        text   not null,
+    gang          text   not null,
+    node          text   not null,
+    reason        text   not null,
+    cost          bigint not null check (cost >= 0),
+    result        text   check (result in ('Evicted', 'Deleted', 'Refused', 'Spared', 'Gone')),
+    result_detail text   not null default '',
+    primary key (plan, uid)
+);
+comment on column eviction_victim.cost is 'micro-GPU-seconds of the victim''s run, which may be lost';
+comment on column eviction_victim.result is 'Deleted: past a PodDisruptionBudget, after it had refused for long; Spared: another of the plan was refused; null: not known yet';
 
 -- ===== Requests that change something
 

@@ -5,7 +5,6 @@ import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.cluster.ClusterView;
-import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import org.springframework.beans.factory.annotation.Value;
@@ -18,8 +17,9 @@ import org.springframework.transaction.support.TransactionTemplate;
 class ReclaimConfiguration {
 
     @Bean
-    Receipts reclaimReceipts(ClusterDatabase database, PlatformTransactionManager transactions) {
-        return new Receipts(database, new TransactionTemplate(transactions));
+    EvictionPlans evictionPlans(
+            EvictionPlanRepository rows, PlatformTransactionManager transactions) {
+        return new EvictionPlans(rows, new TransactionTemplate(transactions));
     }
 
     @Bean
@@ -28,7 +28,7 @@ class ReclaimConfiguration {
             RequestGrammars grammars,
             ClusterView view,
             Budgets budgets,
-            Receipts receipts,
+            EvictionPlans plans,
             ReclaimProperties properties,
             @Value("${gpusharing.cluster.namespace}") String namespace,
             MeterRegistry registry,
@@ -38,7 +38,7 @@ class ReclaimConfiguration {
                 view,
                 budgets,
                 new ClusterSnapshotReader(client, budgets, view, grammars, namespace, properties),
-                receipts,
+                plans,
                 new Evictions(client, properties.maxGrace()),
                 properties,
                 new ReclaimMetrics(registry),

@@ -39,7 +39,7 @@ class Reclaimer extends LeaderTask {
     private final ClusterView view;
     private final Budgets budgets;
     private final ClusterSnapshotReader snapshots;
-    private final Receipts receipts;
+    private final EvictionPlans plans;
     private final Evictions evictions;
     private final ReclaimProperties properties;
     private final ReclaimMetrics metrics;
@@ -50,7 +50,7 @@ class Reclaimer extends LeaderTask {
             ClusterView view,
             Budgets budgets,
             ClusterSnapshotReader snapshots,
-            Receipts receipts,
+            EvictionPlans plans,
             Evictions evictions,
             ReclaimProperties properties,
             ReclaimMetrics metrics,
@@ -60,7 +60,7 @@ class Reclaimer extends LeaderTask {
         this.view = view;
         this.budgets = budgets;
         this.snapshots = snapshots;
-        this.receipts = receipts;
+        this.plans = plans;
         this.evictions = evictions;
         this.properties = properties;
         this.metrics = metrics;
@@ -88,10 +88,10 @@ class Reclaimer extends LeaderTask {
             metrics.decided(List.of());
             return;
         }
-        long written = receipts.written();
+        long written = plans.written();
         Instant back = now.minus(properties.lookBack());
         ClusterSnapshotReader.Reading reading =
-                snapshots.read(now, receipts.since(back), receipts.refusalsSince(back));
+                snapshots.read(now, plans.since(back), plans.refusalsSince(back));
         Planner planner = new Planner(properties.rules(reading.paused()), queue);
         List<Decision> decisions = planner.plan(reading.snapshot(), reading.nodePods());
         metrics.decided(decisions);
@@ -121,14 +121,14 @@ class Reclaimer extends LeaderTask {
     private boolean carryOut(
             long read, Evict plan, ClusterSnapshot snapshot, Planner planner, Instant now) {
         List<PastEviction> planned = planner.evictions(plan, snapshot);
-        Optional<Integer> attempt =
-                receipts.plan(
+        Optional<EvictionPlan> written =
+                plans.plan(
                         read,
                         plan,
                         snapshot.budgetName(plan.waiter().pod()),
                         now,
                         planned.getFirst().settlesAt());
-        if (attempt.isEmpty()) {
+        if (written.isEmpty()) {
             return false;
         }
         Map<String, Evictions.Answer> answers = evictions.carryOut(plan, this::leads, now);
@@ -137,14 +137,9 @@ class Reclaimer extends LeaderTask {
                     Evictions.Answer answer = answers.get(victim.pod().uid());
                     if (answer != null) {
                         metrics.carriedOut(victim, answer.result());
-                        receipts.result(
-                                plan.waiter().pod(),
-                                attempt.get(),
-                                victim.pod(),
-                                answer.result(),
-                                answer.detail());
                     }
                 });
+        plans.record(written.get(), answers);
         explained.remove(plan.waiter().pod().uid());
         return true;
     }
@@ -155,12 +150,12 @@ class Reclaimer extends LeaderTask {
             // Who was bound while nobody ran would seem to wait still.
             return;
         }
-        for (Receipts.Open open : receipts.open()) {
-            Optional<PodFacts> waiter = view.pod(open.waiter());
+        for (EvictionPlan open : plans.open()) {
+            Optional<PodFacts> waiter = view.pod(open.waiter.uid());
             String node = waiter.map(it -> it.placement().node()).orElse(null);
-            Outcome.of(open.node(), open.settlesAt(), waiter.isPresent(), node, now)
+            Outcome.of(open.node, open.settlesAt, waiter.isPresent(), node, now)
                     .ifPresent(outcome -> {
-                        receipts.settle(open, outcome, now);
+                        plans.settle(open, outcome, now);
                         metrics.settled(outcome);
                     });
         }

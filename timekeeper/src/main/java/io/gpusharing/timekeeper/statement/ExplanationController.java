@@ -8,8 +8,8 @@ import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.account.AccountStatement;
 import io.gpusharing.timekeeper.budget.account.AccountStatement.BalanceChange;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
-import io.gpusharing.timekeeper.reclaim.EvictionRepository;
-import io.gpusharing.timekeeper.reclaim.EvictionRepository.Receipt;
+import io.gpusharing.timekeeper.reclaim.EvictionReceipts;
+import io.gpusharing.timekeeper.reclaim.EvictionReceipts.Receipt;
 import io.gpusharing.timekeeper.statement.StatementRepository.PodUse;
 import io.gpusharing.timekeeper.web.Callers;
 import io.gpusharing.timekeeper.web.Callers.Caller;
@@ -42,7 +42,7 @@ class ExplanationController {
     private final Budgets budgets;
     private final Balances balances;
     private final StatementRepository repository;
-    private final EvictionRepository evictions;
+    private final EvictionReceipts evictions;
     private final Callers callers;
     private final Clock clock;
 
@@ -50,7 +50,7 @@ class ExplanationController {
             Budgets budgets,
             Balances balances,
             StatementRepository repository,
-            EvictionRepository evictions,
+            EvictionReceipts evictions,
             Callers callers,
             Clock clock) {
         this.budgets = budgets;
@@ -135,15 +135,17 @@ class ExplanationController {
             @RequestParam(defaultValue = "100") int limit,
             @RequestParam(required = false) @Nullable String after,
             Authentication who) {
-        if (after != null && !EvictionRepository.isCursor(after)) {
+        if (after != null && !EvictionReceipts.isCursor(after)) {
             throw Cursor.unreadable(after);
         }
         Caller caller = Caller.of(who);
         return Page.of(
-                evictions.receipts(namespace, pod, after, Page.size(limit)).stream()
-                        .map(receipt ->
-                                receipt.shownIn(there -> callers.mayReadPods(caller, there)))
-                        .toList(),
+                evictions.receipts(
+                        namespace,
+                        pod,
+                        after,
+                        Page.size(limit),
+                        there -> callers.mayReadPods(caller, there)),
                 limit,
                 Receipt::cursor);
     }

@@ -12,7 +12,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 class SnapshotTest {
 
     private final TestDatabase database = TestDatabase.create();
-    private final Snapshot snapshot = new Snapshot(database.jdbc(), database.transactions());
+    private final Snapshot snapshot = new Snapshot(database.jdbc(), database.entityTransactions());
 
     private long clusters() {
         return database.jdbc().sql("select count(*) from cluster").query(Long.class).single();
@@ -23,7 +23,7 @@ class SnapshotTest {
     }
 
     private void somebodyElseAdds() {
-        var other = new TransactionTemplate(database.transactions());
+        var other = new TransactionTemplate(database.entityTransactions());
         other.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
         other.executeWithoutResult(status -> add());
     }

@@ -55,8 +55,9 @@ class ReclaimerTest {
     private final FakeApiServer api = new FakeApiServer();
     private final SteppingClock clock = new SteppingClock(TEN);
     private final TestDatabase database = TestDatabase.create();
-    private final Receipts receipts =
-            new Receipts(database.rows(), new TransactionTemplate(database.transactions()));
+    private final EvictionPlanRepository rows = database.repository(EvictionPlanRepository.class);
+    private final EvictionPlans plans =
+            new EvictionPlans(rows, new TransactionTemplate(database.entityTransactions()));
     private final Pods waiter = Pods.waiting("team-b", 100, 0);
 
     ReclaimerTest() throws IOException {}
@@ -67,10 +68,10 @@ class ReclaimerTest {
     }
 
     private Reclaimer reclaimer(ClusterView view) {
-        return reclaimer(view, TestBudgets.on(database, Duration.ofHours(1), clock), receipts);
+        return reclaimer(view, TestBudgets.on(database, Duration.ofHours(1), clock), plans);
     }
 
-    private Reclaimer reclaimer(ClusterView view, Budgets budgets, Receipts receipts) {
+    private Reclaimer reclaimer(ClusterView view, Budgets budgets, EvictionPlans plans) {
         return new Reclaimer(
                 view,
                 budgets,
@@ -81,7 +82,7 @@ class ReclaimerTest {
                         new RequestGrammars(List.of(new VcudaGrammar())),
                         "gpusharing-system",
                         PROPERTIES),
-                receipts,
+                plans,
                 new Evictions(api.client(), Duration.ofMinutes(5)),
                 PROPERTIES,
                 new ReclaimMetrics(new SimpleMeterRegistry()),
@@ -118,7 +119,7 @@ class ReclaimerTest {
 
     @Test
     void aWaiterThatWasBoundWhileNobodyRanIsNotTakenForWaitingByAStartThatHasListedNoPods() {
-        receipts.plan(receipts.written(), plan(), "team-b", TEN, TEN.plusSeconds(90));
+        plans.plan(plans.written(), plan(), "team-b", TEN, TEN.plusSeconds(90));
         clock.pass(Duration.ofMinutes(5));
 
         reclaimer(ClusterViews.withNode()).work(clock.instant());
@@ -127,21 +128,21 @@ class ReclaimerTest {
 
         assertThat(
                         database.jdbc()
-                                .sql("select helped || ': ' || outcome from reclaim_receipt")
+                                .sql("select helped || ': ' || outcome from eviction_plan")
                                 .query(String.class)
                                 .single())
                 .isEqualTo("true: the waiter was bound to " + Pods.NODE);
     }
 
     /** One GPU, which a pod of a budget that is used up holds, and a waiter in budget. */
-    private Reclaimer amongTwoTeams(Receipts receipts) {
-        return amongTwoTeams(receipts, "");
+    private Reclaimer amongTwoTeams(EvictionPlans plans) {
+        return amongTwoTeams(plans, "");
     }
 
     /**
      * @param metadata more of the holder's metadata
      */
-    private Reclaimer amongTwoTeams(Receipts receipts, String metadata) {
+    private Reclaimer amongTwoTeams(EvictionPlans plans, String metadata) {
         GpuBudgetSpec plain = GpuBudgetSpec.monthly(List.of("team-a"), "1");
         var spent =
                 new Written(
@@ -209,12 +210,12 @@ class ReclaimerTest {
                      "reason": "Unschedulable", "lastTransitionTime": "2026-03-02T09:55:00Z"}]}}]}
                 """
                         .formatted(gpuPod.uid(), metadata, waiter.uid()));
-        return reclaimer(ClusterViews.showing(unschedulable), ledger.budgets(), receipts);
+        return reclaimer(ClusterViews.showing(unschedulable), ledger.budgets(), plans);
     }
 
     @Test
     void whoHoldsTheOnlyGpuAndIsOverGoes() {
-        amongTwoTeams(receipts).work(TEN);
+        amongTwoTeams(plans).work(TEN);
 
         assertThat(api.to("/pods/old/eviction")).hasSize(2);
     }
@@ -222,7 +223,7 @@ class ReclaimerTest {
     @Test
     void whoDeletedItselfWithAYearsGraceGoesAsEverybodyElse() {
         amongTwoTeams(
-                        receipts,
+                        plans,
                         "\"deletionTimestamp\": \"2027-03-02T09:40:00Z\", \"deletionGracePeriodSeconds\": 31536000,")
                 .work(TEN);
 
@@ -234,7 +235,7 @@ class ReclaimerTest {
     @Test
     void whoWillHaveEndedWithinTheLongestGraceIsWaitedFor() {
         amongTwoTeams(
-                        receipts,
+                        plans,
                         "\"deletionTimestamp\": \"2026-03-02T10:05:00Z\", \"deletionGracePeriodSeconds\": 30,")
                 .work(TEN);
 
@@ -244,7 +245,7 @@ class ReclaimerTest {
     @Test
     void whoseKubeletDoesNotEndItIsNotEvictedForEver() {
         amongTwoTeams(
-                        receipts,
+                        plans,
                         "\"deletionTimestamp\": \"2026-03-02T09:50:00Z\", \"deletionGracePeriodSeconds\": 300,")
                 .work(TEN);
 
@@ -255,11 +256,10 @@ class ReclaimerTest {
     void aLeaderThatSleptWhileAnotherMadeRoomEvictsNobodyElse() {
         Evict another = plan();
         var slept =
-                new Receipts(database.rows(), new TransactionTemplate(database.transactions())) {
+                new EvictionPlans(rows, new TransactionTemplate(database.entityTransactions())) {
                     @Override
                     List<Refusal> refusalsSince(Instant instant) {
-                        receipts.plan(
-                                receipts.written(), another, "team-b", TEN, TEN.plusSeconds(90));
+                        plans.plan(plans.written(), another, "team-b", TEN, TEN.plusSeconds(90));
                         return super.refusalsSince(instant);
                     }
                 };

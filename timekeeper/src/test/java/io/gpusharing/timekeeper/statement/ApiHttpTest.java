@@ -19,10 +19,11 @@ import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
+import io.gpusharing.timekeeper.database.ClusterTenant;
 import io.gpusharing.timekeeper.database.Snapshot;
 import io.gpusharing.timekeeper.ledger.Measurements;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
-import io.gpusharing.timekeeper.reclaim.EvictionRepository;
+import io.gpusharing.timekeeper.reclaim.EvictionReceipts;
 import io.gpusharing.timekeeper.testing.Pods;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import io.gpusharing.timekeeper.web.Callers.Caller;
@@ -62,11 +63,13 @@ import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
+import org.springframework.boot.persistence.autoconfigure.EntityScan;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ComponentScan;
 import org.springframework.context.annotation.FilterType;
 import org.springframework.context.annotation.Import;
+import org.springframework.data.jpa.repository.config.EnableJpaRepositories;
 import org.springframework.mock.web.MockHttpServletResponse;
 import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
 import tools.jackson.databind.JsonNode;
@@ -120,7 +123,9 @@ class ApiHttpTest {
                             type = FilterType.REGEX,
                             pattern =
                                     ".*(Watch|StatusPublisher|BudgetNotifier|PodAnnotator|DefaultBudgets|BudgetMetrics|Test.*|budget\\.Budgets|usage\\.(intake|reporter)\\..*|AgentMeasurements|VerifyCommand|VerifyConfiguration|ReportingAuthority|ServingCertificateTask|TlsConfiguration)"))
-    @Import({Snapshot.class, EvictionRepository.class})
+    @EntityScan("io.gpusharing.timekeeper")
+    @EnableJpaRepositories(basePackages = "io.gpusharing.timekeeper")
+    @Import({Snapshot.class, ClusterTenant.class, EvictionReceipts.class})
     static class Application {
 
         // Other tests go on with it.
@@ -891,16 +896,17 @@ class ApiHttpTest {
         DATABASE.jdbc()
                 .sql(
                         """
-                        insert into reclaim_receipt
-                               (cluster, waiter_uid, attempt, victim_uid, decided_at, settles_at,
-                                waiter_namespace, waiter_name, waiter_workload, waiter_budget, waiter_since,
-                                victim_namespace, victim_name, victim_budget, victim_gang, victim_node, node,
-                                reason, cost, considered)
-                        values ('test', gen_random_uuid(), 1, gen_random_uuid(), now(), now(),
-                                'team-c', 'waiter', 'w', 'c', now(),
-                                'team-a', 'victim', 'a', '', 'node', 'node', 'why', 0,
-                                '[{"pod": {"uid": "1", "namespace": "team-a", "name": "ours"}},
-                                  {"pod": {"uid": "2", "namespace": "team-c", "name": "theirs"}}]'::jsonb)
+                        with plan as (
+                            insert into eviction_plan
+                                   (id, cluster, number, version, waiter_uid, waiter_namespace, waiter_name, waiter_budget,
+                                    waiter_workload, waiter_since, node, decided_at, settles_at, considered)
+                            values (gen_random_uuid(), 'test', 1, 0, gen_random_uuid(), 'team-c', 'waiter', 'c', 'w', now(), 'node', now(), now(),
+                                    '[{"pod": {"uid": "1", "namespace": "team-a", "name": "ours"}},
+                                      {"pod": {"uid": "2", "namespace": "team-c", "name": "theirs"}}]'::jsonb)
+                            returning id)
+                        insert into eviction_victim
+                               (plan, uid, namespace, name, budget, gang, node, reason, cost)
+                        select plan.id, gen_random_uuid(), 'team-a', 'victim', 'a', '', 'node', 'why', 0 from plan
                         """)
                 .update();
 

@@ -1,19 +1,33 @@
 package io.gpusharing.timekeeper.testing;
 
+import static java.util.Objects.requireNonNull;
+
 import com.zaxxer.hikari.HikariDataSource;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
+import io.gpusharing.timekeeper.database.ClusterTenant;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import jakarta.persistence.EntityManagerFactory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
+import org.hibernate.boot.model.naming.PhysicalNamingStrategySnakeCaseImpl;
+import org.hibernate.cfg.MappingSettings;
+import org.hibernate.cfg.SchemaToolingSettings;
+import org.jspecify.annotations.Nullable;
 import org.postgresql.ds.PGSimpleDataSource;
+import org.springframework.data.jpa.repository.support.JpaRepositoryFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.orm.jpa.JpaTransactionManager;
+import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
+import org.springframework.orm.jpa.SharedEntityManagerCreator;
+import org.springframework.orm.jpa.vendor.HibernateJpaVendorAdapter;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.postgresql.PostgreSQLContainer;
@@ -28,6 +42,7 @@ public final class TestDatabase {
 
     private final String name;
     private final HikariDataSource pool;
+    private @Nullable EntityManagerFactory entities;
 
     private TestDatabase(String name, HikariDataSource pool) {
         this.name = name;
@@ -86,8 +101,41 @@ public final class TestDatabase {
         return new ClusterDatabase(jdbc(), "test");
     }
 
+    /** For SQL alone: nothing of Hibernate is started for it. */
     public PlatformTransactionManager transactions() {
         return new DataSourceTransactionManager(pool);
+    }
+
+    /** For entities and SQL in the same transaction, as the timekeeper has them. */
+    public PlatformTransactionManager entityTransactions() {
+        return new JpaTransactionManager(entities());
+    }
+
+    /** A repository of entities, as the timekeeper of the cluster {@code test} has it. */
+    public <T> T repository(Class<T> type) {
+        return new JpaRepositoryFactory(
+                        SharedEntityManagerCreator.createSharedEntityManager(entities()))
+                .getRepository(type);
+    }
+
+    private synchronized EntityManagerFactory entities() {
+        if (entities == null) {
+            var factory = new LocalContainerEntityManagerFactoryBean();
+            factory.setDataSource(pool);
+            factory.setPackagesToScan("io.gpusharing.timekeeper");
+            factory.setJpaVendorAdapter(new HibernateJpaVendorAdapter());
+            factory.getJpaPropertyMap()
+                    .putAll(
+                            Map.of(
+                                    MappingSettings.PHYSICAL_NAMING_STRATEGY,
+                                    PhysicalNamingStrategySnakeCaseImpl.class.getName(),
+                                    SchemaToolingSettings.HBM2DDL_AUTO,
+                                    "validate"));
+            new ClusterTenant(rows()).customize(factory.getJpaPropertyMap());
+            factory.afterPropertiesSet();
+            entities = requireNonNull(factory.getObject());
+        }
+        return entities;
     }
 
     /** Where the server is. */

@@ -108,11 +108,15 @@ class RetentionTest {
                     insert into usage_counter values ('test', '%2$s', gen_random_uuid(), 'Agent', 'GPU-1', 'PerProcess', '', 1, 1, 1, 1, 1, '%1$s', '%1$s');
                     insert into usage_unattributed values ('test', 'node-1', gen_random_uuid(), 'GPU-1', 1, '%1$s');
                     insert into budget_notification values ('test', 'a', '%1$s', 'Exhausted', 0, '%1$s', 'used up', '%1$s');
-                    insert into reclaim_receipt (cluster, waiter_uid, attempt, victim_uid, decided_at, settles_at, waiter_namespace,
-                        waiter_name, waiter_workload, waiter_budget, waiter_since, victim_namespace, victim_name, victim_budget,
-                        victim_gang, victim_node, node, reason, cost, considered)
-                    values ('test', gen_random_uuid(), 1, gen_random_uuid(), '%1$s', '%1$s', 'team-a', 'w', 'w', 'a', '%1$s', 'team-b', 'v', 'b',
-                        '', 'node-1', 'node-1', 'over', 1, '[]')
+                    with plan as (
+                        insert into eviction_plan (id, cluster, number, version, waiter_uid, waiter_namespace, waiter_name,
+                            waiter_budget, waiter_workload, waiter_since, node, considered, decided_at, settles_at)
+                        select gen_random_uuid(), 'test', coalesce(max(number), 0) + 1, 0, gen_random_uuid(), 'team-a', 'w', 'a', 'w',
+                            '%1$s'::timestamptz, 'node-1', '[]'::jsonb, '%1$s'::timestamptz, '%1$s'::timestamptz
+                          from eviction_plan
+                        returning id)
+                    insert into eviction_victim (plan, uid, namespace, name, budget, gang, node, reason, cost)
+                    select id, gen_random_uuid(), 'team-b', 'v', 'b', '', 'node-1', 'over', 1 from plan
                     """
                             .formatted(at, running.uid()));
         }
@@ -122,7 +126,24 @@ class RetentionTest {
         assertThat(rows("usage_counter")).isEqualTo(3);
         assertThat(rows("usage_unattributed")).isOne();
         assertThat(rows("budget_notification where kind = 'Exhausted'")).isOne();
-        assertThat(rows("reclaim_receipt")).isOne();
+        assertThat(rows("eviction_plan")).isOne();
+        assertThat(rows("eviction_victim")).isOne();
+    }
+
+    @Test
+    void theLastPlanStaysSoThatNoOlderReadingIsTakenForItsOwn() {
+        execute(
+                """
+                insert into eviction_plan (id, cluster, number, version, waiter_uid, waiter_namespace, waiter_name,
+                    waiter_budget, waiter_workload, waiter_since, node, considered, decided_at, settles_at)
+                select gen_random_uuid(), 'test', number, 0, gen_random_uuid(), 'team-a', 'w', 'a', 'w',
+                    '2026-01-20Z', 'node-1', '[]', '2026-01-20Z', '2026-01-20Z' from generate_series(1, 3) as number
+                """);
+
+        dropped();
+
+        assertThat(rows("eviction_plan")).isOne();
+        assertThat(rows("eviction_plan where number = 3")).isOne();
     }
 
     @Test
