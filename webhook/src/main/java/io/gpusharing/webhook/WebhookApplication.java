@@ -13,7 +13,7 @@ public class WebhookApplication {
     /** Starts the service, or with {@code explain -f FILE} says what it would do to a manifest. */
     public static void main(String[] arguments) {
         if (arguments.length > 0 && arguments[0].equals(Explain.COMMAND)) {
-            System.exit(Explain.run(arguments, System.out, GrammarConfiguration.class));
+            System.exit(Explain.run(arguments, System.out));
         }
         SpringApplication.run(WebhookApplication.class, arguments);
         LoggerFactory.getLogger(WebhookApplication.class)

@@ -3,15 +3,16 @@ package io.gpusharing.webhook;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.webhook.admission.AdmissionProperties;
-import io.gpusharing.webhook.admission.ClaimProperties;
-import io.gpusharing.webhook.admission.ClaimProperties.DriverProperties;
-import io.gpusharing.webhook.admission.ClassProperties;
-import io.gpusharing.webhook.admission.PolicyProperties;
-import io.gpusharing.webhook.admission.WorkloadProperties;
-import io.gpusharing.webhook.admission.WorkloadProperties.KindProperties;
-import io.gpusharing.webhook.admission.WorkloadProperties.PodsProperties;
 import io.gpusharing.webhook.injection.SidecarProperties;
+import io.gpusharing.webhook.pod.ClaimProperties;
+import io.gpusharing.webhook.pod.ClaimProperties.DriverProperties;
+import io.gpusharing.webhook.policy.PolicyProperties;
+import io.gpusharing.webhook.policy.PriorityClassProperties;
+import io.gpusharing.webhook.settings.GrammarConfiguration;
 import io.gpusharing.webhook.standing.BudgetProperties;
+import io.gpusharing.webhook.template.WorkloadProperties;
+import io.gpusharing.webhook.template.WorkloadProperties.KindProperties;
+import io.gpusharing.webhook.template.WorkloadProperties.PodsProperties;
 import io.gpusharing.webhook.tls.TlsProperties;
 import java.util.List;
 import java.util.Map;
@@ -140,7 +141,7 @@ class SettingsTest {
         AdmissionProperties.class,
         BudgetProperties.class,
         ClaimProperties.class,
-        ClassProperties.class,
+        PriorityClassProperties.class,
         PolicyProperties.class,
         SidecarProperties.class,
         TlsProperties.class,

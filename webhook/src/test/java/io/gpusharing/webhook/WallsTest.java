@@ -2,6 +2,7 @@ package io.gpusharing.webhook;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.base.DescribedPredicate;
@@ -33,9 +34,93 @@ class WallsTest {
                     each ->
                             each.getSimpleName()
                                             .matches(
-                                                    ".*(Configuration|Properties|Mode|Application|Servlet|Watch|Indicator|Drain|Analyzer)")
+                                                    ".*(Configuration|Properties|Mode|Application|Servlet|Watch|Check|Indicator|Drain|Analyzer)")
                                     || each.getPackageName()
                                             .matches(".*\\.(tls|events|explain|testing)"));
+
+    private static final String ROOT = "io.gpusharing.webhook.";
+
+    /** Each feature with those that it may know. What is not named here fails the build. */
+    @ArchTest
+    static final ArchRule aFeatureKnowsItsNeighboursOnly =
+            layeredArchitecture()
+                    .consideringOnlyDependenciesInAnyPackage("io.gpusharing.webhook..")
+                    .layer("application")
+                    .definedBy("io.gpusharing.webhook")
+                    .layer("settings")
+                    .definedBy(ROOT + "settings..")
+                    .layer("review")
+                    .definedBy(ROOT + "review..")
+                    .layer("tls")
+                    .definedBy(ROOT + "tls..")
+                    .layer("events")
+                    .definedBy(ROOT + "events..")
+                    .layer("standing")
+                    .definedBy(ROOT + "standing..")
+                    .layer("decision")
+                    .definedBy(ROOT + "decision..")
+                    .layer("injection")
+                    .definedBy(ROOT + "injection..")
+                    .layer("policy")
+                    .definedBy(ROOT + "policy..")
+                    .layer("pod")
+                    .definedBy(ROOT + "pod..")
+                    .layer("template")
+                    .definedBy(ROOT + "template..")
+                    .layer("admission")
+                    .definedBy(ROOT + "admission..")
+                    .layer("http")
+                    .definedBy(ROOT + "http..")
+                    .layer("explain")
+                    .definedBy(ROOT + "explain..")
+                    .layer("readiness")
+                    .definedBy(ROOT + "readiness..")
+                    .whereLayer("settings")
+                    .mayNotAccessAnyLayer()
+                    .whereLayer("review")
+                    .mayNotAccessAnyLayer()
+                    .whereLayer("tls")
+                    .mayOnlyAccessLayers("settings")
+                    .whereLayer("events")
+                    .mayOnlyAccessLayers("review")
+                    .whereLayer("standing")
+                    .mayOnlyAccessLayers("settings")
+                    .whereLayer("decision")
+                    .mayOnlyAccessLayers("review")
+                    .whereLayer("injection")
+                    .mayOnlyAccessLayers("settings", "review", "standing", "decision")
+                    .whereLayer("policy")
+                    .mayOnlyAccessLayers("settings", "review", "standing", "decision")
+                    .whereLayer("pod")
+                    .mayOnlyAccessLayers("review", "standing", "decision", "policy", "injection")
+                    .whereLayer("template")
+                    .mayOnlyAccessLayers(
+                            "settings", "review", "standing", "decision", "policy", "pod")
+                    .whereLayer("admission")
+                    .mayOnlyAccessLayers(
+                            "settings",
+                            "review",
+                            "standing",
+                            "events",
+                            "decision",
+                            "policy",
+                            "injection",
+                            "pod",
+                            "template")
+                    .whereLayer("http")
+                    .mayOnlyAccessLayers("review", "admission")
+                    .whereLayer("explain")
+                    .mayOnlyAccessLayers(
+                            "settings",
+                            "review",
+                            "standing",
+                            "decision",
+                            "policy",
+                            "injection",
+                            "pod",
+                            "template")
+                    .whereLayer("readiness")
+                    .mayOnlyAccessLayers("admission");
 
     @ArchTest
     static final ArchRule theWebhookKnowsNoOtherService =
@@ -57,11 +142,15 @@ class WallsTest {
                     .resideInAnyPackage("org.springframework..", "jakarta.servlet..");
 
     @ArchTest
-    static final ArchRule whatIsReadDecidedAndAddedKnowsNoCluster =
+    static final ArchRule readingAndDecidingKnowsNoCluster =
             noClasses()
                     .that()
                     .resideInAnyPackage(
-                            "io.gpusharing.webhook.review..", "io.gpusharing.webhook.injection..")
+                            "io.gpusharing.webhook.review..",
+                            "io.gpusharing.webhook.decision..",
+                            "io.gpusharing.webhook.template..",
+                            "io.gpusharing.webhook.pod..",
+                            "io.gpusharing.webhook.injection..")
                     .should()
                     .dependOnClassesThat()
                     .resideInAnyPackage("io.fabric8..", "java.net..");
@@ -77,8 +166,8 @@ class WallsTest {
                     .callMethod(System.class, "currentTimeMillis");
 
     @ArchTest
-    static final ArchRule featuresDoNotGoInCircles =
-            slices().matching("io.gpusharing.webhook.(*)..").should().beFreeOfCycles();
+    static final ArchRule packagesKnowEachOtherInOneDirection =
+            slices().matching("io.gpusharing.webhook.(**)").should().beFreeOfCycles();
 
     @ArchTest
     static final ArchRule namesSayWhatAClassIs =

@@ -283,8 +283,7 @@ class WebhookApplicationTest {
         String metrics = HTTP.send(management("/metrics"), BodyHandlers.ofString()).body();
 
         assertThat(metrics)
-                .contains(
-                        "gpusharing_admission_reviews_total{question=\"Mutate\",verdict=\"Allowed\"}")
+                .contains("gpusharing_admission_reviews_total{type=\"Mutate\",verdict=\"Allowed\"}")
                 .contains("gpusharing_admission_latency_seconds_bucket");
     }
 

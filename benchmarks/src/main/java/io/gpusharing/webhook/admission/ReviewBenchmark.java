@@ -18,8 +18,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * One review without HTTP, from the bytes of the question to the bytes of the answer: read, judged,
- * measured against a budget, stamped, completed with the container that meters.
+ * One review without HTTP, from the bytes of the AdmissionReview to the bytes of the response:
+ * read, judged, measured against a budget, stamped, completed with the container that meters.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -44,17 +44,17 @@ public class ReviewBenchmark {
                     .budget("100000", OnExhausted.LowerPriority)
                     .admission();
 
-    private byte[] question = new byte[0];
+    private byte[] bytes = new byte[0];
 
     /** Reads the review. */
     @Setup
     public void read() throws IOException {
-        question = Files.readAllBytes(Path.of(review));
+        bytes = Files.readAllBytes(Path.of(review));
     }
 
     /** The whole decision and its patch. */
     @Benchmark
     public byte[] answer() {
-        return admission.answer(Question.Mutate, question);
+        return admission.answer(WebhookType.Mutate, bytes);
     }
 }

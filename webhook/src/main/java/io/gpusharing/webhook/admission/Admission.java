@@ -1,16 +1,20 @@
 package io.gpusharing.webhook.admission;
 
+import io.gpusharing.webhook.decision.AdmissionResponse;
+import io.gpusharing.webhook.decision.Decision;
+import io.gpusharing.webhook.pod.PodAdmission;
 import io.gpusharing.webhook.review.Review;
 import io.gpusharing.webhook.review.ReviewReader;
 import io.gpusharing.webhook.standing.Surroundings;
+import io.gpusharing.webhook.template.TemplateAdmission;
 import java.util.function.Supplier;
 
-/** From the bytes of a question to the bytes of its answer. */
+/** From the bytes of an AdmissionReview to the bytes of its response. */
 public final class Admission {
 
     /** Called with every decision. */
     interface Listener {
-        void decided(Question question, Review review, Decision decision);
+        void decided(WebhookType type, Review review, Decision decision);
     }
 
     private final ReviewReader reader;
@@ -34,7 +38,7 @@ public final class Admission {
     }
 
     /** The namespace that a review is about, read from its beginning. */
-    String namespace(byte[] begin) {
+    public String namespace(byte[] begin) {
         return reader.namespace(begin);
     }
 
@@ -43,18 +47,18 @@ public final class Admission {
      *
      * @throws io.gpusharing.webhook.review.MalformedReviewException if it cannot be answered
      */
-    byte[] answer(Question question, byte[] document) {
+    public byte[] answer(WebhookType type, byte[] document) {
         Review review = reader.read(document);
         Decision decision =
-                switch (question) {
+                switch (type) {
                     case Mutate ->
                             review.isGrant()
                                     ? grants.decide(review, surroundings.get())
                                     : pods.decide(review, surroundings.get());
                     case Validate -> templates.decide(review, surroundings.get());
                 };
-        listener.decided(question, review, decision);
-        return Answer.to(review.uid(), decision);
+        listener.decided(type, review, decision);
+        return AdmissionResponse.to(review.uid(), decision);
     }
 
     /**
@@ -65,7 +69,7 @@ public final class Admission {
         for (int i = 0; i < times; i++) {
             Review review = reader.read(document);
             Decision decision = pods.decide(review, surroundings.get());
-            if (Answer.to(review.uid(), decision).length == 0) {
+            if (AdmissionResponse.to(review.uid(), decision).length == 0) {
                 throw new IllegalStateException("A review without an answer");
             }
         }

@@ -5,23 +5,32 @@ import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.webhook.events.RefusalEvents;
 import io.gpusharing.webhook.injection.Sidecar;
 import io.gpusharing.webhook.injection.SidecarProperties;
+import io.gpusharing.webhook.pod.ClaimProperties;
+import io.gpusharing.webhook.pod.PodAdmission;
+import io.gpusharing.webhook.policy.PolicyProperties;
+import io.gpusharing.webhook.policy.PriorityClassCheck;
+import io.gpusharing.webhook.policy.PriorityClassProperties;
 import io.gpusharing.webhook.review.ReviewReader;
 import io.gpusharing.webhook.standing.ClusterWatch;
+import io.gpusharing.webhook.template.TemplateAdmission;
+import io.gpusharing.webhook.template.WorkloadProperties;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
-import java.util.Arrays;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
-import org.springframework.boot.web.servlet.FilterRegistrationBean;
-import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.web.filter.RequestContextFilter;
 
 /** Wires what answers reviews. */
 @Configuration(proxyBeanMethods = false)
 // Not by a list, whose order Spring's AOT loses: two builds of the same sources would differ.
 @ConfigurationPropertiesScan(
-        basePackageClasses = {AdmissionProperties.class, SidecarProperties.class})
+        basePackageClasses = {
+            AdmissionProperties.class,
+            ClaimProperties.class,
+            PolicyProperties.class,
+            SidecarProperties.class,
+            WorkloadProperties.class
+        })
 class AdmissionConfiguration {
 
     @Bean
@@ -33,7 +42,7 @@ class AdmissionConfiguration {
     Admission admission(
             RequestGrammars grammars,
             PolicyProperties policy,
-            ClassProperties classes,
+            PriorityClassProperties classes,
             SidecarProperties sidecar,
             WorkloadProperties workloads,
             ClaimProperties claims,
@@ -43,8 +52,9 @@ class AdmissionConfiguration {
             RefusalEvents events) {
         Admission.Listener listener =
                 properties.events()
-                        ? Listeners.all(metrics, Listeners.logging(), Listeners.telling(events))
-                        : Listeners.all(metrics, Listeners.logging());
+                        ? DecisionListeners.all(
+                                metrics, DecisionListeners.log(), DecisionListeners.events(events))
+                        : DecisionListeners.all(metrics, DecisionListeners.log());
         return new Admission(
                 new ReviewReader(grammars::reads, claims::isClaimed),
                 new PodAdmission(grammars, policy, classes, new Sidecar(sidecar)),
@@ -54,28 +64,12 @@ class AdmissionConfiguration {
     }
 
     @Bean
-    ClassWatch classWatch(ClassProperties classes, ClusterWatch cluster) {
-        return new ClassWatch(classes, cluster);
+    PriorityClassCheck priorityClassCheck(PriorityClassProperties classes, ClusterWatch cluster) {
+        return new PriorityClassCheck(classes, cluster);
     }
 
     @Bean
     RefusalEvents refusalEvents(KubernetesClient client, Clock clock) {
         return new RefusalEvents(client, clock);
-    }
-
-    /** Switched off: it would keep each review where nobody looks for it. */
-    @Bean
-    FilterRegistrationBean<RequestContextFilter> requestContextFilter() {
-        var registration = new FilterRegistrationBean<>(new RequestContextFilter());
-        registration.setEnabled(false);
-        return registration;
-    }
-
-    @Bean
-    ServletRegistrationBean<AdmissionServlet> admissionServlet(
-            Admission admission, AdmissionMetrics metrics, AdmissionProperties properties) {
-        return new ServletRegistrationBean<>(
-                new AdmissionServlet(admission, metrics, properties),
-                Arrays.stream(Question.values()).map(Question::path).toArray(String[]::new));
     }
 }

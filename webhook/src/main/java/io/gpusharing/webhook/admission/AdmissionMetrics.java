@@ -1,5 +1,6 @@
 package io.gpusharing.webhook.admission;
 
+import io.gpusharing.webhook.decision.Decision;
 import io.gpusharing.webhook.review.Review;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -10,9 +11,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /** Counts decisions and measures how long they take. All labels come from small closed sets. */
-final class AdmissionMetrics implements Admission.Listener {
+public final class AdmissionMetrics implements Admission.Listener {
 
-    private record Labels(Question question, String verdict) {}
+    private record Labels(WebhookType type, String verdict) {}
 
     private final MeterRegistry registry;
     private final Timer latency;
@@ -21,7 +22,7 @@ final class AdmissionMetrics implements Admission.Listener {
     private final Map<Labels, Counter> reviews = new ConcurrentHashMap<>();
     private final Map<String, Counter> refusals = new ConcurrentHashMap<>();
 
-    AdmissionMetrics(MeterRegistry registry) {
+    public AdmissionMetrics(MeterRegistry registry) {
         this.registry = registry;
         this.latency =
                 Timer.builder("gpusharing.admission.latency")
@@ -46,8 +47,8 @@ final class AdmissionMetrics implements Admission.Listener {
     }
 
     @Override
-    public void decided(Question question, Review review, Decision decision) {
-        reviews.computeIfAbsent(new Labels(question, decision.word()), this::reviews).increment();
+    public void decided(WebhookType type, Review review, Decision decision) {
+        reviews.computeIfAbsent(new Labels(type, decision.word()), this::reviews).increment();
         if (decision instanceof Decision.Refused refused) {
             refused.findings()
                     .forEach(finding ->
@@ -55,22 +56,22 @@ final class AdmissionMetrics implements Admission.Listener {
         }
     }
 
-    void took(long nanos) {
+    public void took(long nanos) {
         latency.record(nanos, TimeUnit.NANOSECONDS);
     }
 
-    void shed() {
+    public void shed() {
         shed.increment();
     }
 
-    void malformed() {
+    public void malformed() {
         malformed.increment();
     }
 
     private Counter reviews(Labels labels) {
         return Counter.builder("gpusharing.admission.reviews")
                 .description("Reviews answered")
-                .tag("question", labels.question().name())
+                .tag("type", labels.type().name())
                 .tag("verdict", labels.verdict())
                 .register(registry);
     }

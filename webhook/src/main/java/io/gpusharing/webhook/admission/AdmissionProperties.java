@@ -1,6 +1,6 @@
 package io.gpusharing.webhook.admission;
 
-import io.gpusharing.webhook.ConfigurationException;
+import io.gpusharing.webhook.settings.ConfigurationException;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Positive;
 import java.time.Duration;

@@ -1,9 +1,10 @@
 package io.gpusharing.webhook.admission;
 
 import io.gpusharing.Names;
-import io.gpusharing.webhook.admission.Decision.Allowed;
-import io.gpusharing.webhook.admission.Decision.Untouched;
-import io.gpusharing.webhook.injection.ObjectPatch;
+import io.gpusharing.webhook.decision.Decision;
+import io.gpusharing.webhook.decision.Decision.Allowed;
+import io.gpusharing.webhook.decision.Decision.Untouched;
+import io.gpusharing.webhook.decision.ObjectPatch;
 import io.gpusharing.webhook.review.MalformedReviewException;
 import io.gpusharing.webhook.review.PodReader;
 import io.gpusharing.webhook.review.Review;

@@ -1,4 +1,4 @@
-/** What is decided about a pod or a template, and how it is told. */
+/** From a review to its answer: decides it by its kind, counts and logs the decision. */
 @NullMarked
 package io.gpusharing.webhook.admission;
 

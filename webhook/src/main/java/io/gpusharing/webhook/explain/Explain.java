@@ -2,29 +2,18 @@ package io.gpusharing.webhook.explain;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.gpusharing.request.RequestGrammars;
-import io.gpusharing.webhook.admission.ClaimProperties;
-import io.gpusharing.webhook.admission.ClassProperties;
-import io.gpusharing.webhook.admission.Explainer;
-import io.gpusharing.webhook.admission.PolicyProperties;
-import io.gpusharing.webhook.admission.WorkloadProperties;
-import io.gpusharing.webhook.injection.SidecarProperties;
-import io.gpusharing.webhook.review.ReviewReader;
+import io.gpusharing.webhook.settings.GrammarConfiguration;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import org.springframework.aot.AotDetector;
 import org.springframework.beans.BeansException;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.core.SpringProperties;
 import org.yaml.snakeyaml.error.MarkedYAMLException;
 
@@ -43,10 +32,10 @@ public final class Explain {
      *
      * @param arguments the command, {@code -f} and a file, {@code -} for standard input; then
      *     properties as {@code --gpusharing.sidecar.mode=None}
-     * @param properties configurations that read the installation's properties
-     * @return 0 if every manifest would be accepted, 1 if not, 2 if that was no question
+     * @return 0 if every manifest would be accepted, 1 if not, 2 if the arguments or the file
+     *     cannot be read
      */
-    public static int run(String[] arguments, PrintStream out, Class<?>... properties) {
+    public static int run(String[] arguments, PrintStream out) {
         if (arguments.length < 3 || !arguments[1].equals("-f")) {
             out.println("usage: explain -f FILE|- [--property=value ...]");
             return USAGE;
@@ -75,8 +64,7 @@ public final class Explain {
         // The image's beans are chosen when it is built; these are others.
         SpringProperties.setProperty(AotDetector.AOT_ENABLED, "false");
         try (var context =
-                new SpringApplicationBuilder(ExplainConfiguration.class)
-                        .sources(properties)
+                new SpringApplicationBuilder(ExplainConfiguration.class, GrammarConfiguration.class)
                         .web(WebApplicationType.NONE)
                         .logStartupInfo(false)
                         .run(properties(arguments))) {
@@ -99,32 +87,5 @@ public final class Explain {
         properties.add("--logging.level.root=ERROR");
         properties.addAll(List.of(arguments).subList(3, arguments.length));
         return properties.toArray(String[]::new);
-    }
-
-    /** Only what a decision needs: no server, no cluster. */
-    @Configuration(proxyBeanMethods = false)
-    @EnableConfigurationProperties({
-        ClaimProperties.class,
-        ClassProperties.class,
-        PolicyProperties.class,
-        SidecarProperties.class,
-        WorkloadProperties.class
-    })
-    static class ExplainConfiguration {
-
-        @Bean
-        ExplainCommand explainCommand(
-                RequestGrammars grammars,
-                PolicyProperties policy,
-                ClassProperties classes,
-                SidecarProperties sidecar,
-                WorkloadProperties workloads,
-                ClaimProperties claims) {
-            return new ExplainCommand(
-                    new Explainer(grammars, policy, classes, sidecar, workloads),
-                    new ReviewReader(grammars::reads, claims::isClaimed),
-                    Clock.systemUTC(),
-                    System.out);
-        }
     }
 }

@@ -4,8 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.request.GpuShare;
-import io.gpusharing.webhook.admission.Explainer;
-import io.gpusharing.webhook.admission.Explanation;
 import io.gpusharing.webhook.review.ReviewReader;
 import io.gpusharing.webhook.standing.Budgets;
 import io.gpusharing.webhook.standing.PriorityClasses;

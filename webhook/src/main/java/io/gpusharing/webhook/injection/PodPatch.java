@@ -3,6 +3,7 @@ package io.gpusharing.webhook.injection;
 import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.Quantity;
+import io.gpusharing.webhook.decision.ObjectPatch;
 import io.gpusharing.webhook.review.PodView;
 import io.gpusharing.webhook.review.PodView.Container;
 import io.gpusharing.webhook.standing.PriorityClasses;

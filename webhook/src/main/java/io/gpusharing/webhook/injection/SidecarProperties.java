@@ -1,7 +1,7 @@
 package io.gpusharing.webhook.injection;
 
 import io.gpusharing.request.Quantity;
-import io.gpusharing.webhook.ConfigurationException;
+import io.gpusharing.webhook.settings.ConfigurationException;
 import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Pattern;

@@ -1,4 +1,4 @@
-/** What is read of the API server's question, straight from its bytes. */
+/** What is read of an AdmissionReview, straight from its bytes. */
 @NullMarked
 package io.gpusharing.webhook.review;
 

@@ -2,7 +2,7 @@ package io.gpusharing.webhook.standing;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.request.RequestGrammars;
-import io.gpusharing.webhook.GpuSharingProperties;
+import io.gpusharing.webhook.settings.GpuSharingProperties;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.time.Clock;

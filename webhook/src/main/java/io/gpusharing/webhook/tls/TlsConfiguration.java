@@ -3,7 +3,7 @@ package io.gpusharing.webhook.tls;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.web.ServerIdentity;
 import io.gpusharing.web.ServingCertificate;
-import io.gpusharing.webhook.GpuSharingProperties;
+import io.gpusharing.webhook.settings.GpuSharingProperties;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.time.Clock;

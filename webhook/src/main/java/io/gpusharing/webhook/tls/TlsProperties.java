@@ -1,6 +1,6 @@
 package io.gpusharing.webhook.tls;
 
-import io.gpusharing.webhook.ConfigurationException;
+import io.gpusharing.webhook.settings.ConfigurationException;
 import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotNull;
 import java.nio.file.Path;

@@ -28,7 +28,7 @@ class AdmissionCostTest {
         Admission admission =
                 new Installation().budget("1000", OnExhausted.LowerPriority).admission();
         for (int i = 0; i < WARM_UP; i++) {
-            admission.answer(Question.Mutate, review);
+            admission.answer(WebhookType.Mutate, review);
         }
         var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long cpu = threads.getCurrentThreadCpuTime();
@@ -38,7 +38,7 @@ class AdmissionCostTest {
         for (int round = 0; round < ROUNDS; round++) {
             long before = threads.getCurrentThreadAllocatedBytes();
             for (int i = 0; i < REVIEWS; i++) {
-                answered += admission.answer(Question.Mutate, review).length;
+                answered += admission.answer(WebhookType.Mutate, review).length;
             }
             long allocated = (threads.getCurrentThreadAllocatedBytes() - before) / REVIEWS;
             perReview = Math.min(perReview, allocated);

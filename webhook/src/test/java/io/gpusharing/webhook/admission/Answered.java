@@ -7,7 +7,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** An answer, read as the API server reads it. */
-final class Answered {
+public final class Answered {
 
     private final JsonNode response;
     private final JsonNode asked;
@@ -25,7 +25,7 @@ final class Answered {
         }
     }
 
-    boolean allowed() {
+    public boolean allowed() {
         return response.path("allowed").asBoolean();
     }
 
@@ -37,7 +37,7 @@ final class Answered {
         return response.path("status").path("code").asInt(0);
     }
 
-    String message() {
+    public String message() {
         return response.path("status").path("message").asString("");
     }
 
@@ -45,7 +45,7 @@ final class Answered {
         return response.path("warnings").valueStream().map(JsonNode::asString).toList();
     }
 
-    String audit(String key) {
+    public String audit(String key) {
         return response.path("auditAnnotations").path(key).asString("");
     }
 

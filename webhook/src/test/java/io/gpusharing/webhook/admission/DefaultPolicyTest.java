@@ -2,6 +2,7 @@ package io.gpusharing.webhook.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.webhook.policy.PolicyProperties;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import org.junit.jupiter.api.Test;

@@ -66,7 +66,7 @@ class GrantAdmissionTest {
         assertThat(
                         installation
                                 .ask(
-                                        Question.Mutate,
+                                        WebhookType.Mutate,
                                         Installation.review(
                                                 "CREATE",
                                                 "example.com",
@@ -79,7 +79,7 @@ class GrantAdmissionTest {
 
     private Answered ask(String operation, ObjectNode grant) {
         return installation.ask(
-                Question.Mutate,
+                WebhookType.Mutate,
                 Installation.review(operation, "gpusharing.io", "GpuGrant", grant, null));
     }
 

@@ -7,18 +7,24 @@ import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.RequestGrammars;
-import io.gpusharing.webhook.admission.ClaimProperties.DriverProperties;
+import io.gpusharing.webhook.decision.Reaction;
 import io.gpusharing.webhook.injection.Sidecar;
 import io.gpusharing.webhook.injection.SidecarProperties;
 import io.gpusharing.webhook.injection.SidecarProperties.Mode;
+import io.gpusharing.webhook.pod.ClaimProperties;
+import io.gpusharing.webhook.pod.ClaimProperties.DriverProperties;
+import io.gpusharing.webhook.pod.PodAdmission;
+import io.gpusharing.webhook.policy.PolicyProperties;
+import io.gpusharing.webhook.policy.PriorityClassProperties;
 import io.gpusharing.webhook.review.ReviewReader;
-import io.gpusharing.webhook.review.Templates;
 import io.gpusharing.webhook.standing.Budgets;
 import io.gpusharing.webhook.standing.ContainerLimits;
 import io.gpusharing.webhook.standing.PriorityClasses;
 import io.gpusharing.webhook.standing.Quota;
 import io.gpusharing.webhook.standing.Quotas;
 import io.gpusharing.webhook.standing.Surroundings;
+import io.gpusharing.webhook.template.PodTemplates;
+import io.gpusharing.webhook.template.TemplateAdmission;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -29,8 +35,11 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Everything between the bytes of a question and of its answer, put together without Spring. */
-final class Installation {
+/**
+ * Everything between the bytes of an AdmissionReview and of its response, put together without
+ * Spring.
+ */
+public final class Installation {
 
     static final Instant NOW = Instant.parse("2026-03-10T12:00:00Z");
 
@@ -67,8 +76,8 @@ final class Installation {
                     Reaction.Refuse,
                     Reaction.Warn,
                     Reaction.Warn);
-    private ClassProperties classes =
-            new ClassProperties("gpu-in-budget", "gpu-over-budget", Set.of());
+    private PriorityClassProperties classes =
+            new PriorityClassProperties("gpu-in-budget", "gpu-over-budget", Set.of());
     private SidecarProperties sidecar = sidecar(Mode.PerPod);
     private RequestGrammars grammars = RequestGrammars.of(List.of("vcuda"), List.of());
 
@@ -84,11 +93,11 @@ final class Installation {
         return this;
     }
 
-    private Templates templates = new Templates(List.of());
+    private PodTemplates templates = new PodTemplates(List.of());
 
     /** Kinds of operators that make pods. */
-    Installation kinds(Templates.Kind... kinds) {
-        this.templates = new Templates(List.of(kinds));
+    Installation kinds(PodTemplates.Kind... kinds) {
+        this.templates = new PodTemplates(List.of(kinds));
         return this;
     }
 
@@ -122,13 +131,14 @@ final class Installation {
         return this;
     }
 
-    Installation policy(PolicyProperties properties) {
+    public Installation policy(PolicyProperties properties) {
         this.policy = properties;
         return this;
     }
 
     Installation allowedClasses(String... allowed) {
-        this.classes = new ClassProperties("gpu-in-budget", "gpu-over-budget", Set.of(allowed));
+        this.classes =
+                new PriorityClassProperties("gpu-in-budget", "gpu-over-budget", Set.of(allowed));
         return this;
     }
 
@@ -177,7 +187,7 @@ final class Installation {
     }
 
     /** Namespace {@code team-a} has a budget of so many minutes, of which none are used. */
-    Installation budget(String gpuMinutes, OnExhausted onExhausted) {
+    public Installation budget(String gpuMinutes, OnExhausted onExhausted) {
         return budget(spec(gpuMinutes, onExhausted), null);
     }
 
@@ -227,19 +237,19 @@ final class Installation {
     }
 
     /** A new pod of namespace {@code team-a}, as its author writes it. */
-    Answered create(ObjectNode pod) {
+    public Answered create(ObjectNode pod) {
         return received(Manifests.asReceived(pod));
     }
 
     /** A new pod, exactly as given. */
     Answered received(JsonNode pod) {
-        return ask(Question.Mutate, review("CREATE", "", "Pod", pod, null));
+        return ask(WebhookType.Mutate, review("CREATE", "", "Pod", pod, null));
     }
 
     /** A workload, new or changed. */
     Answered workload(String group, JsonNode object, @Nullable JsonNode before) {
         return ask(
-                Question.Validate,
+                WebhookType.Validate,
                 review(
                         before == null ? "CREATE" : "UPDATE",
                         group,
@@ -248,17 +258,17 @@ final class Installation {
                         before));
     }
 
-    Answered ask(Question question, ObjectNode review) {
+    Answered ask(WebhookType type, ObjectNode review) {
         return new Answered(
-                answer(question, JsonMapper.shared().writeValueAsBytes(review)),
+                answer(type, JsonMapper.shared().writeValueAsBytes(review)),
                 review.path("request").path("object"));
     }
 
-    byte[] answer(Question question, byte[] review) {
-        return admission().answer(question, review);
+    byte[] answer(WebhookType type, byte[] review) {
+        return admission().answer(type, review);
     }
 
-    Admission admission() {
+    public Admission admission() {
         return new Admission(
                 new ReviewReader(grammars::reads, claims::isClaimed),
                 new PodAdmission(grammars, policy, classes, new Sidecar(sidecar)),
@@ -274,7 +284,7 @@ final class Installation {
                                 unpullable,
                                 budgetsAway,
                                 now),
-                (question, review, decision) -> {});
+                (type, review, decision) -> {});
     }
 
     static ObjectNode review(

@@ -7,14 +7,14 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Manifests as people write them, and as the API server sends them on. */
-final class Manifests {
+public final class Manifests {
 
     private static final JsonMapper MAPPER = JsonMapper.shared();
 
     private Manifests() {}
 
     /** A manifest in YAML. */
-    static ObjectNode yaml(String text) {
+    public static ObjectNode yaml(String text) {
         return (ObjectNode) MAPPER.valueToTree(new Yaml().<Map<String, Object>>load(text));
     }
 

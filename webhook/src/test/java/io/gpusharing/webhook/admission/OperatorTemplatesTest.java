@@ -2,9 +2,9 @@ package io.gpusharing.webhook.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.webhook.review.TemplatePath;
-import io.gpusharing.webhook.review.Templates;
-import io.gpusharing.webhook.review.Templates.Pods;
+import io.gpusharing.webhook.template.PodTemplates;
+import io.gpusharing.webhook.template.PodTemplates.Pods;
+import io.gpusharing.webhook.template.TemplatePath;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -24,7 +24,7 @@ class OperatorTemplatesTest {
     private final Installation installation =
             new Installation()
                     .kinds(
-                            new Templates.Kind(
+                            new PodTemplates.Kind(
                                     ARGO,
                                     "Workflow",
                                     List.of(
@@ -36,7 +36,7 @@ class OperatorTemplatesTest {
                                                             "containerSet.containers[*]",
                                                             "sidecars[*]"),
                                                     paths("initContainers[*]")))),
-                            new Templates.Kind(
+                            new PodTemplates.Kind(
                                     "ray.io",
                                     "RayCluster",
                                     List.of(

@@ -12,7 +12,9 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
+import io.gpusharing.webhook.pod.PodAdmission;
 import io.gpusharing.webhook.review.MalformedReviewException;
+import io.gpusharing.webhook.template.TemplateAdmission;
 import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.List;
@@ -121,7 +123,7 @@ class OriginalDefectsTest {
 
         Answered answer =
                 installation.ask(
-                        Question.Mutate, Installation.review("UPDATE", "", "Pod", placed, pod));
+                        WebhookType.Mutate, Installation.review("UPDATE", "", "Pod", placed, pod));
 
         assertThat(answer.allowed()).isTrue();
         assertThat(answer.operations()).isEmpty();
@@ -161,7 +163,9 @@ class OriginalDefectsTest {
         Answered answer =
                 installation
                         .overBudget(OnExhausted.LowerPriority)
-                        .ask(Question.Mutate, Installation.review("UPDATE", "", "Pod", pod, pod));
+                        .ask(
+                                WebhookType.Mutate,
+                                Installation.review("UPDATE", "", "Pod", pod, pod));
 
         assertThat(answer.operations()).isEmpty();
     }
@@ -335,7 +339,7 @@ class OriginalDefectsTest {
                         .replace("admission.k8s.io/v1", "admission.k8s.io/v1beta1")
                         .getBytes(UTF_8);
 
-        assertThatThrownBy(() -> installation.answer(Question.Mutate, old))
+        assertThatThrownBy(() -> installation.answer(WebhookType.Mutate, old))
                 .isInstanceOf(MalformedReviewException.class)
                 .hasMessageContaining("v1beta1");
     }

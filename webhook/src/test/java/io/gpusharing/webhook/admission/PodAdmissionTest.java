@@ -8,7 +8,9 @@ import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.request.Violation;
 import io.gpusharing.testing.Fixture;
 import io.gpusharing.testing.YamlFixtures;
+import io.gpusharing.webhook.decision.Reaction;
 import io.gpusharing.webhook.injection.SidecarProperties.Mode;
+import io.gpusharing.webhook.policy.PolicyProperties;
 import io.gpusharing.webhook.standing.PriorityClasses;
 import java.util.List;
 import java.util.Map;
@@ -461,7 +463,7 @@ class PodAdmissionTest {
                 Installation.review("CREATE", "", "Pod", Manifests.asReceived(pod), null);
         byNode.withObject("/request/userInfo").putArray("groups").add("system:nodes");
 
-        assertThat(installation.ask(Question.Mutate, byNode).operations()).isEmpty();
+        assertThat(installation.ask(WebhookType.Mutate, byNode).operations()).isEmpty();
         assertThat(installation.create(pod).operations()).isNotEmpty();
     }
 
@@ -483,21 +485,21 @@ class PodAdmissionTest {
         assertThat(
                         installation
                                 .ask(
-                                        Question.Mutate,
+                                        WebhookType.Mutate,
                                         Installation.review("UPDATE", "", "Pod", pod, pod))
                                 .operations())
                 .isEmpty();
         assertThat(
                         installation
                                 .ask(
-                                        Question.Mutate,
+                                        WebhookType.Mutate,
                                         Installation.review("CREATE", "apps", "Pod", pod, null))
                                 .operations())
                 .isEmpty();
         assertThat(
                         installation
                                 .ask(
-                                        Question.Mutate,
+                                        WebhookType.Mutate,
                                         Installation.review("CREATE", "", "Secret", pod, null))
                                 .allowed())
                 .isTrue();

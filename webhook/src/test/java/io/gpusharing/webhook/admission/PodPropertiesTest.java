@@ -53,14 +53,14 @@ class PodPropertiesTest {
         ObjectNode pod = Manifests.asReceived(RandomPods.pod(random));
         ObjectNode review = Installation.review("CREATE", "", "Pod", pod, null);
         Installation installation = installation(new Random(seed));
-        Answered before = installation.ask(Question.Mutate, review);
+        Answered before = installation.ask(WebhookType.Mutate, review);
 
         ObjectNode shuffled = pod.deepCopy();
         shuffleContainers(shuffled, random);
         JsonNode reordered =
                 shuffledKeys(Installation.review("CREATE", "", "Pod", shuffled, null), random);
         byte[] spread = MAPPER.writerWithDefaultPrettyPrinter().writeValueAsBytes(reordered);
-        Answered after = new Answered(installation.answer(Question.Mutate, spread), shuffled);
+        Answered after = new Answered(installation.answer(WebhookType.Mutate, spread), shuffled);
 
         assertThat(after.allowed()).isEqualTo(before.allowed());
         assertThat(after.code()).isEqualTo(before.code());
@@ -82,9 +82,9 @@ class PodPropertiesTest {
         for (int i = 0; i < 1 + random.nextInt(8); i++) {
             review[random.nextInt(review.length)] = (byte) random.nextInt(256);
         }
-        for (Question question : Question.values()) {
+        for (WebhookType type : WebhookType.values()) {
             try {
-                byte[] answer = new Installation().answer(question, review);
+                byte[] answer = new Installation().answer(type, review);
                 assertThat(MAPPER.readTree(answer).path("kind").asString())
                         .isEqualTo("AdmissionReview");
             } catch (MalformedReviewException e) {

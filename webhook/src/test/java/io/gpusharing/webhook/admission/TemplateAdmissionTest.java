@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Quantity;
+import io.gpusharing.webhook.decision.Reaction;
+import io.gpusharing.webhook.policy.PolicyProperties;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,9 +1,0 @@
-package io.gpusharing.webhook.admission;
-
-/**
- * Something about a pod that the site does not want, or wants to warn of.
- *
- * @param rule short name, a label of metrics
- * @param message field, value, rule and what to write instead, in one line
- */
-record Finding(String rule, String message) {}

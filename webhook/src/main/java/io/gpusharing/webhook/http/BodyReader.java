@@ -1,0 +1,170 @@
+package io.gpusharing.webhook.http;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.SocketTimeoutException;
+import java.util.Arrays;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * Reads bodies into a bounded amount of memory, each by its deadline.
+ *
+ * <p>Anybody who reaches the port may open connections. So nothing is held for what is announced:
+ * only a body whose first {@value #LONG} bytes have come takes memory for the rest, all at once,
+ * for of two that wait for more while they hold some neither would get it. A body that trickles in
+ * is given up when its time is over.
+ *
+ * <p>Usual bodies have memory of their own, so that none waits for long ones.
+ */
+final class BodyReader {
+
+    /** Bytes from which a body is long; the largest pods of real workloads stay below. */
+    static final int LONG = 64 * 1024;
+
+    /** Room for what comes first; it doubles as more comes. */
+    private static final int FIRST = 8 * 1024;
+
+    private final int maxBody;
+    private final Function<byte[], String> namespaces;
+    private final Memory usual;
+    private final Memory longOnes;
+
+    /**
+     * @param maxBody longest body, in bytes
+     * @param usual bytes of all usual bodies together
+     * @param longOnes bytes of all long bodies together
+     * @param namespaces reads whose body it is from its first {@value #LONG} bytes
+     */
+    BodyReader(int maxBody, int usual, int longOnes, Function<byte[], String> namespaces) {
+        this.maxBody = maxBody;
+        this.namespaces = namespaces;
+        this.usual = new Memory(usual, new RoundRobinSemaphore(usual));
+        this.longOnes = new Memory(longOnes, new RoundRobinSemaphore(longOnes));
+    }
+
+    private record Memory(int total, RoundRobinSemaphore permits) {
+
+        /** Bytes of it that were taken; negative if there was not enough in time. */
+        int take(long bytes, Supplier<String> namespace, long deadline) {
+            int taken = (int) Math.min(total, bytes);
+            return permits.acquire(namespace, taken, deadline) ? taken : -1;
+        }
+    }
+
+    /** What became of reading a body. */
+    sealed interface Read {
+
+        /**
+         * The whole body, or as much as came before the client hung up.
+         *
+         * @param namespace whose turn it takes
+         * @param held bytes of memory
+         */
+        // Handed on once and compared by nobody.
+        @SuppressWarnings("ArrayRecordComponent")
+        record Body(byte[] bytes, boolean isLong, Supplier<String> namespace, int held)
+                implements Read {}
+
+        /** It is longer than a body may be. */
+        record TooLong() implements Read {}
+
+        /** Its time was over before all of it was there, or before there was memory for it. */
+        record TooLate() implements Read {}
+    }
+
+    /**
+     * Reads a body; what a {@link Read.Body} holds is given back by {@link #release}.
+     *
+     * @param announced its length in bytes; negative if the client did not say
+     * @param weight bytes of memory that a byte of this body will cost
+     * @param deadline by {@link System#nanoTime}
+     */
+    Read read(InputStream in, int announced, int weight, long deadline) throws IOException {
+        if (announced > maxBody) {
+            return new Read.TooLong();
+        }
+        int most = announced < 0 ? maxBody + 1 : announced;
+        int room = Math.min(most, LONG);
+        byte[] begin = new byte[Math.min(room, FIRST)];
+        int length = fill(in, begin, 0, deadline);
+        while (length == begin.length && length < room) {
+            begin = Arrays.copyOf(begin, Math.min(room, 2 * length));
+            length = fill(in, begin, length, deadline);
+        }
+        if (length < 0) {
+            return new Read.TooLate();
+        }
+        byte[] head = cut(begin, length);
+        boolean isLong = length == LONG && most > LONG;
+        Supplier<String> namespace = namespace(head, isLong);
+        int held =
+                (isLong ? longOnes : usual)
+                        .take((long) (isLong ? most : length) * weight, namespace, deadline);
+        if (held < 0) {
+            return new Read.TooLate();
+        }
+        var body = new Read.Body(head, isLong, namespace, held);
+        return isLong ? rest(in, body, most, deadline) : body;
+    }
+
+    /** Of a long body it is read at once, so that its first bytes are not kept beside the whole. */
+    private Supplier<String> namespace(byte[] head, boolean isLong) {
+        if (!isLong) {
+            return () -> namespaces.apply(head);
+        }
+        String read = namespaces.apply(head);
+        return () -> read;
+    }
+
+    private Read rest(InputStream in, Read.Body head, int most, long deadline) throws IOException {
+        Read read = new Read.TooLate();
+        try {
+            byte[] bytes = Arrays.copyOf(head.bytes(), most);
+            int length = fill(in, bytes, head.bytes().length, deadline);
+            if (length > maxBody) {
+                read = new Read.TooLong();
+            } else if (length >= 0) {
+                read = new Read.Body(cut(bytes, length), true, head.namespace(), head.held());
+            }
+            return read;
+        } finally {
+            if (!(read instanceof Read.Body)) {
+                release(head);
+            }
+        }
+    }
+
+    /** Gives back what a body held. */
+    void release(Read.Body body) {
+        (body.isLong() ? longOnes : usual).permits().release(body.held());
+    }
+
+    /**
+     * Bytes that are there then, fewer than there is room for if no more came; negative if the time
+     * was over.
+     */
+    private static int fill(InputStream in, byte[] into, int from, long deadline)
+            throws IOException {
+        int length = from;
+        try {
+            while (length < into.length) {
+                int count = in.read(into, length, into.length - length);
+                if (count < 0) {
+                    break;
+                }
+                length += count;
+                if (System.nanoTime() > deadline) {
+                    return -1;
+                }
+            }
+        } catch (SocketTimeoutException e) {
+            return -1;
+        }
+        return length;
+    }
+
+    private static byte[] cut(byte[] bytes, int length) {
+        return length == bytes.length ? bytes : Arrays.copyOf(bytes, length);
+    }
+}

@@ -1,0 +1,192 @@
+package io.gpusharing.webhook.template;
+
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.RequestGrammar;
+import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.Verdict.Illegal;
+import io.gpusharing.request.Verdict.Legal;
+import io.gpusharing.request.Verdict.LegalUntilBound;
+import io.gpusharing.request.Verdict.NotOurs;
+import io.gpusharing.request.Violation;
+import io.gpusharing.webhook.decision.Decision;
+import io.gpusharing.webhook.decision.Decision.Allowed;
+import io.gpusharing.webhook.decision.Decision.Refused;
+import io.gpusharing.webhook.decision.Decision.Untouched;
+import io.gpusharing.webhook.decision.Findings;
+import io.gpusharing.webhook.pod.CompletedRequest;
+import io.gpusharing.webhook.policy.BypassPolicy;
+import io.gpusharing.webhook.policy.PolicyProperties;
+import io.gpusharing.webhook.policy.PriorityClassPolicy;
+import io.gpusharing.webhook.policy.PriorityClassProperties;
+import io.gpusharing.webhook.review.MalformedReviewException;
+import io.gpusharing.webhook.review.PodReader;
+import io.gpusharing.webhook.review.PodView;
+import io.gpusharing.webhook.review.Review;
+import io.gpusharing.webhook.review.Slice;
+import io.gpusharing.webhook.standing.NamespaceStanding;
+import io.gpusharing.webhook.standing.Surroundings;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Judges the templates that controllers make pods from, so that the answer comes where somebody
+ * reads it and not on a pod that nobody sees. Nothing is changed here: the pods are completed when
+ * they are made.
+ */
+public final class TemplateAdmission {
+
+    /** What becomes a pod, and what it will be once it is completed. */
+    private record Template(PodView pod, CompletedRequest completion) {
+
+        PodRequest request() {
+            return completion.request();
+        }
+    }
+
+    private static final JsonMapper MAPPER = JsonMapper.shared();
+
+    /**
+     * Of object and old object together, in bytes. An early answer is a courtesy, and not worth the
+     * memory that the tree of a longer one takes.
+     */
+    private static final int MAX_BYTES = 1536 * 1024;
+
+    private final RequestGrammars grammars;
+    private final BypassPolicy bypass;
+    private final PriorityClassPolicy classes;
+    private final PodTemplates templates;
+
+    public TemplateAdmission(
+            RequestGrammars grammars,
+            PolicyProperties policy,
+            PriorityClassProperties classes,
+            PodTemplates templates) {
+        this.grammars = grammars;
+        this.bypass = new BypassPolicy(policy);
+        this.classes = new PriorityClassPolicy(classes);
+        this.templates = templates;
+    }
+
+    /** The decision about one review; an update is judged only where a template changed. */
+    public Decision decide(Review review, Surroundings surroundings) {
+        if (!templates.knows(review.group(), review.kind())
+                || !review.subresource().isEmpty()
+                || review.object().isEmpty()) {
+            return new Untouched();
+        }
+        if (review.object().length() + review.oldObject().length() > MAX_BYTES) {
+            return new Allowed(
+                    null,
+                    List.of("too large to be judged early; its pods will be, when they are made"),
+                    Map.of());
+        }
+        JsonNode object = tree(review.object());
+        if (isBeingDeleted(object) || hasController(object)) {
+            return new Untouched();
+        }
+        List<JsonNode> before = pods(review, tree(review.oldObject()));
+        var violations = new ArrayList<Violation>();
+        var legal = new ArrayList<Template>();
+        for (JsonNode pod : pods(review, object)) {
+            if (!before.contains(pod)) {
+                judge(pod, violations, legal);
+            }
+        }
+        if (!violations.isEmpty()) {
+            return Refused.invalid(new Illegal(violations));
+        }
+        if (legal.isEmpty()) {
+            return new Untouched();
+        }
+        var findings = new Findings();
+        boolean unpaid = surroundings.unpaid(review.namespace());
+        for (Template template : legal) {
+            bypass.checkForged(
+                    ForgedTemplateKeys.in(
+                            template.pod(), template.request().stamp(grammars::reads)),
+                    findings);
+            if (!unpaid || !template.completion().isNvidiasAlone(grammars)) {
+                check(template, surroundings, findings);
+            }
+        }
+        return findings.refusals().isEmpty()
+                ? allowed(review, findings, surroundings)
+                : new Refused(Refused.FORBIDDEN, findings.refusals().stream().distinct().toList());
+    }
+
+    private List<JsonNode> pods(Review review, JsonNode object) {
+        return templates.podsOf(review.group(), review.kind(), object);
+    }
+
+    private void judge(JsonNode pod, List<Violation> violations, List<Template> legal) {
+        PodView view;
+        try {
+            view = PodReader.readTemplate(pod.traverse(ObjectReadContext.empty()), grammars::reads);
+        } catch (MalformedReviewException e) {
+            // What an operator fills in only when it makes the pod, as Argo's {{inputs…}}, cannot
+            // be judged before; and whatever else a template has wrong, its pod will be refused
+            // for.
+            return;
+        }
+        var template = new Template(view, CompletedRequest.of(view.request(), grammars));
+        switch (grammars.judge(template.request())) {
+            case NotOurs _ -> {}
+            case Illegal illegal -> violations.addAll(illegal.violations());
+            case Legal _ -> legal.add(template);
+            case LegalUntilBound _ -> legal.add(template);
+        }
+    }
+
+    /** What its pods will be answered whatever the namespace's standing is then. */
+    private void check(Template template, Surroundings surroundings, Findings findings) {
+        PodView pod = template.pod();
+        PodRequest request = template.request();
+        RequestGrammar grammar = grammars.grammarOf(request).orElseThrow();
+        bypass.check(pod, () -> grammar.asksForAPart(request), findings);
+        classes.checkedChoice(pod, surroundings.classes(), findings);
+        template.completion().warnings().forEach(findings::warn);
+        grammar.warnings(request, surroundings.nodes()).forEach(findings::warn);
+        grammar.warnings(pod.annotations()).forEach(findings::warn);
+    }
+
+    private Decision allowed(Review review, Findings findings, Surroundings surroundings) {
+        NamespaceStanding standing =
+                surroundings.budgets().standingOf(review.namespace(), surroundings.now());
+        if (standing.refuses()) {
+            findings.warn(
+                    "budget %s is used up: its pods are refused now".formatted(standing.budget()));
+        } else if (standing.lowersPriority()) {
+            findings.warn(
+                    "budget %s is used up: its pods run at low priority now"
+                            .formatted(standing.budget()));
+        }
+        return new Allowed(null, List.copyOf(findings.warnings()), Map.of());
+    }
+
+    private static boolean isBeingDeleted(JsonNode object) {
+        return object.at("/metadata/deletionTimestamp").isString();
+    }
+
+    /** What a Deployment was answered need not be repeated by its ReplicaSets. */
+    private static boolean hasController(JsonNode object) {
+        return object.at("/metadata/ownerReferences")
+                .valueStream()
+                .anyMatch(owner -> owner.path("controller").asBoolean(false));
+    }
+
+    private static JsonNode tree(Slice slice) {
+        if (slice.isEmpty()) {
+            return MAPPER.missingNode();
+        }
+        try {
+            return MAPPER.readTree(slice.document(), slice.from(), slice.length());
+        } catch (JacksonException e) {
+            throw new MalformedReviewException("The object is not JSON: " + e.getOriginalMessage());
+        }
+    }
+}

@@ -1,0 +1,151 @@
+package io.gpusharing.webhook.http;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.webhook.http.BodyReader.Read;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.SocketTimeoutException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class BodyReaderTest {
+
+    private static final int MIB = 1024 * 1024;
+
+    private final BodyReader bodies = new BodyReader(8 * MIB, MIB, 8 * MIB, _ -> "team-a");
+
+    @Test
+    void aBodyIsReadWholeWhetherItsLengthWasAnnouncedOrNot() throws IOException {
+        byte[] sent = bytes(300_000);
+
+        for (int announced : new int[] {sent.length, -1}) {
+            Read.Body read = body(bodies.read(in(sent), announced, 1, soon()));
+            assertThat(read.bytes()).isEqualTo(sent);
+            bodies.release(read);
+        }
+    }
+
+    @Test
+    void aBodyThatEndsEarlyIsAsShortAsItIs() throws IOException {
+        assertThat(body(bodies.read(in(bytes(10)), 20, 1, soon())).bytes()).hasSize(10);
+    }
+
+    @Test
+    void aBodyBeyondTheLongestIsTooLongAndHoldsNothing() throws IOException {
+        assertThat(bodies.read(in(bytes(0)), 8 * MIB + 1, 1, soon())).isEqualTo(new Read.TooLong());
+        assertThat(bodies.read(in(bytes(8 * MIB + 1)), -1, 1, soon()))
+                .isEqualTo(new Read.TooLong());
+
+        assertThat(everythingIsFree()).isTrue();
+    }
+
+    @Test
+    void whatIsAnnouncedHoldsNothingUntilItsBeginningHasCome() throws IOException {
+        InputStream silent =
+                new InputStream() {
+                    @Override
+                    public int read() throws IOException {
+                        return read(new byte[1], 0, 1);
+                    }
+
+                    @Override
+                    public int read(byte[] into, int offset, int length) throws IOException {
+                        // Whatever the other one announced, a body of all memory fits beside it.
+                        body(bodies.read(in(bytes(8 * MIB)), 8 * MIB, 1, soon()));
+                        throw new SocketTimeoutException();
+                    }
+                };
+
+        assertThat(bodies.read(silent, 8 * MIB, 1, soon())).isEqualTo(new Read.TooLate());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1000, MIB})
+    void aBodyThatTricklesInIsGivenUpWhenItsTimeIsOver(int announced) throws IOException {
+        var trickle = new Trickle(announced == MIB ? BodyReader.LONG : 0);
+
+        assertThat(bodies.read(trickle, announced, 1, System.nanoTime()))
+                .isEqualTo(new Read.TooLate());
+        assertThat(everythingIsFree()).isTrue();
+    }
+
+    /** So many bytes at once, and the others one by one for ever. */
+    private static final class Trickle extends InputStream {
+
+        private int atOnce;
+
+        Trickle(int atOnce) {
+            this.atOnce = atOnce;
+        }
+
+        @Override
+        public int read() {
+            return '1';
+        }
+
+        @Override
+        public int read(byte[] into, int offset, int length) {
+            int count = Math.max(1, Math.min(length, atOnce));
+            atOnce -= count;
+            return count;
+        }
+    }
+
+    @Test
+    void aLongBodyThatFindsNoMemoryByItsDeadlineIsTooLateAndAUsualOneHasItsOwn()
+            throws IOException {
+        Read.Body first = body(bodies.read(in(bytes(MIB)), MIB, 8, soon()));
+
+        assertThat(bodies.read(in(bytes(MIB)), MIB, 1, soonAfter(first)))
+                .isEqualTo(new Read.TooLate());
+        assertThat(body(bodies.read(in(bytes(10)), 10, 1, soonAfter(first))).isLong()).isFalse();
+
+        bodies.release(first);
+        assertThat(everythingIsFree()).isTrue();
+    }
+
+    @Test
+    void ofABodyThatHangsUpInTheMiddleNothingIsHeldAfterItsRelease() throws IOException {
+        Read.Body torn = body(bodies.read(in(bytes(MIB)), 2 * MIB, 1, soon()));
+
+        assertThat(torn.bytes()).hasSize(MIB);
+        bodies.release(torn);
+        assertThat(everythingIsFree()).isTrue();
+    }
+
+    private boolean everythingIsFree() throws IOException {
+        Read read = bodies.read(in(bytes(MIB)), MIB, 1000, soon());
+        if (read instanceof Read.Body body) {
+            bodies.release(body);
+            return true;
+        }
+        return false;
+    }
+
+    /** Nobody will release anything before. */
+    private static long soonAfter(Read.Body held) {
+        assertThat(held.held()).isEqualTo(8 * MIB);
+        return System.nanoTime() + 100_000_000;
+    }
+
+    private static Read.Body body(Read read) {
+        assertThat(read).isInstanceOf(Read.Body.class);
+        return (Read.Body) read;
+    }
+
+    private static InputStream in(byte[] bytes) {
+        return new ByteArrayInputStream(bytes);
+    }
+
+    private static byte[] bytes(int length) {
+        return "a".repeat(length).getBytes(UTF_8);
+    }
+
+    private static long soon() {
+        return System.nanoTime() + 10_000_000_000L;
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.gpusharing.webhook.http;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.gpusharing.webhook.policy;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.gpusharing.webhook.settings;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.gpusharing.webhook.template;
+
+import org.jspecify.annotations.NullMarked;
