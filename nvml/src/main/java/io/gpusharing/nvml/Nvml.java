@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import org.jspecify.annotations.Nullable;
@@ -15,30 +14,18 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Nvml {
 
-    private static final int ROWS = 1024;
-    private static final int MOST_ROWS = 16 * ROWS;
     private static final int SAMPLE_TYPE_GPU_UTILIZATION = 1;
     private static final int TEXT_BYTES = 96;
-    private static final int ATTEMPTS = 4;
-
-    private static final long PID = offset("pid");
-    private static final long TIME = offset("timeStamp");
-    private static final long SM = offset("smUtil");
-    private static final long INFO_PID =
-            NvmlLayouts.offset(NvmlLayouts.PROCESS_UTILIZATION_INFO, "pid");
-    private static final long INFO_SM =
-            NvmlLayouts.offset(NvmlLayouts.PROCESS_UTILIZATION_INFO, "smUtil");
-    private static final long ROW_BYTES = NvmlLayouts.PROCESS_UTILIZATION.byteSize();
-    private static final long INFO_BYTES = NvmlLayouts.PROCESS_UTILIZATION_INFO.byteSize();
 
     private final NvmlFunctions functions;
-    private final Arena arena = Arena.ofAuto();
-    private final MemorySegment out = arena.allocate(256, 8);
-    private MemorySegment rows = arena.allocate(ROW_BYTES * ROWS, 8);
+    private final NvmlBuffers buffers = new NvmlBuffers();
+    private final MemorySegment out = buffers.out();
+    private final ProcessUtilization utilization;
 
     /** Binds what the library has. */
     public Nvml(SymbolLookup symbols) {
         functions = new NvmlFunctions(symbols);
+        utilization = new ProcessUtilization(functions, buffers);
     }
 
     /** The call that is running right now, seen from another thread; null between calls. */
@@ -140,14 +127,18 @@ public final class Nvml {
     private NvmlReturn list(NvmlCall call, long device, ProcessList list) {
         long bytes = functions.processEntryBytes(call);
         NvmlReturn answer = NvmlReturn.INSUFFICIENT_SIZE;
-        for (int i = 0; i < ATTEMPTS && answer == NvmlReturn.INSUFFICIENT_SIZE; i++) {
-            int capacity = bytes == 0 ? 0 : (int) Math.min(MOST_ROWS, rows.byteSize() / bytes);
+        for (int i = 0; i < NvmlBuffers.ATTEMPTS && answer == NvmlReturn.INSUFFICIENT_SIZE; i++) {
+            MemorySegment rows = buffers.rows();
+            int capacity =
+                    bytes == 0
+                            ? 0
+                            : (int) Math.min(NvmlBuffers.MAX_ROWS, rows.byteSize() / bytes);
             out.set(JAVA_INT, 0, capacity);
             answer = functions.call(call, device, out.address(), rows.address());
             if (answer == NvmlReturn.INSUFFICIENT_SIZE) {
-                grow(Integer.toUnsignedLong(out.get(JAVA_INT, 0)) * 2 + 5);
+                buffers.grow(unsigned(result()) * 2 + 5);
             } else if (answer.ok()) {
-                int count = (int) Math.min(capacity, Integer.toUnsignedLong(result()));
+                int count = (int) Math.min(capacity, unsigned(result()));
                 for (int row = 0; row < count; row++) {
                     list.add(
                             unsigned(rows.get(JAVA_INT, row * bytes)),
@@ -168,61 +159,7 @@ public final class Nvml {
      * @param lastSeen microseconds of CPU wall time; only what is newer counts
      */
     public NvmlReturn processUtilization(long device, long lastSeen, UtilizationRows into) {
-        NvmlReturn answer = oldUtilization(device, lastSeen, into);
-        return answer.remedy() == Remedy.LOWER_FOR_GOOD
-                ? newUtilization(device, lastSeen, into)
-                : answer;
-    }
-
-    private NvmlReturn oldUtilization(long device, long lastSeen, UtilizationRows into) {
-        NvmlCall call = NvmlCall.PROCESS_UTILIZATION;
-        into.clear(0);
-        NvmlReturn answer = NvmlReturn.INSUFFICIENT_SIZE;
-        for (int i = 0; i < ATTEMPTS && answer == NvmlReturn.INSUFFICIENT_SIZE; i++) {
-            int capacity = (int) (rows.byteSize() / ROW_BYTES);
-            out.set(JAVA_INT, 0, capacity);
-            answer = functions.call(call, device, rows.address(), out.address(), lastSeen);
-            if (answer == NvmlReturn.INSUFFICIENT_SIZE) {
-                grow(Math.max(capacity * 2L, Integer.toUnsignedLong(result())));
-            } else if (answer.ok()) {
-                int count = (int) Math.min(capacity, Integer.toUnsignedLong(result()));
-                into.clear(capacity);
-                for (long at = 0; at < count * ROW_BYTES; at += ROW_BYTES) {
-                    into.add(
-                            unsigned(rows.get(JAVA_INT, at + PID)),
-                            rows.get(JAVA_LONG, at + TIME),
-                            unsigned(rows.get(JAVA_INT, at + SM)));
-                }
-            }
-        }
-        return answer;
-    }
-
-    private NvmlReturn newUtilization(long device, long lastSeen, UtilizationRows into) {
-        NvmlCall call = NvmlCall.PROCESSES_UTILIZATION_INFO;
-        into.clear(0);
-        NvmlReturn answer = NvmlReturn.INSUFFICIENT_SIZE;
-        for (int i = 0; i < ATTEMPTS && answer == NvmlReturn.INSUFFICIENT_SIZE; i++) {
-            int capacity = (int) (rows.byteSize() / INFO_BYTES);
-            out.set(JAVA_INT, 0, NvmlLayouts.version(NvmlLayouts.PROCESSES_UTILIZATION_INFO, 1));
-            out.set(JAVA_INT, 4, capacity);
-            out.set(JAVA_LONG, 8, lastSeen);
-            out.set(JAVA_LONG, 16, rows.address());
-            answer = functions.call(call, device, out.address());
-            if (answer == NvmlReturn.INSUFFICIENT_SIZE) {
-                grow(Math.max(capacity * 2L, unsigned(out.get(JAVA_INT, 4))));
-            } else if (answer.ok()) {
-                int count = (int) Math.min(capacity, unsigned(out.get(JAVA_INT, 4)));
-                into.clear(capacity);
-                for (long at = 0; at < count * INFO_BYTES; at += INFO_BYTES) {
-                    into.add(
-                            unsigned(rows.get(JAVA_INT, at + INFO_PID)),
-                            rows.get(JAVA_LONG, at),
-                            unsigned(rows.get(JAVA_INT, at + INFO_SM)));
-                }
-            }
-        }
-        return answer;
+        return utilization.since(device, lastSeen, into);
     }
 
     /**
@@ -233,6 +170,7 @@ public final class Nvml {
     public NvmlReturn deviceSamples(long device, long lastSeen, DeviceSamples into) {
         into.clear(0);
         long bytes = NvmlLayouts.SAMPLE.byteSize();
+        MemorySegment rows = buffers.rows();
         int capacity = (int) (rows.byteSize() / bytes);
         out.set(JAVA_INT, 0, 0);
         out.set(JAVA_INT, 8, capacity);
@@ -305,18 +243,7 @@ public final class Nvml {
         return text.toString();
     }
 
-    private void grow(long wantedRows) {
-        long capacity = Math.clamp(wantedRows, ROWS, MOST_ROWS) * INFO_BYTES;
-        if (capacity > rows.byteSize()) {
-            rows = arena.allocate(capacity, 8);
-        }
-    }
-
     private static long unsigned(int value) {
         return Integer.toUnsignedLong(value);
-    }
-
-    private static long offset(String field) {
-        return NvmlLayouts.offset(NvmlLayouts.PROCESS_UTILIZATION, field);
     }
 }

@@ -1,9 +1,9 @@
 package io.gpusharing.sidecar;
 
-import io.gpusharing.sidecar.meter.Basis;
 import io.gpusharing.sidecar.meter.MeterEvents;
 import io.gpusharing.sidecar.report.Answer;
 import io.gpusharing.sidecar.report.ReportEvents;
+import io.gpusharing.sidecar.usage.Basis;
 import java.util.List;
 
 /** Says in the log what happens to meter and reports. */

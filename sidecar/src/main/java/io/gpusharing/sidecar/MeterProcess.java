@@ -1,13 +1,13 @@
 package io.gpusharing.sidecar;
 
+import io.gpusharing.nvml.NvmlLibrary;
+import java.util.function.Supplier;
 import io.gpusharing.nvml.TimeSource;
+import io.gpusharing.sidecar.attribution.KubeletFiles;
+import io.gpusharing.sidecar.attribution.ProcFs;
+import io.gpusharing.sidecar.attribution.Viewpoint;
 import io.gpusharing.sidecar.meter.GpuEvents;
-import io.gpusharing.sidecar.meter.KubeletFiles;
 import io.gpusharing.sidecar.meter.Meter;
-import io.gpusharing.sidecar.meter.NvmlSource;
-import io.gpusharing.sidecar.meter.ProcFs;
-import io.gpusharing.sidecar.meter.Snapshot;
-import io.gpusharing.sidecar.meter.Viewpoint;
 import io.gpusharing.sidecar.metrics.AgentMetrics;
 import io.gpusharing.sidecar.metrics.MetricsServer;
 import io.gpusharing.sidecar.report.Answer;
@@ -15,6 +15,7 @@ import io.gpusharing.sidecar.report.ReportSchedule;
 import io.gpusharing.sidecar.report.Reporter;
 import io.gpusharing.sidecar.report.StateFile;
 import io.gpusharing.sidecar.report.Timekeeper;
+import io.gpusharing.sidecar.usage.Snapshot;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
@@ -42,7 +43,7 @@ final class MeterProcess {
     private static final Duration LAST_REPORT = Duration.ofMillis(100);
 
     private final Settings settings;
-    private final NvmlSource source;
+    private final Supplier<NvmlLibrary> source;
     private final EventLog log;
     private final TimeSource time;
     private final Meter meter;
@@ -60,7 +61,7 @@ final class MeterProcess {
     MeterProcess(
             Settings settings,
             String kind,
-            NvmlSource source,
+            Supplier<NvmlLibrary> source,
             Viewpoint view,
             ProcFs proc,
             TimeSource time,

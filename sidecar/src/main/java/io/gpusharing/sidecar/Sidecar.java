@@ -1,14 +1,14 @@
 package io.gpusharing.sidecar;
 
+import java.util.function.Supplier;
 import io.gpusharing.nvml.NvmlLibrary;
 import io.gpusharing.nvml.TimeSource;
-import io.gpusharing.sidecar.meter.GpuRequest;
-import io.gpusharing.sidecar.meter.KubeletFiles;
-import io.gpusharing.sidecar.meter.NodeView;
-import io.gpusharing.sidecar.meter.NvmlSource;
-import io.gpusharing.sidecar.meter.PodView;
-import io.gpusharing.sidecar.meter.ProcFs;
-import io.gpusharing.sidecar.meter.Viewpoint;
+import io.gpusharing.sidecar.attribution.GpuRequest;
+import io.gpusharing.sidecar.attribution.KubeletFiles;
+import io.gpusharing.sidecar.attribution.NodeView;
+import io.gpusharing.sidecar.attribution.PodView;
+import io.gpusharing.sidecar.attribution.ProcFs;
+import io.gpusharing.sidecar.attribution.Viewpoint;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -44,7 +44,7 @@ public final class Sidecar {
     interface Library {
 
         /** The source of symbols, given the place that the settings name, or null. */
-        NvmlSource at(@Nullable String explicit);
+        Supplier<NvmlLibrary> at(@Nullable String explicit);
     }
 
     static int run(Map<String, String> environment, Library library, ProcFs proc) {
@@ -119,7 +119,7 @@ public final class Sidecar {
                 settings.timekeeper(),
                 "aotCache",
                 aotCache());
-        NvmlSource source = library.at(settings.nvmlLibrary());
+        Supplier<NvmlLibrary> source = library.at(settings.nvmlLibrary());
         MeterProcess process =
                 new MeterProcess(settings, kind, source, view, proc, TimeSource.SYSTEM, log);
         // A virtual machine that gets SIGTERM ends with 143: a Job's podFailurePolicy would take

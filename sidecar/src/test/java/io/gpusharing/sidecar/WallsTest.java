@@ -20,6 +20,10 @@ class WallsTest {
                     .definedBy("io.gpusharing.sidecar")
                     .layer("json")
                     .definedBy("io.gpusharing.sidecar.json")
+                    .layer("usage")
+                    .definedBy("io.gpusharing.sidecar.usage")
+                    .layer("attribution")
+                    .definedBy("io.gpusharing.sidecar.attribution")
                     .layer("meter")
                     .definedBy("io.gpusharing.sidecar.meter")
                     .layer("report")
@@ -28,12 +32,16 @@ class WallsTest {
                     .definedBy("io.gpusharing.sidecar.metrics")
                     .whereLayer("json")
                     .mayNotAccessAnyLayer()
+                    .whereLayer("usage")
+                    .mayNotAccessAnyLayer()
+                    .whereLayer("attribution")
+                    .mayOnlyAccessLayers("json", "usage")
                     .whereLayer("meter")
-                    .mayOnlyAccessLayers("json")
+                    .mayOnlyAccessLayers("usage", "attribution")
                     .whereLayer("report")
-                    .mayOnlyAccessLayers("json", "meter")
+                    .mayOnlyAccessLayers("json", "usage")
                     .whereLayer("metrics")
-                    .mayOnlyAccessLayers("meter", "report");
+                    .mayOnlyAccessLayers("usage", "attribution", "meter", "report");
 
     @ArchTest
     static final ArchRule packagesKnowEachOtherInOneDirection =

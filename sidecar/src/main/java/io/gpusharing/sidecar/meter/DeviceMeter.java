@@ -5,12 +5,17 @@ import io.gpusharing.nvml.Nvml;
 import io.gpusharing.nvml.NvmlReturn;
 import io.gpusharing.nvml.Remedy;
 import io.gpusharing.nvml.TimeSource;
+import io.gpusharing.sidecar.attribution.Viewpoint;
+import io.gpusharing.sidecar.usage.Basis;
+import io.gpusharing.sidecar.usage.DeviceState;
+import io.gpusharing.sidecar.usage.DeviceUse;
+import io.gpusharing.sidecar.usage.Snapshot;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One device, tick by tick: reads it, has its rungs judged, and turns what was read into counters
- * on the rung that the ladder allows. Reading happens without a lock; {@link #count} and everything
+ * One device, tick by tick: reads it, has each basis checked, and turns what was read into counters
+ * on the basis that is selected. Reading happens without a lock; {@link #count} and everything
  * that looks at counters runs under the meter's.
  */
 final class DeviceMeter {
@@ -21,8 +26,8 @@ final class DeviceMeter {
 
     final String uuid;
     final DeviceReading reading;
-    final Ladder ladder = new Ladder();
-    final Tallies tallies;
+    final BasisSelector selector = new BasisSelector();
+    final DeviceCounters counters;
 
     /** The product's name; empty until it was asked. */
     String name = "";
@@ -32,7 +37,7 @@ final class DeviceMeter {
 
     private final Viewpoint view;
     private final TimeSource time;
-    private final SelfTests selfTests;
+    private final BasisChecks checks;
     private @Nullable String pinned = "NVML has not been asked yet";
 
     /** NVML's handle; 0 while the device cannot be reached. */
@@ -56,9 +61,9 @@ final class DeviceMeter {
         this.time = time;
         this.readAt = now;
         this.readAtWall = wall;
-        this.tallies = new Tallies(uuid, view, sinceMicros);
+        this.counters = new DeviceCounters(uuid, view, sinceMicros);
         this.reading = new DeviceReading(uuid, view, now, wall - (now - sinceMicros));
-        this.selfTests = new SelfTests(view, reading, ladder);
+        this.checks = new BasisChecks(view, reading, selector);
     }
 
     /** The device answers under this handle. */
@@ -95,7 +100,7 @@ final class DeviceMeter {
         ticks++;
         reading.readList(nvml, handle, time.monotonicMicros());
         String sole = view.soleOwner(uuid, visible);
-        boolean samplesLast = ladder.current() != Basis.PROCESS;
+        boolean samplesLast = selector.current() != Basis.PROCESS;
         if (!samplesLast) {
             readSamplesIfDue(nvml, sole);
         }
@@ -113,11 +118,11 @@ final class DeviceMeter {
         }
         listProvesIdle =
                 reading.listAnswer.ok() && reading.list.count == 0 && view.listIsWhole(driver);
-        selfTests.judgeProcess(driver, sole, readAt);
+        checks.judgeProcess(driver, sole, readAt);
         if (samplesLast) {
             readSamplesIfDue(nvml, sole);
         }
-        selfTests.judgeDevice(sole, readAt);
+        checks.judgeDevice(sole, readAt);
         return remedy == Remedy.ACCESS_DOUBTFUL ? remedy : Remedy.NONE;
     }
 
@@ -132,8 +137,8 @@ final class DeviceMeter {
 
     private void readSamplesIfDue(Nvml nvml, @Nullable String sole) {
         if (samplesAreDue(sole, time.monotonicMicros())) {
-            reading.readSamples(nvml, handle);
-            samplesRead = reading.samplesReported();
+            reading.history.read(nvml, handle);
+            samplesRead = reading.history.isReported();
             stamp();
             probedAt = readAt;
         }
@@ -154,7 +159,7 @@ final class DeviceMeter {
      */
     private boolean samplesAreDue(@Nullable String sole, long now) {
         boolean wanted =
-                ladder.current() != Basis.PROCESS && (sole != null || view.refusesSplit() == null);
+                selector.current() != Basis.PROCESS && (sole != null || view.refusesSplit() == null);
         return wanted || ticks % CHECK_EVERY_TICKS == 0 || now - probedAt >= PROBE_EVERY_MICROS;
     }
 
@@ -162,107 +167,107 @@ final class DeviceMeter {
     void count(int visible) {
         long now = readAt;
         long wall = readAtWall;
-        Basis before = ladder.current();
+        Basis before = selector.current();
         if (pinned != null) {
             return;
         }
         if (reading.isBridged()) {
-            tallies.settleStalled(now);
+            counters.settleStalled(now);
             return;
         }
-        Basis basis = ladder.settle(now);
+        Basis basis = selector.settle(now);
         if (reading.takeListFresh()) {
-            tallies.notePresence(reading.list, now);
+            counters.notePresence(reading.list, now);
         }
         if (basis != before && (basis == Basis.DEVICE || basis == Basis.DEVICE_SPLIT)) {
             // What is not settled yet is taken from the device's own history.
-            long reach = Math.min(tallies.unsettledFor(now), DeviceReading.RING_MICROS);
-            reading.samplesFrom = wall - reach;
+            long reach = Math.min(counters.unsettledFor(now), DeviceReading.RING_MICROS);
+            reading.history.from = wall - reach;
             samplesRead = false;
         }
         long processes = 0;
         if (reading.rowsReady) {
-            boolean counted = basis == Basis.PROCESS && !reading.ambiguous;
-            processes = tallies.takeRows(reading, counted, now);
+            boolean counted = basis == Basis.PROCESS && !reading.filter.isAmbiguous();
+            processes = counters.takeRows(reading, counted, now);
             reading.rowsDone(now, wall);
         }
-        long device = samplesRead ? reading.takeSamples(wall) : -1;
-        selfTests.compare(processes, device, ticks % CHECK_EVERY_TICKS == 0, now, wall);
+        long device = samplesRead ? reading.history.take(wall) : -1;
+        checks.compare(processes, device, ticks % CHECK_EVERY_TICKS == 0, now, wall);
         switch (basis) {
             case PROCESS -> {
-                if (reading.ambiguous) {
+                if (reading.filter.isAmbiguous()) {
                     // A row that may be ours was dropped, so this stretch was not measured.
-                    tallies.uncovered(now);
+                    counters.uncovered(now);
                 } else if (reading.rowsReady) {
-                    tallies.covered(now);
+                    counters.covered(now);
                 } else {
-                    tallies.settleStalled(now);
+                    counters.settleStalled(now);
                 }
             }
             case DEVICE, DEVICE_SPLIT -> {
                 String sole = basis == Basis.DEVICE ? view.soleOwner(uuid, visible) : null;
                 takeDevice(sole, device, now);
             }
-            case ALLOCATION -> tallies.uncovered(now);
+            case ALLOCATION -> counters.uncovered(now);
         }
         if (reading.rowWindow.takeNews()) {
-            tallies.settleDoubt(reading.rowWindow.isWhole());
+            counters.settleDoubt(reading.rowWindow.isWhole());
         }
     }
 
     /** Time of a device that cannot be reached is uncovered. */
     void countUnreachable() {
         if (pinned != null) {
-            ladder.refuseAll(pinned);
+            selector.refuseAll(pinned);
             if (everReachable) {
-                ladder.settle(time.monotonicMicros());
+                selector.settle(time.monotonicMicros());
             }
-            tallies.uncovered(time.monotonicMicros());
+            counters.uncovered(time.monotonicMicros());
         }
     }
 
     private void takeDevice(@Nullable String sole, long device, long now) {
         boolean silent =
-                reading.samples.count == 0 && tallies.unsettledFor(now) < IDLE_AFTER_MICROS;
+                reading.history.isEmpty() && counters.unsettledFor(now) < IDLE_AFTER_MICROS;
         if (device < 0 || silent) {
-            tallies.settleStalled(now);
+            counters.settleStalled(now);
             return;
         }
         if (listProvesIdle) {
             // For instance memory scrubbing while the driver starts: busy, and nobody's work.
-            tallies.nobodys(device);
+            counters.nobodys(device);
         } else if (sole != null) {
-            tallies.allOf(sole, device, reading.memoryUsed);
+            counters.allOf(sole, device, reading.memoryUsed);
         } else {
-            tallies.split(device);
+            counters.split(device);
         }
-        tallies.covered(now);
+        counters.covered(now);
     }
 
     /** The device as a whole, for dashboards: gauges, not counters. */
     DeviceState state() {
         return new DeviceState(
-                uuid, name, ladder.current(), selfTests.busyPercent(), reading.memoryUsed);
+                uuid, name, selector.current(), checks.busyPercent(), reading.memoryUsed);
     }
 
     /** What a pod did here, as a report has it. */
-    DeviceUse use(Tally tally, @Nullable String stalled) {
+    DeviceUse use(PodCounters pod, @Nullable String stalled) {
         return stalled == null
-                ? tally.use(uuid, ladder.current(), reason())
-                : tally.use(uuid, Basis.ALLOCATION, stalled);
+                ? pod.use(uuid, selector.current(), reason())
+                : pod.use(uuid, Basis.ALLOCATION, stalled);
     }
 
     private String reason() {
-        return ladder.current() == Basis.PROCESS ? reading.rowWindow.remark() : ladder.reason();
+        return selector.current() == Basis.PROCESS ? reading.rowWindow.remark() : selector.reason();
     }
 
     Snapshot.Device snapshot() {
-        return tallies.snapshot(reading.rowsFrom);
+        return counters.snapshot(reading.rowsFrom);
     }
 
     void restore(Snapshot.Device snapshot) {
         reading.rowsFrom = snapshot.rowsFrom();
-        reading.samplesFrom = snapshot.rowsFrom();
-        tallies.restore(snapshot);
+        reading.history.from = snapshot.rowsFrom();
+        counters.restore(snapshot);
     }
 }

@@ -1,12 +1,13 @@
 package io.gpusharing.sidecar.meter;
 
-import io.gpusharing.nvml.DeviceSamples;
 import io.gpusharing.nvml.Nvml;
 import io.gpusharing.nvml.NvmlReturn;
 import io.gpusharing.nvml.ProcessList;
 import io.gpusharing.nvml.Remedy;
 import io.gpusharing.nvml.TimeSource;
 import io.gpusharing.nvml.UtilizationRows;
+import io.gpusharing.sidecar.attribution.Owner;
+import io.gpusharing.sidecar.attribution.Viewpoint;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,14 +37,12 @@ final class DeviceReading {
     final ProcessList list = new ProcessList();
     final UtilizationRows rows = new UtilizationRows();
     private final UtilizationRows probe = new UtilizationRows();
-    final DeviceSamples samples = new DeviceSamples();
 
     /** Owner per clean row; null is nobody's. */
     @Nullable Owner[] owners = new @Nullable Owner[0];
 
     NvmlReturn listAnswer = NvmlReturn.NOT_READY;
     NvmlReturn rowsAnswer = NvmlReturn.NOT_READY;
-    NvmlReturn samplesAnswer = NvmlReturn.NOT_READY;
 
     /** Clean rows are ready to be counted; false while an owner is still unknown. */
     boolean rowsReady;
@@ -66,38 +65,33 @@ final class DeviceReading {
     /** The end of the rows' common window, by the driver's clock as far as known. */
     private long rowsEnd;
 
-    /** The newest device sample that was counted, by the driver's clock. */
-    long samplesFrom;
+    /** The device's own history. */
+    final DeviceHistory history;
 
-    long droppedRows;
-    long ambiguousRows;
-
-    /** Whether a row of this tick was dropped because two processes can be meant by it. */
-    boolean ambiguous;
+    /** Drops what cannot be true. */
+    final RowFilter filter;
 
     private final Viewpoint view;
     private int oddLists;
     private int oddRows;
-    private int oddSamples;
-    private boolean samplesEverReported;
     private long listedAt = Long.MIN_VALUE / 2;
     private long advancedAt;
     private @Nullable Owner heir;
     private boolean listFresh;
-    private boolean sawFuture;
 
     DeviceReading(String uuid, Viewpoint view, long nowMicros, long wallMicros) {
         this.uuid = uuid;
         this.view = view;
+        filter = new RowFilter(view.countsUnattributed());
         rowsFrom = wallMicros;
-        samplesFrom = wallMicros;
+        history = new DeviceHistory(wallMicros);
         advancedAt = nowMicros;
     }
 
     /** The wall clock was set: what was seen last is moved by as much. */
     void wallJumped(long byMicros) {
         rowsFrom += byMicros;
-        samplesFrom += byMicros;
+        history.from += byMicros;
     }
 
     /** Reads the list if it is due; at once again after a single odd answer. */
@@ -146,13 +140,18 @@ final class DeviceReading {
         return odd > 0 && odd < ODD_ANSWERS_BEFORE_FALL;
     }
 
-    private static boolean isOdd(NvmlReturn answer) {
+    /** Whether an instant of the driver's clock cannot be true yet. */
+    static boolean isFuture(long timestamp, long wall) {
+        return timestamp > wall + FUTURE_MICROS;
+    }
+
+    static boolean isOdd(NvmlReturn answer) {
         return !answer.ok() && answer.remedy() != Remedy.NOTHING_NEW;
     }
 
     /** Cleans what {@link #askRows} read until now, and finds the owners. */
     void cleanRows(Nvml nvml, long handle, int visible, long now, long wall) {
-        clean(wall);
+        filter.clean(rows, rowsFrom, wall);
         for (int i = 0; i < rows.count; i++) {
             // Rubbish may pretend to be from the future; the window ends now at the latest.
             rowsEnd = Math.max(rowsEnd, Math.min(wall, rows.timestamp[i]));
@@ -172,7 +171,7 @@ final class DeviceReading {
             owners[i] = owner(rows.pid[i], visible, now);
         }
         everJoined |= joined;
-        rowsReady = !(sawFuture && rows.count == 0);
+        rowsReady = !(filter.sawFuture() && rows.count == 0);
     }
 
     private @Nullable Owner owner(long pid, int visible, long now) {
@@ -202,66 +201,6 @@ final class DeviceReading {
             }
         }
         return false;
-    }
-
-    /**
-     * Drops what cannot be true: no process (but for the node), above 100 percent, not newer than
-     * asked, or from the future. A pid that stands twice is dropped in a pod, where one of the two
-     * can be a stranger's host pid; seen from the node both are one process, and the newer row
-     * counts.
-     */
-    private void clean(long wall) {
-        int kept = 0;
-        sawFuture = false;
-        ambiguous = false;
-        for (int i = 0; i < rows.count; i++) {
-            boolean future = rows.timestamp[i] > wall + FUTURE_MICROS;
-            sawFuture |= future;
-            boolean credible =
-                    // On the node, what the driver does for nobody is part of the whole.
-                    (rows.pid[i] != 0 || view.countsUnattributed())
-                            && rows.pid[i] != 0xFFFF_FFFFL
-                            && rows.timestamp[i] > rowsFrom
-                            && !future
-                            && rows.sm[i] <= 100;
-            if (!credible) {
-                droppedRows++;
-                continue;
-            }
-            copy(i, kept++);
-        }
-        rows.count = kept;
-        dropTwins();
-    }
-
-    private void dropTwins() {
-        boolean sameSpace = view.countsUnattributed();
-        for (int i = 0; i < rows.count; i++) {
-            boolean twin = false;
-            for (int j = i + 1; j < rows.count; ) {
-                if (rows.pid[j] != rows.pid[i]) {
-                    j++;
-                    continue;
-                }
-                twin = true;
-                if (sameSpace && rows.timestamp[j] > rows.timestamp[i]) {
-                    copy(j, i);
-                }
-                copy(--rows.count, j);
-            }
-            if (twin && !sameSpace) {
-                ambiguousRows++;
-                ambiguous = true;
-                copy(--rows.count, i);
-                i--;
-            }
-        }
-    }
-
-    private void copy(int from, int to) {
-        rows.pid[to] = rows.pid[from];
-        rows.timestamp[to] = rows.timestamp[from];
-        rows.sm[to] = rows.sm[from];
     }
 
     /**
@@ -353,42 +292,6 @@ final class DeviceReading {
             own = owners[i] == null ? own : Math.max(own, rows.timestamp[i]);
         }
         return view.countsUnattributed() || own == rowsFrom ? newestStamp() : own;
-    }
-
-    /** Reads the device's own history. */
-    void readSamples(Nvml nvml, long handle) {
-        samplesAnswer = nvml.deviceSamples(handle, samplesFrom, samples);
-        if (!samplesAnswer.ok()) {
-            samples.count = 0;
-        }
-        oddSamples = isOdd(samplesAnswer) ? oddSamples + 1 : 0;
-        samplesEverReported |= oddSamples == 0;
-    }
-
-    /** Whether the driver reported the device's own history, be it empty. */
-    boolean samplesReported() {
-        return !isOdd(samplesAnswer);
-    }
-
-    /** Whether the device's own history can be relied on, for all that is known. */
-    boolean samplesWork() {
-        return oddSamples < ODD_ANSWERS_BEFORE_FALL && samplesEverReported;
-    }
-
-    /** Busy hundredths of a microsecond in the samples read, and moves their cursor. */
-    long takeSamples(long wall) {
-        long busy = 0;
-        // What lies further back than time is covered is not counted, whatever the driver kept.
-        samplesFrom = Math.max(samplesFrom, wall - RING_MICROS);
-        for (int i = 0; i < samples.count; i++) {
-            long at = samples.timestamp[i];
-            if (at <= samplesFrom || at > wall + FUTURE_MICROS || samples.value[i] > 100) {
-                continue;
-            }
-            busy += Math.min(at - samplesFrom, RING_MICROS) * samples.value[i];
-            samplesFrom = at;
-        }
-        return busy;
     }
 
     /** Lets the next list be read at once, for instance on a device that came back. */

@@ -1,5 +1,6 @@
 package io.gpusharing.sidecar.meter;
 
+import java.util.function.Supplier;
 import static java.util.Objects.requireNonNullElse;
 
 import io.gpusharing.nvml.Nvml;
@@ -22,7 +23,7 @@ public final class GpuEvents {
 
     private static final int WAIT_MILLIS = 5_000;
 
-    private final NvmlSource source;
+    private final Supplier<NvmlLibrary> source;
     private final Runnable devicesChanged;
     private final Map<Xid, Long> counts = new ConcurrentHashMap<>();
     private final Map<Long, String> uuids = new HashMap<>();
@@ -43,7 +44,7 @@ public final class GpuEvents {
     /**
      * @param devicesChanged called when devices have to be searched for
      */
-    public GpuEvents(NvmlSource source, Runnable devicesChanged) {
+    public GpuEvents(Supplier<NvmlLibrary> source, Runnable devicesChanged) {
         this.source = source;
         this.devicesChanged = devicesChanged;
     }
@@ -72,7 +73,7 @@ public final class GpuEvents {
     }
 
     private @Nullable Nvml open() {
-        if (!(source.open() instanceof NvmlLibrary.Found(var symbols, String place))) {
+        if (!(source.get() instanceof NvmlLibrary.Found(var symbols, String place))) {
             return null;
         }
         Nvml fresh = new Nvml(symbols);

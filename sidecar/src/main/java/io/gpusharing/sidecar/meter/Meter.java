@@ -1,5 +1,7 @@
 package io.gpusharing.sidecar.meter;
 
+import io.gpusharing.nvml.NvmlLibrary;
+import java.util.function.Supplier;
 import static java.util.Objects.requireNonNullElse;
 
 import io.gpusharing.nvml.Nvml;
@@ -7,6 +9,14 @@ import io.gpusharing.nvml.NvmlCall;
 import io.gpusharing.nvml.NvmlReturn;
 import io.gpusharing.nvml.Remedy;
 import io.gpusharing.nvml.TimeSource;
+import io.gpusharing.sidecar.attribution.Viewpoint;
+import io.gpusharing.sidecar.usage.Basis;
+import io.gpusharing.sidecar.usage.Counters;
+import io.gpusharing.sidecar.usage.DeviceState;
+import io.gpusharing.sidecar.usage.DeviceUse;
+import io.gpusharing.sidecar.usage.PodUse;
+import io.gpusharing.sidecar.usage.Snapshot;
+import io.gpusharing.sidecar.usage.Usage;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,12 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Meter implements Counters {
 
-    /** Stands for the GPU of a pod where none can be seen. */
-    public static final String UNKNOWN_DEVICE = "unknown";
-
     private static final long RING = DeviceReading.RING_MICROS;
-    private static final long DISCOVER_EVERY_MICROS = 60_000_000;
-    private static final long LOST_DISCOVER_MICROS = 30_000_000;
     private static final long WALL_JUMP_MICROS = 2_000_000;
 
     private final NvmlAccess access;
@@ -33,21 +38,19 @@ public final class Meter implements Counters {
     private final String bootId;
     private final MeterEvents events;
     private final Object lock = new Object();
-    private final List<DeviceMeter> devices = new ArrayList<>();
-    private final DeviceMeter unseen;
+    private final MeteredDevices metered;
+    private final List<DeviceMeter> devices;
 
     private volatile boolean devicesChanged;
     private boolean reinitialised;
-    private long discoverAt;
     private long wallOffset;
-    private long startedMicros;
 
     /**
      * @param bootId the kernel's name of this boot, empty where unknown
      * @param snapshot what an earlier process of this boot knew, or null
      */
     public Meter(
-            NvmlSource source,
+            Supplier<NvmlLibrary> source,
             Viewpoint view,
             TimeSource time,
             String bootId,
@@ -61,11 +64,18 @@ public final class Meter implements Counters {
         long now = time.monotonicMicros();
         long wall = time.wallMicros();
         this.wallOffset = wall - now;
-        this.startedMicros = snapshot == null ? now : snapshot.startedMicros();
-        this.unseen = new DeviceMeter(UNKNOWN_DEVICE, view, time, startedMicros, now, wall);
+        this.metered = 
+                new MeteredDevices(
+                        view,
+                        time,
+                        lock,
+                        snapshot == null ? now : snapshot.startedMicros(),
+                        now,
+                        wall);
+        this.devices = metered.all();
         if (snapshot != null) {
             for (Snapshot.Device remembered : snapshot.devices()) {
-                device(remembered.uuid(), now, wall).restore(remembered);
+                metered.device(remembered.uuid(), now, wall).restore(remembered);
             }
         }
     }
@@ -101,9 +111,9 @@ public final class Meter implements Counters {
         }
         Nvml nvml = access.usable();
         if (nvml != null) {
-            if (now >= discoverAt || devicesChanged) {
+            if (metered.isDiscoveryDue(now) || devicesChanged) {
                 devicesChanged = false;
-                discover(nvml, now, wall);
+                metered.discover(nvml, now, wall);
             }
             Remedy remedy = read(nvml);
             if (remedy == Remedy.REINITIALISE && !reinitialised) {
@@ -120,15 +130,14 @@ public final class Meter implements Counters {
 
     private Remedy read(Nvml nvml) {
         Remedy gravest = Remedy.NONE;
-        int visible = visible();
+        int visible = metered.reachable();
         int doubtful = 0;
         for (int i = 0; i < devices.size(); i++) {
             DeviceMeter device = devices.get(i);
             Remedy remedy = device.read(nvml, access.driver(), visible);
             if (remedy == Remedy.DEVICE_GONE) {
                 device.unreachable(Refusal.of("the device", device.reading.rowsAnswer));
-                long now = time.monotonicMicros();
-                discoverAt = Math.min(discoverAt, now + LOST_DISCOVER_MICROS);
+                metered.discoverSoon(time.monotonicMicros());
             }
             if (remedy != Remedy.REINITIALISE) {
                 // At once, since the next device's calls may hang.
@@ -143,7 +152,7 @@ public final class Meter implements Counters {
             }
         }
         // One GPU that answers oddly is that GPU's trouble; all of them are one of access.
-        boolean allDoubtful = doubtful > 0 && doubtful == visible();
+        boolean allDoubtful = doubtful > 0 && doubtful == metered.reachable();
         return allDoubtful && gravest.compareTo(Remedy.ACCESS_DOUBTFUL) < 0
                 ? Remedy.ACCESS_DOUBTFUL
                 : gravest;
@@ -156,7 +165,7 @@ public final class Meter implements Counters {
                 // Access may have been revoked (a systemd reload does that to some containers).
                 String reason = "NVML answers errors only; access to the GPU may have been revoked";
                 access.close(reason, now);
-                unreachable(reason);
+                metered.unreachable(reason);
             }
             default -> {}
         }
@@ -168,7 +177,7 @@ public final class Meter implements Counters {
                 devices.get(i).countUnreachable();
             }
             if (devices.isEmpty()) {
-                unseen.countUnreachable();
+                metered.unseen().countUnreachable();
             }
         }
     }
@@ -176,20 +185,12 @@ public final class Meter implements Counters {
     private void announce() {
         for (int i = 0; i < devices.size(); i++) {
             DeviceMeter device = devices.get(i);
-            Basis basis = device.ladder.current();
+            Basis basis = device.selector.current();
             if (basis != device.announced) {
                 device.announced = basis;
-                events.basisChanged(device.uuid, basis, device.ladder.reason());
+                events.basisChanged(device.uuid, basis, device.selector.reason());
             }
         }
-    }
-
-    private int visible() {
-        int visible = 0;
-        for (int i = 0; i < devices.size(); i++) {
-            visible += devices.get(i).isReachable() ? 1 : 0;
-        }
-        return visible;
     }
 
     private void noteWallJump(long now, long wall) {
@@ -208,96 +209,10 @@ public final class Meter implements Counters {
         String refusal = access.tryToOpen(now);
         Nvml nvml = access.usable();
         if (nvml != null) {
-            discover(nvml, now, wall);
+            metered.discover(nvml, now, wall);
         } else {
-            unreachable(refusal);
+            metered.unreachable(refusal);
         }
-    }
-
-    private void unreachable(String reason) {
-        unseen.unreachable(reason);
-        for (DeviceMeter device : devices) {
-            device.unreachable(reason);
-        }
-    }
-
-    private void discover(Nvml nvml, long now, long wall) {
-        discoverAt = now + DISCOVER_EVERY_MICROS;
-        NvmlReturn answer = nvml.deviceCount();
-        int count = answer.ok() ? nvml.result() : 0;
-        if (count == 0) {
-            unseen.unreachable(
-                    answer.ok()
-                            ? "NVML sees no GPU in this container"
-                            : Refusal.of("the number of devices", answer));
-        }
-        String gone = "NVML does not list the device any more";
-        List<String> found = new ArrayList<>();
-        for (int index = 0; index < count; index++) {
-            answer = nvml.deviceByIndex(index);
-            if (answer.ok()) {
-                found(nvml, nvml.handle(), now, wall, found);
-            } else {
-                gone = Refusal.of("the handle of a device", answer);
-                unseen.unreachable(gone);
-            }
-        }
-        for (DeviceMeter device : devices) {
-            if (!found.contains(device.uuid) && device.isReachable()) {
-                device.unreachable(gone);
-            }
-            if (!device.isReachable()) {
-                discoverAt = Math.min(discoverAt, now + LOST_DISCOVER_MICROS);
-            }
-        }
-    }
-
-    private void found(Nvml nvml, long handle, long now, long wall, List<String> found) {
-        if (nvml.migMode(handle).ok() && nvml.result() == 1) {
-            int most = nvml.migMaxCount(handle).ok() ? nvml.result() : 0;
-            for (int index = 0; index < most; index++) {
-                // Indices have holes, and an instance may go while we look.
-                if (nvml.migByIndex(handle, index).ok()) {
-                    String uuid = nvml.uuid(nvml.handle());
-                    if (uuid != null) {
-                        found.add(uuid);
-                        at(uuid, now, wall)
-                                .unreachable(
-                                        "a MIG instance, whose own counters were not seen on"
-                                                + " hardware yet");
-                    }
-                }
-            }
-            return;
-        }
-        String uuid = nvml.uuid(handle);
-        if (uuid != null && !uuid.isEmpty()) {
-            found.add(uuid);
-            DeviceMeter device = at(uuid, now, wall);
-            device.reachable(handle);
-            if (device.name.isEmpty()) {
-                device.name = requireNonNullElse(nvml.name(handle), "");
-            }
-        }
-    }
-
-    private DeviceMeter at(String uuid, long now, long wall) {
-        synchronized (lock) {
-            return device(uuid, now, wall);
-        }
-    }
-
-    private DeviceMeter device(String uuid, long now, long wall) {
-        for (DeviceMeter device : devices) {
-            if (device.uuid.equals(uuid)) {
-                return device;
-            }
-        }
-        // In a pod, time before the device was found counts too: as uncovered.
-        long since = view.resident() == null ? now : startedMicros;
-        DeviceMeter device = new DeviceMeter(uuid, view, time, since, now, wall);
-        devices.add(device);
-        return device;
     }
 
     @Override
@@ -306,22 +221,22 @@ public final class Meter implements Counters {
             long now = time.monotonicMicros();
             Map<String, List<DeviceUse>> pods = new LinkedHashMap<>();
             List<Usage.Unattributed> unattributed = new ArrayList<>();
-            boolean anyUsed = devices.stream().anyMatch(device -> device.tallies.everUsed());
-            for (DeviceMeter device : devices.isEmpty() ? List.of(unseen) : devices) {
+            boolean anyUsed = devices.stream().anyMatch(device -> device.counters.everUsed());
+            for (DeviceMeter device : devices.isEmpty() ? List.of(metered.unseen()) : devices) {
                 String stalled = stalled(device, now);
-                device.tallies.settleStalled(now);
+                device.counters.settleStalled(now);
                 // A sidecar may see every GPU of the node; those its pod never touched are not its
                 // own. Until one was touched nobody knows.
-                if (view.resident() == null || !anyUsed || device.tallies.everUsed()) {
-                    for (Tally tally : device.tallies.all()) {
-                        pods.computeIfAbsent(tally.podUid, uid -> new ArrayList<>())
-                                .add(device.use(tally, stalled));
+                if (view.resident() == null || !anyUsed || device.counters.everUsed()) {
+                    for (PodCounters pod : device.counters.all()) {
+                        pods.computeIfAbsent(pod.podUid, uid -> new ArrayList<>())
+                                .add(device.use(pod, stalled));
                     }
                 }
                 if (view.countsUnattributed()) {
                     unattributed.add(
                             new Usage.Unattributed(
-                                    device.uuid, device.tallies.unattributedMicros()));
+                                    device.uuid, device.counters.unattributedMicros()));
                 }
             }
             List<PodUse> uses = new ArrayList<>();
@@ -339,7 +254,7 @@ public final class Meter implements Counters {
 
     private @Nullable String stalled(DeviceMeter device, long now) {
         NvmlCall call = inside();
-        return call != null && device.tallies.unsettledFor(now) > RING
+        return call != null && device.counters.unsettledFor(now) > RING
                 ? call.symbols().getFirst() + " has not returned"
                 : null;
     }
@@ -347,14 +262,14 @@ public final class Meter implements Counters {
     /** Rows that could not be true, over all devices. */
     public long droppedRows() {
         synchronized (lock) {
-            return devices.stream().mapToLong(device -> device.reading.droppedRows).sum();
+            return devices.stream().mapToLong(device -> device.reading.filter.dropped()).sum();
         }
     }
 
     /** Rows that two processes can have meant, over all devices. */
     public long ambiguousRows() {
         synchronized (lock) {
-            return devices.stream().mapToLong(device -> device.reading.ambiguousRows).sum();
+            return devices.stream().mapToLong(device -> device.reading.filter.ambiguousRows()).sum();
         }
     }
 
@@ -368,12 +283,7 @@ public final class Meter implements Counters {
     @Override
     public void beginAnew() {
         synchronized (lock) {
-            long now = time.monotonicMicros();
-            startedMicros = now;
-            unseen.tallies.beginAnew(now);
-            for (DeviceMeter device : devices) {
-                device.tallies.beginAnew(now);
-            }
+            metered.beginAnew(time.monotonicMicros());
         }
     }
 
@@ -382,7 +292,7 @@ public final class Meter implements Counters {
         synchronized (lock) {
             return new Snapshot(
                     bootId,
-                    startedMicros,
+                    metered.startedMicros(),
                     time.monotonicMicros(),
                     devices.stream().map(DeviceMeter::snapshot).toList());
         }

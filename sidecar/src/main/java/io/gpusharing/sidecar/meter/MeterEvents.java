@@ -1,5 +1,6 @@
 package io.gpusharing.sidecar.meter;
 
+import io.gpusharing.sidecar.usage.Basis;
 import java.util.List;
 
 /** What happens to a meter and is worth one line: state changes only. */
@@ -17,7 +18,7 @@ public interface MeterEvents {
     /** NVML cannot be used for now. */
     void closed(String reason);
 
-    /** A device is metered on another rung. */
+    /** A device is metered on another basis. */
     void basisChanged(String uuid, Basis basis, String reason);
 
     /** The wall clock was set by so many microseconds. */

@@ -1,5 +1,6 @@
 package io.gpusharing.sidecar.meter;
 
+import java.util.function.Supplier;
 import io.gpusharing.nvml.DriverVersion;
 import io.gpusharing.nvml.Nvml;
 import io.gpusharing.nvml.NvmlLibrary;
@@ -17,7 +18,7 @@ final class NvmlAccess {
 
     private static final long REOPEN_EVERY_MICROS = 60_000_000;
 
-    private final NvmlSource source;
+    private final Supplier<NvmlLibrary> source;
     private final MeterEvents events;
     private volatile @Nullable Nvml nvml;
     private volatile @Nullable String leave;
@@ -26,7 +27,7 @@ final class NvmlAccess {
     private String closedBecause = "";
     private long openAt = Long.MIN_VALUE;
 
-    NvmlAccess(NvmlSource source, MeterEvents events) {
+    NvmlAccess(Supplier<NvmlLibrary> source, MeterEvents events) {
         this.source = source;
         this.events = events;
     }
@@ -59,7 +60,7 @@ final class NvmlAccess {
     String tryToOpen(long now) {
         Nvml current = nvml;
         if (current == null) {
-            switch (source.open()) {
+            switch (source.get()) {
                 case NvmlLibrary.Missing(String reason, List<String> tried) -> {
                     if (!reason.equals(closedBecause)) {
                         events.libraryMissing(tried);

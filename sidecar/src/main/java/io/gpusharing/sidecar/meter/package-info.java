@@ -1,4 +1,4 @@
-/** What each pod really did with each GPU: the ladder of methods and the integral. */
+/** What each pod really did with each GPU: how that is measured, the best way that works, and counted. */
 @NullMarked
 package io.gpusharing.sidecar.meter;
 

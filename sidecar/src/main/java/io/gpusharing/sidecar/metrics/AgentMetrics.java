@@ -3,16 +3,16 @@ package io.gpusharing.sidecar.metrics;
 import io.gpusharing.nvml.Nvml;
 import io.gpusharing.nvml.NvmlCall;
 import io.gpusharing.nvml.NvmlReturn;
-import io.gpusharing.sidecar.meter.Basis;
-import io.gpusharing.sidecar.meter.DeviceState;
-import io.gpusharing.sidecar.meter.DeviceUse;
+import io.gpusharing.sidecar.attribution.KubeletFiles.PodName;
+import io.gpusharing.sidecar.attribution.KubeletFiles;
 import io.gpusharing.sidecar.meter.GpuEvents;
-import io.gpusharing.sidecar.meter.KubeletFiles;
-import io.gpusharing.sidecar.meter.KubeletFiles.PodName;
 import io.gpusharing.sidecar.meter.Meter;
-import io.gpusharing.sidecar.meter.PodUse;
-import io.gpusharing.sidecar.meter.Usage;
 import io.gpusharing.sidecar.report.Reporter;
+import io.gpusharing.sidecar.usage.Basis;
+import io.gpusharing.sidecar.usage.DeviceState;
+import io.gpusharing.sidecar.usage.DeviceUse;
+import io.gpusharing.sidecar.usage.PodUse;
+import io.gpusharing.sidecar.usage.Usage;
 import java.math.BigDecimal;
 
 /**

@@ -1,6 +1,6 @@
 package io.gpusharing.sidecar.report;
 
-import io.gpusharing.sidecar.meter.Counters;
+import io.gpusharing.sidecar.usage.Counters;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.time.Duration;

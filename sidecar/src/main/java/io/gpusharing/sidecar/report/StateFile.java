@@ -1,8 +1,8 @@
 package io.gpusharing.sidecar.report;
 
 import io.gpusharing.sidecar.json.Json;
-import io.gpusharing.sidecar.meter.Basis;
-import io.gpusharing.sidecar.meter.Snapshot;
+import io.gpusharing.sidecar.usage.Basis;
+import io.gpusharing.sidecar.usage.Snapshot;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

@@ -1,10 +1,10 @@
 package io.gpusharing.sidecar.report;
 
 import io.gpusharing.sidecar.json.Json;
-import io.gpusharing.sidecar.meter.Basis;
-import io.gpusharing.sidecar.meter.DeviceUse;
-import io.gpusharing.sidecar.meter.PodUse;
-import io.gpusharing.sidecar.meter.Usage;
+import io.gpusharing.sidecar.usage.Basis;
+import io.gpusharing.sidecar.usage.DeviceUse;
+import io.gpusharing.sidecar.usage.PodUse;
+import io.gpusharing.sidecar.usage.Usage;
 import java.util.List;
 import java.util.function.BiConsumer;
 

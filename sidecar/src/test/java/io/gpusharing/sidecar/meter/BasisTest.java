@@ -3,6 +3,9 @@ package io.gpusharing.sidecar.meter;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
+import io.gpusharing.sidecar.usage.Basis;
+import io.gpusharing.sidecar.usage.DeviceState;
+import io.gpusharing.sidecar.usage.DeviceUse;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** On which rung a GPU is metered, and that the report says why on no better one. */
+/** By which basis a GPU is metered, and that the report says why by no better one. */
 class BasisTest {
 
     private static final String DEVICE = "device " + Bench.GPU;

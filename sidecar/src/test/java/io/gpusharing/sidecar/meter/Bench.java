@@ -5,6 +5,15 @@ import io.gpusharing.nvml.fake.FakeNvml;
 import io.gpusharing.nvml.fake.FakeProcess;
 import io.gpusharing.nvml.fake.Scenario;
 import io.gpusharing.nvml.fake.VirtualTime;
+import io.gpusharing.sidecar.attribution.GpuRequest;
+import io.gpusharing.sidecar.attribution.KubeletFiles;
+import io.gpusharing.sidecar.attribution.NodeView;
+import io.gpusharing.sidecar.attribution.PodView;
+import io.gpusharing.sidecar.attribution.ProcFs;
+import io.gpusharing.sidecar.attribution.Viewpoint;
+import io.gpusharing.sidecar.usage.Basis;
+import io.gpusharing.sidecar.usage.DeviceUse;
+import io.gpusharing.sidecar.usage.Snapshot;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -15,7 +24,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A meter of one pod on a fake NVML and a virtual clock: what tests of the meter play with. */
-final class Bench {
+public final class Bench {
 
     static final String POD = "0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10";
     static final String GPU = "GPU-1f2e3d4c-0000-0000-0000-000000000000";

@@ -2,6 +2,7 @@ package io.gpusharing.sidecar.meter;
 
 import io.gpusharing.nvml.fake.FakeProcess;
 import io.gpusharing.nvml.fake.Scenario;
+import io.gpusharing.sidecar.attribution.ProcFs;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -4,6 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.gpusharing.nvml.NvmlLibrary;
+import io.gpusharing.sidecar.attribution.GpuRequest;
+import io.gpusharing.sidecar.attribution.PodView;
+import io.gpusharing.sidecar.attribution.ProcFs;
+import io.gpusharing.sidecar.usage.Basis;
+import io.gpusharing.sidecar.usage.DeviceState;
+import io.gpusharing.sidecar.usage.DeviceUse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -41,7 +47,7 @@ class FaultsTest {
         }
 
         DeviceUse use = meter.usage().pods().getFirst().devices().getFirst();
-        assertThat(use.uuid()).isEqualTo(Meter.UNKNOWN_DEVICE);
+        assertThat(use.uuid()).isEqualTo(MeteredDevices.UNKNOWN);
         assertThat(use.basis()).isEqualTo(Basis.ALLOCATION);
         assertThat(use.basisReason()).isEqualTo("no libnvidia-ml.so.1");
         assertThat(use.uncoveredMicroseconds()).isEqualTo(60_000_000);
@@ -56,7 +62,7 @@ class FaultsTest {
         bench.play(Duration.ofMinutes(3));
 
         assertThat(bench.meter.wantsToLeave() != null).isEqualTo(leaves);
-        assertThat(bench.use(Meter.UNKNOWN_DEVICE).basisReason()).contains("nvmlInit_v2 answered");
+        assertThat(bench.use(MeteredDevices.UNKNOWN).basisReason()).contains("nvmlInit_v2 answered");
         assertThat(bench.fake.calls("nvmlInit_v2")).isBetween(3, 4);
     }
 
@@ -80,7 +86,7 @@ class FaultsTest {
 
         bench.play(Duration.ofMinutes(1));
 
-        assertThat(bench.use(Meter.UNKNOWN_DEVICE).basisReason()).contains("sees no GPU");
+        assertThat(bench.use(MeteredDevices.UNKNOWN).basisReason()).contains("sees no GPU");
     }
 
     @Test
@@ -493,7 +499,7 @@ class FaultsTest {
     }
 
     @Test
-    void theLadderRisesAfterThreeGoodMinutes() {
+    void theBasisImprovesAfterThreeGoodMinutes() {
         Bench bench =
                 Bench.exclusive(
                         1,

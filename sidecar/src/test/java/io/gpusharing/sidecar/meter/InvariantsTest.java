@@ -2,6 +2,9 @@ package io.gpusharing.sidecar.meter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.sidecar.usage.DeviceUse;
+import io.gpusharing.sidecar.usage.PodUse;
+import io.gpusharing.sidecar.usage.Usage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

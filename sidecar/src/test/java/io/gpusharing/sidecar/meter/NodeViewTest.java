@@ -3,6 +3,10 @@ package io.gpusharing.sidecar.meter;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
+import io.gpusharing.sidecar.attribution.KubeletFiles;
+import io.gpusharing.sidecar.usage.Basis;
+import io.gpusharing.sidecar.usage.DeviceUse;
+import io.gpusharing.sidecar.usage.Usage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The node agent: whose process is it. */
-class NodeViewTest {
+public class NodeViewTest {
 
     static final String OTHER = "11111111-2222-3333-4444-555555555555";
 

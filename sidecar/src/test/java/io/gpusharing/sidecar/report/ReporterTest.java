@@ -2,13 +2,13 @@ package io.gpusharing.sidecar.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.sidecar.meter.Basis;
-import io.gpusharing.sidecar.meter.Counters;
-import io.gpusharing.sidecar.meter.DeviceUse;
-import io.gpusharing.sidecar.meter.PodUse;
-import io.gpusharing.sidecar.meter.Snapshot;
-import io.gpusharing.sidecar.meter.Usage;
 import io.gpusharing.sidecar.report.FakeTimekeeper.Reply;
+import io.gpusharing.sidecar.usage.Basis;
+import io.gpusharing.sidecar.usage.Counters;
+import io.gpusharing.sidecar.usage.DeviceUse;
+import io.gpusharing.sidecar.usage.PodUse;
+import io.gpusharing.sidecar.usage.Snapshot;
+import io.gpusharing.sidecar.usage.Usage;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;

@@ -2,12 +2,12 @@ package io.gpusharing.sidecar.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.sidecar.meter.Basis;
-import io.gpusharing.sidecar.meter.DeviceUse;
-import io.gpusharing.sidecar.meter.PodUse;
-import io.gpusharing.sidecar.meter.Usage;
 import io.gpusharing.sidecar.report.Answer.Mode;
 import io.gpusharing.sidecar.report.FakeTimekeeper.Reply;
+import io.gpusharing.sidecar.usage.Basis;
+import io.gpusharing.sidecar.usage.DeviceUse;
+import io.gpusharing.sidecar.usage.PodUse;
+import io.gpusharing.sidecar.usage.Usage;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;

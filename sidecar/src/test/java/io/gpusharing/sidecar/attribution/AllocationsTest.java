@@ -1,8 +1,8 @@
-package io.gpusharing.sidecar.meter;
+package io.gpusharing.sidecar.attribution;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.sidecar.meter.Allocations.Grant;
+import io.gpusharing.sidecar.attribution.Allocations.Grant;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,8 +15,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** What kubelet's files tell. */
 class AllocationsTest {
 
-    private static final String POD = Bench.POD;
-    private static final String OTHER = NodeViewTest.OTHER;
+    private static final String POD = "0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10";
+    private static final String OTHER = "11111111-2222-3333-4444-555555555555";
 
     @ParameterizedTest(name = "case 49: {0}")
     @CsvSource({

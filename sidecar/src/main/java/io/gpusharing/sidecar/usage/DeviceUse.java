@@ -1,4 +1,4 @@
-package io.gpusharing.sidecar.meter;
+package io.gpusharing.sidecar.usage;
 
 import java.util.List;
 
@@ -6,7 +6,7 @@ import java.util.List;
  * One pod on one device: cumulative counters since the run began, none of which ever falls.
  *
  * @param uuid NVML's name of the GPU or MIG device; {@code unknown} where none could be seen
- * @param basis the rung that is used now
+ * @param basis what is used now
  * @param basisReason why no better one; for {@link Basis#PROCESS} empty, or how its samples are
  *     read
  * @param gpuMicroseconds busy time in microseconds of one whole GPU
@@ -14,7 +14,7 @@ import java.util.List;
  * @param coveredMicroseconds time that was measured
  * @param uncoveredMicroseconds time that was not; both add up to the time metered
  * @param memoryBytes bytes held now, 0 while unknown; not part of a report
- * @param measuredBy the rung that busy time was last counted on
+ * @param measuredBy the basis that busy time was last counted on
  * @param containers the pod's containers; not part of a report
  */
 public record DeviceUse(

@@ -1,4 +1,4 @@
-package io.gpusharing.sidecar.meter;
+package io.gpusharing.sidecar.attribution;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

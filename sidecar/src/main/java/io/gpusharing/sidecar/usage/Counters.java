@@ -1,4 +1,4 @@
-package io.gpusharing.sidecar.meter;
+package io.gpusharing.sidecar.usage;
 
 /** The counters of one run: they only grow until another run begins. Safe from any thread. */
 public interface Counters {

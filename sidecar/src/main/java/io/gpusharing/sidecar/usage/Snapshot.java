@@ -1,4 +1,4 @@
-package io.gpusharing.sidecar.meter;
+package io.gpusharing.sidecar.usage;
 
 import java.util.List;
 
@@ -28,7 +28,7 @@ public record Snapshot(String bootId, long startedMicros, long savedMicros, List
     /**
      * One pod on the device.
      *
-     * @param measuredBy the rung that busy time was last counted on
+     * @param measuredBy the basis that busy time was last counted on
      * @param lastPresentMicros when a process of it was last seen, monotonic
      * @param busyHundredths busy time in hundredths of a microsecond
      */

@@ -1,6 +1,6 @@
-package io.gpusharing.sidecar.meter;
+package io.gpusharing.sidecar.usage;
 
-/** How a number was come by: the rungs of the ladder, the best first. */
+/** How a number was come by: the best first. */
 public enum Basis {
     /** Exact per process. */
     PROCESS("Process"),

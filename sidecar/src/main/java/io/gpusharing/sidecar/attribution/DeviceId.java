@@ -1,4 +1,4 @@
-package io.gpusharing.sidecar.meter;
+package io.gpusharing.sidecar.attribution;
 
 /**
  * A device as a device plugin names it to kubelet. Spellings: {@code GPU-…} and {@code MIG-…} of

@@ -1,7 +1,8 @@
-package io.gpusharing.sidecar.meter;
+package io.gpusharing.sidecar.attribution;
 
 import io.gpusharing.nvml.DriverVersion;
 import io.gpusharing.nvml.ProcessList;
+import io.gpusharing.sidecar.usage.Usage;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;

@@ -2,20 +2,21 @@ package io.gpusharing.sidecar.meter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.sidecar.usage.Basis;
 import org.junit.jupiter.api.Test;
 
 /** The counters of one pod on one device. */
-class TallyTest {
+class PodCountersTest {
 
-    private final Tally tally = new Tally(Bench.POD);
+    private final PodCounters counters = new PodCounters(Bench.POD);
 
     private long busy(long covered) {
-        tally.busy(Basis.PROCESS, 900_000 * 100);
-        tally.containerBusy("one", 600_000 * 100, 60_000 * 100);
-        tally.containerBusy("other", 300_000 * 100, 80_000 * 100);
-        tally.covered(covered);
-        tally.settleDoubt(true);
-        return tally.use(Bench.GPU, Basis.PROCESS, "").gpuMicroseconds();
+        counters.busy(Basis.PROCESS, 900_000 * 100);
+        counters.containerBusy("one", 600_000 * 100, 60_000 * 100);
+        counters.containerBusy("other", 300_000 * 100, 80_000 * 100);
+        counters.covered(covered);
+        counters.settleDoubt(true);
+        return counters.use(Bench.GPU, Basis.PROCESS, "").gpuMicroseconds();
     }
 
     @Test
@@ -26,7 +27,7 @@ class TallyTest {
     @Test
     void noMoreIsCreditedThanWasMeasured() {
         assertThat(busy(1_000_000)).isEqualTo(1_000_000);
-        assertThat(tally.containers)
+        assertThat(counters.containers)
                 .extracting(one -> one.hundredths / 100)
                 .containsExactly(660_000L, 340_000L);
     }

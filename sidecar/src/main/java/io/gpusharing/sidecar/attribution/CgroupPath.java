@@ -1,4 +1,4 @@
-package io.gpusharing.sidecar.meter;
+package io.gpusharing.sidecar.attribution;
 
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;

@@ -3,21 +3,23 @@ package io.gpusharing.sidecar.meter;
 import io.gpusharing.nvml.DriverVersion;
 import io.gpusharing.nvml.NvmlReturn;
 import io.gpusharing.nvml.Remedy;
+import io.gpusharing.sidecar.attribution.Viewpoint;
+import io.gpusharing.sidecar.usage.Basis;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Proves or refuses each rung of one device's ladder, tick by tick, from what was read of the
+ * Proves or refuses each basis of one device, tick by tick, from what was read of the
  * device. Used by the NVML thread alone.
  */
-final class SelfTests {
+final class BasisChecks {
 
     private static final long FAILING_FOR_MICROS = 60_000_000;
     private static final int TICKS_WITHOUT_JOIN = 5;
 
     private final Viewpoint view;
     private final DeviceReading reading;
-    private final Ladder ladder;
+    private final BasisSelector selector;
     private int unjoined;
     private long checkedProcesses;
     private long checkedDevice;
@@ -25,22 +27,22 @@ final class SelfTests {
     private long busyPercent;
     private long failingSince = -1;
 
-    SelfTests(Viewpoint view, DeviceReading reading, Ladder ladder) {
+    BasisChecks(Viewpoint view, DeviceReading reading, BasisSelector selector) {
         this.view = view;
         this.reading = reading;
-        this.ladder = ladder;
+        this.selector = selector;
     }
 
     /** Judges {@link Basis#PROCESS}, after rows and list were read. */
     void judgeProcess(Optional<DriverVersion> driver, @Nullable String sole, long now) {
         String refusal = refusesProcess(driver, sole, now);
         if (refusal == null) {
-            ladder.proven(Basis.PROCESS, now);
+            selector.proven(Basis.PROCESS, now);
         } else {
-            ladder.refused(Basis.PROCESS, refusal);
+            selector.refused(Basis.PROCESS, refusal);
         }
         if (neverJoined() && sole != null) {
-            ladder.refused(
+            selector.refused(
                     Basis.PROCESS, "busy processes of the pod are not among the listed ones");
         }
     }
@@ -64,7 +66,7 @@ final class SelfTests {
         // A pod that shares its GPU may not see its neighbours, who then keep it busy.
         boolean seesAll = sole != null || view.countsUnattributed();
         return seesAll && failingSince >= 0 && now - failingSince >= FAILING_FOR_MICROS
-                ? "for a minute the GPU was busy and no process's samples were told"
+                ? "for a minute the GPU was busy and no process's samples were reported"
                 : null;
     }
 
@@ -83,29 +85,29 @@ final class SelfTests {
     }
 
     /**
-     * Judges the two rungs that take the device's own history, after it was read.
+     * Judges the two bases that take the device's own history, after it was read.
      *
      * @param sole the pod that has the GPU alone, or null
      */
     void judgeDevice(@Nullable String sole, long now) {
-        NvmlReturn answer = reading.samplesAnswer;
-        boolean answers = reading.samplesWork();
+        NvmlReturn answer = reading.history.answer;
+        boolean answers = reading.history.works();
         if (sole == null) {
-            ladder.refused(Basis.DEVICE, "the GPU is not known to belong to one pod alone");
+            selector.refused(Basis.DEVICE, "the GPU is not known to belong to one pod alone");
         } else if (!answers) {
-            ladder.refused(Basis.DEVICE, Refusal.of("the device's samples", answer));
+            selector.refused(Basis.DEVICE, Refusal.of("the device's samples", answer));
         } else {
-            ladder.proven(Basis.DEVICE, now);
+            selector.proven(Basis.DEVICE, now);
         }
         String split = view.refusesSplit();
         if (split != null) {
-            ladder.refused(Basis.DEVICE_SPLIT, split);
+            selector.refused(Basis.DEVICE_SPLIT, split);
         } else if (!answers) {
-            ladder.refused(Basis.DEVICE_SPLIT, Refusal.of("the device's samples", answer));
+            selector.refused(Basis.DEVICE_SPLIT, Refusal.of("the device's samples", answer));
         } else if (!reading.listAnswer.ok()) {
-            ladder.refused(Basis.DEVICE_SPLIT, Refusal.of("the process list", reading.listAnswer));
+            selector.refused(Basis.DEVICE_SPLIT, Refusal.of("the process list", reading.listAnswer));
         } else {
-            ladder.proven(Basis.DEVICE_SPLIT, now);
+            selector.proven(Basis.DEVICE_SPLIT, now);
         }
     }
 

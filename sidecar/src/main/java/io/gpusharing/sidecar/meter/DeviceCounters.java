@@ -1,6 +1,10 @@
 package io.gpusharing.sidecar.meter;
 
 import io.gpusharing.nvml.ProcessList;
+import io.gpusharing.sidecar.attribution.Owner;
+import io.gpusharing.sidecar.attribution.Viewpoint;
+import io.gpusharing.sidecar.usage.Basis;
+import io.gpusharing.sidecar.usage.Snapshot;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -12,7 +16,7 @@ import java.util.Map;
  * <p>Time is settled up to an instant: what lies before is covered or uncovered for good, what lies
  * after may still be back-filled from the driver's ring, as long as that reaches.
  */
-final class Tallies {
+final class DeviceCounters {
 
     private static final long RING = DeviceReading.RING_MICROS;
     private static final long PERCENT_TO_FULL = 100;
@@ -20,15 +24,15 @@ final class Tallies {
 
     private final String uuid;
     private final Viewpoint view;
-    private final List<Tally> tallies = new ArrayList<>();
-    private final Map<String, Tally> byPod = new HashMap<>();
+    private final List<PodCounters> pods = new ArrayList<>();
+    private final Map<String, PodCounters> byPod = new HashMap<>();
     private long settledMicros;
     private long unattributedHundredths;
 
     /**
      * @param sinceMicros when metering of this device begins, monotonic
      */
-    Tallies(String uuid, Viewpoint view, long sinceMicros) {
+    DeviceCounters(String uuid, Viewpoint view, long sinceMicros) {
         this.uuid = uuid;
         this.view = view;
         this.settledMicros = sinceMicros;
@@ -38,15 +42,15 @@ final class Tallies {
         }
     }
 
-    private Tally of(String podUid) {
-        Tally tally = byPod.get(podUid);
-        if (tally == null) {
-            tally = new Tally(podUid);
-            tally.isNew = !podUid.equals(view.resident());
-            byPod.put(podUid, tally);
-            tallies.add(tally);
+    private PodCounters of(String podUid) {
+        PodCounters pod = byPod.get(podUid);
+        if (pod == null) {
+            pod = new PodCounters(podUid);
+            pod.isNew = !podUid.equals(view.resident());
+            byPod.put(podUid, pod);
+            pods.add(pod);
         }
-        return tally;
+        return pod;
     }
 
     /**
@@ -72,10 +76,10 @@ final class Tallies {
             long doubtful = reading.rows.sm[i] * reading.doubtfulWindow(i);
             Owner owner = reading.owners[i];
             if (owner != null) {
-                Tally tally = of(owner.podUid());
-                tally.busy(Basis.PROCESS, busy);
-                tally.containerBusy(owner.containerId(), busy, doubtful);
-                tally.lastPresentMicros = now;
+                PodCounters pod = of(owner.podUid());
+                pod.busy(Basis.PROCESS, busy);
+                pod.containerBusy(owner.containerId(), busy, doubtful);
+                pod.lastPresentMicros = now;
             } else {
                 nobodys(busy);
             }
@@ -85,32 +89,32 @@ final class Tallies {
 
     /** It is known now what was doubtful so far: it is credited, or forgotten. */
     void settleDoubt(boolean credited) {
-        for (int i = 0; i < tallies.size(); i++) {
-            tallies.get(i).settleDoubt(credited);
+        for (int i = 0; i < pods.size(); i++) {
+            pods.get(i).settleDoubt(credited);
         }
     }
 
     /** Busy time of the device is one pod's, all of it. */
     void allOf(String podUid, long busyHundredths, long memoryUsed) {
-        Tally tally = of(podUid);
-        tally.busy(Basis.DEVICE, busyHundredths);
-        tally.memoryBytes = memoryUsed;
+        PodCounters pod = of(podUid);
+        pod.busy(Basis.DEVICE, busyHundredths);
+        pod.memoryBytes = memoryUsed;
     }
 
     /** Busy time of the device is divided by weight among the pods that have a process on it. */
     void split(long busyHundredths) {
         long weights = 0;
-        for (int i = 0; i < tallies.size(); i++) {
-            Tally tally = tallies.get(i);
-            weights += tally.listed ? view.weight(tally.podUid, uuid) : 0;
+        for (int i = 0; i < pods.size(); i++) {
+            PodCounters pod = pods.get(i);
+            weights += pod.listed ? view.weight(pod.podUid, uuid) : 0;
         }
         long left = busyHundredths;
-        for (int i = 0; i < tallies.size() && weights > 0; i++) {
-            Tally tally = tallies.get(i);
-            if (tally.listed) {
-                long weight = view.weight(tally.podUid, uuid);
+        for (int i = 0; i < pods.size() && weights > 0; i++) {
+            PodCounters pod = pods.get(i);
+            if (pod.listed) {
+                long weight = view.weight(pod.podUid, uuid);
                 long part = left / weights * weight + left % weights * weight / weights;
-                tally.busy(Basis.DEVICE_SPLIT, part);
+                pod.busy(Basis.DEVICE_SPLIT, part);
                 left -= part;
                 weights -= weight;
             }
@@ -125,10 +129,10 @@ final class Tallies {
 
     /** Who holds how much memory, and who is there at all, after each reading of the list. */
     void notePresence(ProcessList list, long now) {
-        for (int i = 0; i < tallies.size(); i++) {
-            Tally tally = tallies.get(i);
-            tally.memoryBytes = 0;
-            tally.listed = false;
+        for (int i = 0; i < pods.size(); i++) {
+            PodCounters pod = pods.get(i);
+            pod.memoryBytes = 0;
+            pod.listed = false;
         }
         List<String> allocated = view.allocated(uuid);
         for (int i = 0; i < allocated.size(); i++) {
@@ -137,18 +141,18 @@ final class Tallies {
         for (int i = 0; i < list.count; i++) {
             Owner owner = view.owner(list.pid[i], list, now);
             if (owner != null) {
-                Tally tally = of(owner.podUid());
-                tally.memoryBytes += Math.max(0, list.memory[i]);
-                tally.listed = true;
-                tally.lastPresentMicros = now;
+                PodCounters pod = of(owner.podUid());
+                pod.memoryBytes += Math.max(0, list.memory[i]);
+                pod.listed = true;
+                pod.lastPresentMicros = now;
             }
         }
-        for (int i = 0; i < tallies.size(); i++) {
-            Tally tally = tallies.get(i);
-            if (view.lives(tally.podUid, tally.lastPresentMicros, now)) {
-                tally.endedMicros = Tally.NEVER;
-            } else if (tally.lives()) {
-                tally.endedMicros = now;
+        for (int i = 0; i < pods.size(); i++) {
+            PodCounters pod = pods.get(i);
+            if (view.lives(pod.podUid, pod.lastPresentMicros, now)) {
+                pod.endedMicros = PodCounters.NEVER;
+            } else if (pod.lives()) {
+                pod.endedMicros = now;
             }
         }
         forgetLongEnded(now);
@@ -156,11 +160,11 @@ final class Tallies {
 
     /** Bounded memory: pods come and go on a node for months. */
     private void forgetLongEnded(long now) {
-        for (int i = tallies.size() - 1; i >= 0; i--) {
-            Tally tally = tallies.get(i);
-            if (!tally.lives() && now - tally.endedMicros > KEEP_ENDED_MICROS) {
-                byPod.remove(tally.podUid);
-                tallies.remove(i);
+        for (int i = pods.size() - 1; i >= 0; i--) {
+            PodCounters pod = pods.get(i);
+            if (!pod.lives() && now - pod.endedMicros > KEEP_ENDED_MICROS) {
+                byPod.remove(pod.podUid);
+                pods.remove(i);
             }
         }
     }
@@ -182,13 +186,13 @@ final class Tallies {
             return;
         }
         long covered = Math.min(gap, reach);
-        for (int i = 0; i < tallies.size(); i++) {
-            Tally tally = tallies.get(i);
-            if (tally.lives()) {
-                tally.covered(covered);
+        for (int i = 0; i < pods.size(); i++) {
+            PodCounters pod = pods.get(i);
+            if (pod.lives()) {
+                pod.covered(covered);
                 // A pod that was seen first just now may not have been there all along.
-                tally.uncovered(tally.isNew ? 0 : gap - covered);
-                tally.isNew = false;
+                pod.uncovered(pod.isNew ? 0 : gap - covered);
+                pod.isNew = false;
             }
         }
         settledMicros = now;
@@ -205,13 +209,13 @@ final class Tallies {
     void beginAnew(long now) {
         settleStalled(now);
         unattributedHundredths = 0;
-        for (int i = tallies.size() - 1; i >= 0; i--) {
-            Tally tally = tallies.get(i);
-            if (tally.lives()) {
-                tally.beginAnew();
+        for (int i = pods.size() - 1; i >= 0; i--) {
+            PodCounters pod = pods.get(i);
+            if (pod.lives()) {
+                pod.beginAnew();
             } else {
-                byPod.remove(tally.podUid);
-                tallies.remove(i);
+                byPod.remove(pod.podUid);
+                pods.remove(i);
             }
         }
     }
@@ -223,11 +227,11 @@ final class Tallies {
 
     /** Whether a process of a pod was ever seen here. */
     boolean everUsed() {
-        return tallies.stream().anyMatch(tally -> tally.lastPresentMicros != Tally.NEVER);
+        return pods.stream().anyMatch(pod -> pod.lastPresentMicros != PodCounters.NEVER);
     }
 
-    List<Tally> all() {
-        return tallies;
+    List<PodCounters> all() {
+        return pods;
     }
 
     long unattributedMicros() {
@@ -243,18 +247,18 @@ final class Tallies {
                 settledMicros,
                 rowsFrom,
                 unattributedHundredths,
-                tallies.stream().map(Tally::snapshot).toList());
+                pods.stream().map(PodCounters::snapshot).toList());
     }
 
     void restore(Snapshot.Device snapshot) {
         settledMicros = snapshot.settledMicros();
         unattributedHundredths = snapshot.unattributedHundredths();
-        tallies.clear();
+        pods.clear();
         byPod.clear();
-        for (Snapshot.Pod pod : snapshot.pods()) {
-            Tally tally = of(pod.uid());
-            tally.isNew = false;
-            tally.restore(pod);
+        for (Snapshot.Pod saved : snapshot.pods()) {
+            PodCounters pod = of(saved.uid());
+            pod.isNew = false;
+            pod.restore(saved);
         }
     }
 }

@@ -1,4 +1,4 @@
-package io.gpusharing.sidecar.meter;
+package io.gpusharing.sidecar.usage;
 
 import java.util.List;
 

@@ -1,7 +1,7 @@
-package io.gpusharing.sidecar.meter;
+package io.gpusharing.sidecar.attribution;
 
+import io.gpusharing.sidecar.attribution.Allocations.Grant;
 import io.gpusharing.sidecar.json.Json;
-import io.gpusharing.sidecar.meter.Allocations.Grant;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;

@@ -1,5 +1,8 @@
 package io.gpusharing.sidecar.meter;
 
+import io.gpusharing.sidecar.usage.Basis;
+import io.gpusharing.sidecar.usage.DeviceUse;
+import io.gpusharing.sidecar.usage.Snapshot;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -8,7 +11,7 @@ import java.util.List;
  * microseconds, so covered and uncovered add up to the time since the start without a rounding
  * error.
  */
-final class Tally {
+final class PodCounters {
 
     /** No process of the pod was seen on the device yet. */
     static final long NEVER = Long.MIN_VALUE / 2;
@@ -35,7 +38,7 @@ final class Tally {
     /** Whether the pod's first stretch of time on the device is still to come. */
     boolean isNew;
 
-    /** The rung that busy time was last counted on. */
+    /** The basis that busy time was last counted on. */
     private Basis measuredBy = Basis.PROCESS;
 
     private long busyHundredths;
@@ -44,7 +47,7 @@ final class Tally {
     private long coveredMicros;
     private long uncoveredMicros;
 
-    Tally(String podUid) {
+    PodCounters(String podUid) {
         this.podUid = podUid;
     }
 
