@@ -1,10 +1,10 @@
 package io.gpusharing.placement;
 
-import static io.gpusharing.request.HamiGrammar.CORES;
-import static io.gpusharing.request.HamiGrammar.COUNT;
-import static io.gpusharing.request.HamiGrammar.MEMORY;
-import static io.gpusharing.request.HamiGrammar.MEMORY_PERCENTAGE;
-import static io.gpusharing.request.HamiGrammar.NODE_ANNOTATION;
+import static io.gpusharing.request.NodeFacts.HAMI_REGISTER;
+import static io.gpusharing.request.grammar.HamiGrammar.CORES;
+import static io.gpusharing.request.grammar.HamiGrammar.COUNT;
+import static io.gpusharing.request.grammar.HamiGrammar.MEMORY;
+import static io.gpusharing.request.grammar.HamiGrammar.MEMORY_PERCENTAGE;
 
 import io.gpusharing.request.ContainerRequest;
 import java.math.BigDecimal;
@@ -54,7 +54,7 @@ final class HamiPlacement {
      */
     static @Nullable GpuLayout layout(
             Map<String, String> annotations, Function<String, List<HamiGpu>> json) {
-        String register = annotations.getOrDefault(NODE_ANNOTATION, "").strip();
+        String register = annotations.getOrDefault(HAMI_REGISTER, "").strip();
         List<String> cordoned = List.of(annotations.getOrDefault(CORDONED, "").split(",", -1));
         try {
             List<HamiGpu> gpus =

@@ -2,9 +2,10 @@ package io.gpusharing.placement;
 
 import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.ContainerRequest.Kind;
-import io.gpusharing.request.HamiGrammar;
+import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.PodRequest;
-import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.grammar.HamiGrammar;
+import io.gpusharing.request.grammar.RequestGrammars;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -34,7 +35,7 @@ public final class PlacementReader {
     public FreeCapacity emptyNode(Amounts allocatable, Map<String, String> annotations) {
         GpuLayout vcuda = VcudaPlacement.layout(allocatable);
         return new FreeCapacity(
-                hami && annotations.containsKey(HamiGrammar.NODE_ANNOTATION)
+                hami && annotations.containsKey(NodeFacts.HAMI_REGISTER)
                         ? allocatable.plus(HamiPlacement.PARTS)
                         : allocatable,
                 vcuda == null && hami ? HamiPlacement.layout(annotations, json) : vcuda);

@@ -1,7 +1,7 @@
 package io.gpusharing.placement;
 
-import static io.gpusharing.request.VcudaGrammar.CORE;
-import static io.gpusharing.request.VcudaGrammar.MEMORY;
+import static io.gpusharing.request.grammar.VcudaGrammar.CORE;
+import static io.gpusharing.request.grammar.VcudaGrammar.MEMORY;
 
 import io.gpusharing.request.ContainerRequest;
 import java.util.ArrayList;

@@ -53,7 +53,7 @@ public record BoundShare(GpuShare share, Set<NodeFact> missing) {
         return new BoundShare(share.plus(other.share), union(missing, other.missing));
     }
 
-    static Set<NodeFact> union(Set<NodeFact> one, Set<NodeFact> two) {
+    public static Set<NodeFact> union(Set<NodeFact> one, Set<NodeFact> two) {
         if (one.isEmpty() || two.isEmpty()) {
             return one.isEmpty() ? two : one;
         }

@@ -31,7 +31,7 @@ public record ContainerRequest(
     }
 
     /** With one more amount, requested if the container requests anything of its own accord. */
-    ContainerRequest with(String resource, Quantity amount) {
+    public ContainerRequest with(String resource, Quantity amount) {
         var limited = new HashMap<>(limits);
         limited.put(resource, amount);
         var requested = new HashMap<>(requests);

@@ -40,12 +40,12 @@ public record GpuShare(Part computePart, Part memoryPart) {
     }
 
     /** The same, but no part of something is less than a micro-GPU. */
-    GpuShare atLeastAMillionth() {
+    public GpuShare atLeastAMillionth() {
         return new GpuShare(computePart.atLeastAMillionth(), memoryPart.atLeastAMillionth());
     }
 
     /** Whether both parts are whole GPUs. */
-    boolean isWhole() {
+    public boolean isWhole() {
         return computePart.denominator() == 1 && memoryPart.denominator() == 1;
     }
 

@@ -15,14 +15,19 @@ public record NodeFacts(
         Map<String, String> labels,
         Map<String, String> annotations) {
 
+    /**
+     * Where HAMi's device plugin describes a node's GPUs: the one annotation of nodes that counts.
+     */
+    public static final String HAMI_REGISTER = "hami.io/node-nvidia-register";
+
     /** Nothing is known. */
     public static final NodeFacts UNKNOWN = new NodeFacts(Map.of(), Map.of(), Map.of());
 
     public NodeFacts {
         capacity = Map.copyOf(capacity);
         labels = Map.copyOf(labels);
-        String register = annotations.get(HamiGrammar.NODE_ANNOTATION);
-        annotations = register == null ? Map.of() : Map.of(HamiGrammar.NODE_ANNOTATION, register);
+        String register = annotations.get(HAMI_REGISTER);
+        annotations = register == null ? Map.of() : Map.of(HAMI_REGISTER, register);
     }
 
     /** A node without annotations of interest. */
@@ -38,12 +43,12 @@ public record NodeFacts(
     }
 
     /** The number a label gives, or empty if there is none or no plain decimal one. */
-    OptionalLong number(String label) {
+    public OptionalLong number(String label) {
         return decimal(labels.getOrDefault(label, ""));
     }
 
     /** A plain decimal number of at most nine digits; anything else a node says is no number. */
-    static OptionalLong decimal(String text) {
+    public static OptionalLong decimal(String text) {
         if (text.isEmpty() || text.length() > 9) {
             return OptionalLong.empty();
         }

@@ -77,14 +77,14 @@ public record Part(long numerator, long denominator) implements Comparable<Part>
     }
 
     /** So many of them. */
-    Part times(long count) {
+    public Part times(long count) {
         return of(
                 BigInteger.valueOf(numerator).multiply(BigInteger.valueOf(count)),
                 BigInteger.valueOf(denominator));
     }
 
     /** The smaller of both. */
-    Part min(Part other) {
+    public Part min(Part other) {
         return compareTo(other) <= 0 ? this : other;
     }
 

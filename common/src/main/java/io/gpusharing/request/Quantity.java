@@ -95,7 +95,7 @@ public record Quantity(String text, BigDecimal value) {
     }
 
     /** Whether the amount has no fraction, however large it is. */
-    boolean isWhole() {
+    public boolean isWhole() {
         return value.scale() <= 0 || value.stripTrailingZeros().scale() <= 0;
     }
 

@@ -3,6 +3,7 @@ package io.gpusharing.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.request.grammar.RequestGrammars;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;

@@ -3,6 +3,13 @@ package io.gpusharing.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.request.grammar.AliyunGrammar;
+import io.gpusharing.request.grammar.CustomResource;
+import io.gpusharing.request.grammar.HamiGrammar;
+import io.gpusharing.request.grammar.MetagpuGrammar;
+import io.gpusharing.request.grammar.NvidiaGrammar;
+import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.testing.RandomSeeds;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -130,9 +130,7 @@ public final class Nvml {
         for (int i = 0; i < NvmlBuffers.ATTEMPTS && answer == NvmlReturn.INSUFFICIENT_SIZE; i++) {
             MemorySegment rows = buffers.rows();
             int capacity =
-                    bytes == 0
-                            ? 0
-                            : (int) Math.min(NvmlBuffers.MAX_ROWS, rows.byteSize() / bytes);
+                    bytes == 0 ? 0 : (int) Math.min(NvmlBuffers.MAX_ROWS, rows.byteSize() / bytes);
             out.set(JAVA_INT, 0, capacity);
             answer = functions.call(call, device, out.address(), rows.address());
             if (answer == NvmlReturn.INSUFFICIENT_SIZE) {

@@ -1,7 +1,6 @@
 package io.gpusharing.sidecar;
 
 import io.gpusharing.nvml.NvmlLibrary;
-import java.util.function.Supplier;
 import io.gpusharing.nvml.TimeSource;
 import io.gpusharing.sidecar.attribution.KubeletFiles;
 import io.gpusharing.sidecar.attribution.ProcFs;
@@ -25,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,6 +1,5 @@
 package io.gpusharing.sidecar;
 
-import java.util.function.Supplier;
 import io.gpusharing.nvml.NvmlLibrary;
 import io.gpusharing.nvml.TimeSource;
 import io.gpusharing.sidecar.attribution.GpuRequest;
@@ -14,6 +13,7 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The meter's entry point: what one pod really does with its share of the GPUs. */

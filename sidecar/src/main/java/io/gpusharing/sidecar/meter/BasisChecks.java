@@ -9,8 +9,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Proves or refuses each basis of one device, tick by tick, from what was read of the
- * device. Used by the NVML thread alone.
+ * Proves or refuses each basis of one device, tick by tick, from what was read of the device. Used
+ * by the NVML thread alone.
  */
 final class BasisChecks {
 
@@ -105,7 +105,8 @@ final class BasisChecks {
         } else if (!answers) {
             selector.refused(Basis.DEVICE_SPLIT, Refusal.of("the device's samples", answer));
         } else if (!reading.listAnswer.ok()) {
-            selector.refused(Basis.DEVICE_SPLIT, Refusal.of("the process list", reading.listAnswer));
+            selector.refused(
+                    Basis.DEVICE_SPLIT, Refusal.of("the process list", reading.listAnswer));
         } else {
             selector.proven(Basis.DEVICE_SPLIT, now);
         }

@@ -11,9 +11,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which basis one device is metered on. Every basis proves itself again and again; the meter falls at
- * once when its basis is refused, and rises only to a basis that was proven for three minutes without
- * a break. {@link Basis#ALLOCATION} needs no proof. Judged by the NVML thread, read by reports.
+ * Which basis one device is metered on. Every basis proves itself again and again; the meter falls
+ * at once when its basis is refused, and rises only to a basis that was proven for three minutes
+ * without a break. {@link Basis#ALLOCATION} needs no proof. Judged by the NVML thread, read by
+ * reports.
  */
 final class BasisSelector {
 
@@ -64,7 +65,8 @@ final class BasisSelector {
         for (Basis basis : BASES) {
             Proof proof = proof(basis);
             boolean climbs = settled && basis.compareTo(current) < 0;
-            if (proof.refusal == null && (!climbs || nowMicros - proof.provenSince >= GOOD_MICROS)) {
+            if (proof.refusal == null
+                    && (!climbs || nowMicros - proof.provenSince >= GOOD_MICROS)) {
                 current = basis;
                 break;
             }

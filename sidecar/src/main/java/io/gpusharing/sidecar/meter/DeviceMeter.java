@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One device, tick by tick: reads it, has each basis checked, and turns what was read into counters
- * on the basis that is selected. Reading happens without a lock; {@link #count} and everything
- * that looks at counters runs under the meter's.
+ * on the basis that is selected. Reading happens without a lock; {@link #count} and everything that
+ * looks at counters runs under the meter's.
  */
 final class DeviceMeter {
 
@@ -159,7 +159,8 @@ final class DeviceMeter {
      */
     private boolean samplesAreDue(@Nullable String sole, long now) {
         boolean wanted =
-                selector.current() != Basis.PROCESS && (sole != null || view.refusesSplit() == null);
+                selector.current() != Basis.PROCESS
+                        && (sole != null || view.refusesSplit() == null);
         return wanted || ticks % CHECK_EVERY_TICKS == 0 || now - probedAt >= PROBE_EVERY_MICROS;
     }
 

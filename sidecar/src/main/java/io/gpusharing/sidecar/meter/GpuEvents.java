@@ -1,6 +1,5 @@
 package io.gpusharing.sidecar.meter;
 
-import java.util.function.Supplier;
 import static java.util.Objects.requireNonNullElse;
 
 import io.gpusharing.nvml.Nvml;
@@ -9,6 +8,7 @@ import io.gpusharing.nvml.NvmlReturn;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**

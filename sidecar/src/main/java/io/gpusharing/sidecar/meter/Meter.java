@@ -1,12 +1,8 @@
 package io.gpusharing.sidecar.meter;
 
-import io.gpusharing.nvml.NvmlLibrary;
-import java.util.function.Supplier;
-import static java.util.Objects.requireNonNullElse;
-
 import io.gpusharing.nvml.Nvml;
 import io.gpusharing.nvml.NvmlCall;
-import io.gpusharing.nvml.NvmlReturn;
+import io.gpusharing.nvml.NvmlLibrary;
 import io.gpusharing.nvml.Remedy;
 import io.gpusharing.nvml.TimeSource;
 import io.gpusharing.sidecar.attribution.Viewpoint;
@@ -21,6 +17,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,7 +61,7 @@ public final class Meter implements Counters {
         long now = time.monotonicMicros();
         long wall = time.wallMicros();
         this.wallOffset = wall - now;
-        this.metered = 
+        this.metered =
                 new MeteredDevices(
                         view,
                         time,
@@ -269,7 +266,9 @@ public final class Meter implements Counters {
     /** Rows that two processes can have meant, over all devices. */
     public long ambiguousRows() {
         synchronized (lock) {
-            return devices.stream().mapToLong(device -> device.reading.filter.ambiguousRows()).sum();
+            return devices.stream()
+                    .mapToLong(device -> device.reading.filter.ambiguousRows())
+                    .sum();
         }
     }
 

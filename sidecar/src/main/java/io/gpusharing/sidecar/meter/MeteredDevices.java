@@ -34,12 +34,7 @@ final class MeteredDevices {
      * @param startedMicros when the run began, monotonic
      */
     MeteredDevices(
-            Viewpoint view,
-            TimeSource time,
-            Object lock,
-            long startedMicros,
-            long now,
-            long wall) {
+            Viewpoint view, TimeSource time, Object lock, long startedMicros, long now, long wall) {
         this.view = view;
         this.time = time;
         this.lock = lock;

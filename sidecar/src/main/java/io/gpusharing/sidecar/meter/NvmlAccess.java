@@ -1,6 +1,5 @@
 package io.gpusharing.sidecar.meter;
 
-import java.util.function.Supplier;
 import io.gpusharing.nvml.DriverVersion;
 import io.gpusharing.nvml.Nvml;
 import io.gpusharing.nvml.NvmlLibrary;
@@ -8,6 +7,7 @@ import io.gpusharing.nvml.NvmlReturn;
 import io.gpusharing.nvml.Remedy;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**

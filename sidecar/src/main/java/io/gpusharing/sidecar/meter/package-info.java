@@ -1,4 +1,7 @@
-/** What each pod really did with each GPU: how that is measured, the best way that works, and counted. */
+/**
+ * What each pod really did with each GPU: how that is measured, the best way that works, and
+ * counted.
+ */
 @NullMarked
 package io.gpusharing.sidecar.meter;
 

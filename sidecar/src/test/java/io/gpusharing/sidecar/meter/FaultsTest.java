@@ -62,7 +62,8 @@ class FaultsTest {
         bench.play(Duration.ofMinutes(3));
 
         assertThat(bench.meter.wantsToLeave() != null).isEqualTo(leaves);
-        assertThat(bench.use(MeteredDevices.UNKNOWN).basisReason()).contains("nvmlInit_v2 answered");
+        assertThat(bench.use(MeteredDevices.UNKNOWN).basisReason())
+                .contains("nvmlInit_v2 answered");
         assertThat(bench.fake.calls("nvmlInit_v2")).isBetween(3, 4);
     }
 

@@ -7,7 +7,7 @@ import io.gpusharing.budget.ShareRule.Formula;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Part;
-import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.request.grammar.VcudaGrammar;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,7 +2,7 @@ package io.gpusharing.timekeeper.audit;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
-import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.HeldShare;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.cluster.ClusterView;

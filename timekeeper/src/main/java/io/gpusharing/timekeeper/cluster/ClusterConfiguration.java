@@ -2,8 +2,8 @@ package io.gpusharing.timekeeper.cluster;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.gpusharing.request.CustomResource;
-import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.grammar.CustomResource;
+import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.allocation.claim.ClaimedGpus;
 import java.time.Clock;

@@ -5,7 +5,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Quantity;
-import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.allocation.PodReader;
 import java.util.List;

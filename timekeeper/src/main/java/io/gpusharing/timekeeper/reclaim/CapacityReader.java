@@ -12,7 +12,7 @@ import io.gpusharing.placement.PlacementReader;
 import io.gpusharing.placement.PodAsk;
 import io.gpusharing.placement.PodHold;
 import io.gpusharing.request.PodRequest;
-import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.ResourceReader;
 import io.gpusharing.timekeeper.reclaim.snapshot.NodeView;
 import java.util.List;

@@ -13,7 +13,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.GpuBudget;
 import io.gpusharing.request.NodeFacts;
-import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.budget.Budgets;

@@ -6,7 +6,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.Names;
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.NodeFacts;
-import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.HeldShare;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.allocation.PodFacts.Owner;

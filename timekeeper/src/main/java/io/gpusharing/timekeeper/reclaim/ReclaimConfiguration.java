@@ -2,7 +2,7 @@ package io.gpusharing.timekeeper.reclaim;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.kubernetes.Leadership;
-import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.micrometer.core.instrument.MeterRegistry;

@@ -3,8 +3,8 @@ package io.gpusharing.timekeeper.allocation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.request.GpuShare;
-import io.gpusharing.request.RequestGrammars;
-import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.testing.RandomSeeds;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.util.List;

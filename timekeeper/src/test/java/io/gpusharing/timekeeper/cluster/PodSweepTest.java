@@ -3,8 +3,8 @@ package io.gpusharing.timekeeper.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.kubernetes.Leadership;
-import io.gpusharing.request.RequestGrammars;
-import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.allocation.PodReader;

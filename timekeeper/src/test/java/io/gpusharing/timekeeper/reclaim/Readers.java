@@ -3,7 +3,7 @@ package io.gpusharing.timekeeper.reclaim;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.request.NodeFacts;
-import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.reclaim.GpuPodReader.Ending;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;

@@ -5,7 +5,7 @@ import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.Quantity;
-import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.timekeeper.allocation.Claimed;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.allocation.PodFacts.Lifecycle;

@@ -1,7 +1,7 @@
 package io.gpusharing.webhook.admission;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.webhook.events.RefusalEvents;
 import io.gpusharing.webhook.injection.Sidecar;
 import io.gpusharing.webhook.injection.SidecarProperties;

@@ -1,6 +1,6 @@
 package io.gpusharing.webhook.explain;
 
-import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.webhook.injection.SidecarProperties;
 import io.gpusharing.webhook.pod.ClaimProperties;
 import io.gpusharing.webhook.policy.PolicyProperties;

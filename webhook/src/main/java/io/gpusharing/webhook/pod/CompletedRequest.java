@@ -1,9 +1,9 @@
 package io.gpusharing.webhook.pod;
 
 import io.gpusharing.request.ContainerRequest;
-import io.gpusharing.request.GpuNames;
 import io.gpusharing.request.PodRequest;
-import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.grammar.GpuNames;
+import io.gpusharing.request.grammar.RequestGrammars;
 import java.util.ArrayList;
 import java.util.List;
 

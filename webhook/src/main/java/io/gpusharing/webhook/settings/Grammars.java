@@ -1,7 +1,7 @@
 package io.gpusharing.webhook.settings;
 
-import io.gpusharing.request.CustomResource;
-import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.grammar.CustomResource;
+import io.gpusharing.request.grammar.RequestGrammars;
 
 /** The ways of asking that a site has configured. */
 final class Grammars {

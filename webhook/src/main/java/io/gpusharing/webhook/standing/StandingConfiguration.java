@@ -1,7 +1,7 @@
 package io.gpusharing.webhook.standing;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.webhook.settings.GpuSharingProperties;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.binder.MeterBinder;

@@ -2,12 +2,12 @@ package io.gpusharing.webhook.template;
 
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.RequestGrammar;
-import io.gpusharing.request.RequestGrammars;
 import io.gpusharing.request.Verdict.Illegal;
 import io.gpusharing.request.Verdict.Legal;
 import io.gpusharing.request.Verdict.LegalUntilBound;
 import io.gpusharing.request.Verdict.NotOurs;
 import io.gpusharing.request.Violation;
+import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.webhook.decision.Decision;
 import io.gpusharing.webhook.decision.Decision.Allowed;
 import io.gpusharing.webhook.decision.Decision.Refused;

@@ -6,7 +6,7 @@ import io.gpusharing.budget.GpuBudgetStatus;
 import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.NodeFacts;
-import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.webhook.decision.Reaction;
 import io.gpusharing.webhook.injection.Sidecar;
 import io.gpusharing.webhook.injection.SidecarProperties;

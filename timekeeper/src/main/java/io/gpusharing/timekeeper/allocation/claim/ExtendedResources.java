@@ -3,7 +3,7 @@ package io.gpusharing.timekeeper.allocation.claim;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.Names;
 import io.gpusharing.request.ContainerRequest;
-import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.ResourceReader;
 import java.math.BigDecimal;
 import java.util.List;

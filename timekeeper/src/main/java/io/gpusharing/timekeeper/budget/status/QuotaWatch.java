@@ -4,7 +4,7 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.ResourceQuota;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.budget.GpuBudgetSpec.Fixed;
-import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.ObjectWatch;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;

@@ -2,14 +2,14 @@ package io.gpusharing.timekeeper.budget.status;
 
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.request.Quantity;
-import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.budget.status.Uncounted.Offer;
 import io.gpusharing.timekeeper.cluster.OfferedGpus;
 import io.gpusharing.timekeeper.cluster.RequestProperties;
 import io.gpusharing.timekeeper.leader.LeaderTask;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.MultiGauge.Row;
+import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;
 import java.time.Clock;
 import java.time.Duration;

@@ -2,7 +2,7 @@ package io.gpusharing.timekeeper.ledger.posting;
 
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.NodeFacts;
-import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.AllocationInterval;
 import io.gpusharing.timekeeper.allocation.AllocationInterval.Begin;
 import io.gpusharing.timekeeper.allocation.Claimed.ClaimAllocation;

@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.ledger.posting;
 
-import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.ledger.LedgerInput;
 import io.gpusharing.timekeeper.ledger.LedgerInput.Task;

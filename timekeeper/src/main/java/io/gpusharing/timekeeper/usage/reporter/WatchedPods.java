@@ -6,7 +6,7 @@ import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.PodRequest;
-import io.gpusharing.request.RequestGrammars;
+import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import java.time.Instant;

@@ -1,8 +1,8 @@
 package io.gpusharing.timekeeper.ledger.posting;
 
 import io.gpusharing.kubernetes.Leadership;
-import io.gpusharing.request.RequestGrammars;
-import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.timekeeper.allocation.Weights;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.cluster.ClusterViews;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Quantity;
-import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.timekeeper.budget.TestBudgets.Written;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Duration;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.request.NodeFacts;
-import io.gpusharing.request.RequestGrammars;
-import io.gpusharing.request.VcudaGrammar;
+import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.allocation.Weights;
 import io.gpusharing.timekeeper.audit.Verification;

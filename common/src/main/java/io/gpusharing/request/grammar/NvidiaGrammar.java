@@ -1,5 +1,11 @@
-package io.gpusharing.request;
+package io.gpusharing.request.grammar;
 
+import io.gpusharing.request.BoundShare;
+import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.GpuShare;
+import io.gpusharing.request.NodeFact;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.PodRequest;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -107,7 +113,7 @@ public final class NvidiaGrammar extends CountingGrammar {
     }
 
     private static BoundShare worth(String resource, long units, NodeFacts node) {
-        if (resource.equals(GPU) && node.annotations().containsKey(HamiGrammar.NODE_ANNOTATION)) {
+        if (resource.equals(GPU) && node.annotations().containsKey(NodeFacts.HAMI_REGISTER)) {
             // HAMi counts every part of a GPU that it may hand out, but gives whole ones for it.
             return BoundShare.exact(GpuShare.whole(units));
         }

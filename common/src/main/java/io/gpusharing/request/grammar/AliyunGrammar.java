@@ -1,7 +1,14 @@
-package io.gpusharing.request;
+package io.gpusharing.request.grammar;
 
 import static io.gpusharing.request.Rule.OF_NODES_ONLY;
 
+import io.gpusharing.request.BoundShare;
+import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.GpuShare;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.Part;
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.Violation;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;

@@ -1,9 +1,17 @@
-package io.gpusharing.request;
+package io.gpusharing.request.grammar;
 
 import static io.gpusharing.request.Rule.ONE_MEMORY_AMOUNT;
 import static io.gpusharing.request.Rule.PART_NEEDS_GPU;
 import static io.gpusharing.request.Rule.PERCENTAGE;
 
+import io.gpusharing.request.BoundShare;
+import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.GpuShare;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.Part;
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.Quantity;
+import io.gpusharing.request.Violation;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -26,11 +34,6 @@ import java.util.stream.Stream;
  * gpu-feature-discovery; without either, an amount of memory counts as all of it.
  */
 public final class HamiGrammar extends CountingGrammar {
-
-    /**
-     * Where HAMi's device plugin describes a node's GPUs: the one annotation of nodes that counts.
-     */
-    public static final String NODE_ANNOTATION = "hami.io/node-nvidia-register";
 
     /** Number of GPUs of which a part is taken. */
     public static final String COUNT = "nvidia.com/gpu";

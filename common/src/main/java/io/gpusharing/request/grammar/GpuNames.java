@@ -1,5 +1,6 @@
-package io.gpusharing.request;
+package io.gpusharing.request.grammar;
 
+import io.gpusharing.request.RequestGrammar;
 import java.util.List;
 import java.util.Set;
 

@@ -1,9 +1,17 @@
-package io.gpusharing.request;
+package io.gpusharing.request.grammar;
 
 import static io.gpusharing.request.Rule.FRACTION_NEEDS_MEMORY;
 import static io.gpusharing.request.Rule.FRACTION_OR_WHOLE;
 import static io.gpusharing.request.Rule.MEMORY_NEEDS_CORE;
 
+import io.gpusharing.request.BoundShare;
+import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.GpuShare;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.Part;
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.Quantity;
+import io.gpusharing.request.Violation;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;

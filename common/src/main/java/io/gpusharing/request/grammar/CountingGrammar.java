@@ -1,9 +1,18 @@
-package io.gpusharing.request;
+package io.gpusharing.request.grammar;
 
+import io.gpusharing.request.BoundShare;
+import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.GpuShare;
+import io.gpusharing.request.NodeFact;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.RequestGrammar;
+import io.gpusharing.request.Verdict;
 import io.gpusharing.request.Verdict.Illegal;
 import io.gpusharing.request.Verdict.Legal;
 import io.gpusharing.request.Verdict.LegalUntilBound;
 import io.gpusharing.request.Verdict.NotOurs;
+import io.gpusharing.request.Violation;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumSet;

@@ -1,9 +1,17 @@
-package io.gpusharing.request;
+package io.gpusharing.request.grammar;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.gpusharing.request.BoundShare;
+import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.request.GpuShare;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.Quantity;
+import io.gpusharing.request.RequestGrammar;
+import io.gpusharing.request.Verdict;
 import io.gpusharing.request.Verdict.LegalUntilBound;
 import java.util.ArrayList;
 import java.util.List;
@@ -60,7 +68,7 @@ class RequestGrammarsTest {
         PodRequest gpu = pod("nvidia.com/gpu", 1);
         RequestGrammar nvidia = all.grammarOf(gpu).orElseThrow();
         var divided = Map.of("nvidia.com/gpu.replicas", "4");
-        var hamis = Map.of(HamiGrammar.NODE_ANNOTATION, "GPU-0,10,16384,100,A16,0,true:");
+        var hamis = Map.of(NodeFacts.HAMI_REGISTER, "GPU-0,10,16384,100,A16,0,true:");
 
         assertThat(nvidia.name()).isEqualTo("nvidia");
         assertThat(nvidia.shareOn(gpu, new NodeFacts(Map.of(), divided)).share())

@@ -1,5 +1,10 @@
-package io.gpusharing.request;
+package io.gpusharing.request.grammar;
 
+import io.gpusharing.request.BoundShare;
+import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.GpuShare;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.Part;
 import java.util.List;
 
 /**

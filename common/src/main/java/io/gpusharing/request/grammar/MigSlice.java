@@ -1,4 +1,7 @@
-package io.gpusharing.request;
+package io.gpusharing.request.grammar;
+
+import io.gpusharing.request.GpuShare;
+import io.gpusharing.request.Part;
 
 /**
  * A part of a GPU as hardware divides it: some of its compute slices and some of its memory slices.

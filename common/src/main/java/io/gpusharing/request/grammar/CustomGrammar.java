@@ -1,5 +1,9 @@
-package io.gpusharing.request;
+package io.gpusharing.request.grammar;
 
+import io.gpusharing.request.BoundShare;
+import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.GpuShare;
+import io.gpusharing.request.NodeFacts;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

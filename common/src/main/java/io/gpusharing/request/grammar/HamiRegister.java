@@ -1,5 +1,6 @@
-package io.gpusharing.request;
+package io.gpusharing.request.grammar;
 
+import io.gpusharing.request.NodeFacts;
 import java.util.OptionalLong;
 
 /**
@@ -18,7 +19,7 @@ record HamiRegister(long gpus, long mebibytes) {
 
     /** The node's register, empty of GPUs if it has none or one that cannot be read. */
     static HamiRegister of(NodeFacts node) {
-        String text = node.annotations().getOrDefault(HamiGrammar.NODE_ANNOTATION, "");
+        String text = node.annotations().getOrDefault(NodeFacts.HAMI_REGISTER, "");
         return text.startsWith("[") ? json(text) : columns(text);
     }
 

@@ -1,6 +1,7 @@
-package io.gpusharing.request;
+package io.gpusharing.request.grammar;
 
-import io.gpusharing.request.MigGpu.Reading;
+import io.gpusharing.request.NodeFact;
+import io.gpusharing.request.grammar.MigGpu.Reading;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

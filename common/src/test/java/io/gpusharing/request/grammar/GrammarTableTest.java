@@ -1,7 +1,13 @@
-package io.gpusharing.request;
+package io.gpusharing.request.grammar;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.request.BoundShare;
+import io.gpusharing.request.GpuShare;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.Quantity;
+import io.gpusharing.request.RequestGrammar;
 import io.gpusharing.request.Verdict.Illegal;
 import io.gpusharing.request.Verdict.Legal;
 import io.gpusharing.request.Verdict.LegalUntilBound;

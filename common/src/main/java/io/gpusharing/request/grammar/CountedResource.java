@@ -1,4 +1,4 @@
-package io.gpusharing.request;
+package io.gpusharing.request.grammar;
 
 import static io.gpusharing.request.Rule.LIMIT_NEEDED;
 import static io.gpusharing.request.Rule.NOT_NEGATIVE;
@@ -6,6 +6,10 @@ import static io.gpusharing.request.Rule.REQUEST_EQUALS_LIMIT;
 import static io.gpusharing.request.Rule.TOO_LARGE;
 import static io.gpusharing.request.Rule.WHOLE_NUMBER;
 
+import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.Quantity;
+import io.gpusharing.request.Rule;
+import io.gpusharing.request.Violation;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.List;

@@ -1,9 +1,15 @@
-package io.gpusharing.request;
+package io.gpusharing.request.grammar;
 
 import static io.gpusharing.request.Rule.ONE_PROVIDER;
 
+import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.Quantity;
+import io.gpusharing.request.RequestGrammar;
+import io.gpusharing.request.Verdict;
 import io.gpusharing.request.Verdict.Illegal;
 import io.gpusharing.request.Verdict.NotOurs;
+import io.gpusharing.request.Violation;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,7 +1,9 @@
-package io.gpusharing.request;
+package io.gpusharing.request.grammar;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.request.GpuShare;
+import io.gpusharing.request.NodeFact;
 import io.gpusharing.testing.RandomSeeds;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -1,4 +1,4 @@
-package io.gpusharing.request;
+package io.gpusharing.request.grammar;
 
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,4 +1,6 @@
-package io.gpusharing.request;
+package io.gpusharing.request.grammar;
+
+import io.gpusharing.request.GpuShare;
 
 /**
  * An extended resource of a site's own, with the worth it gives to one unit.

@@ -1,12 +1,20 @@
-package io.gpusharing.request;
+package io.gpusharing.request.grammar;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.request.BoundShare;
+import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.request.GpuShare;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.Quantity;
+import io.gpusharing.request.Verdict;
 import io.gpusharing.request.Verdict.Illegal;
 import io.gpusharing.request.Verdict.Legal;
 import io.gpusharing.request.Verdict.LegalUntilBound;
 import io.gpusharing.request.Verdict.NotOurs;
+import io.gpusharing.request.Violation;
 import io.gpusharing.testing.Fixture;
 import io.gpusharing.testing.RandomSeeds;
 import io.gpusharing.testing.YamlFixtures;

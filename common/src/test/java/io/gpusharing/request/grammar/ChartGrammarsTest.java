@@ -1,4 +1,4 @@
-package io.gpusharing.request;
+package io.gpusharing.request.grammar;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
