@@ -120,7 +120,7 @@ class WallsTest {
                             "pod",
                             "template")
                     .whereLayer("readiness")
-                    .mayOnlyAccessLayers("admission");
+                    .mayOnlyAccessLayers("standing", "tls", "admission");
 
     @ArchTest
     static final ArchRule theWebhookKnowsNoOtherService =
