@@ -65,10 +65,7 @@ final class DeviceReading {
     /** The end of the rows' common window, by the driver's clock as far as known. */
     private long rowsEnd;
 
-    /** The device's own history. */
     final DeviceHistory history;
-
-    /** Drops what cannot be true. */
     final RowFilter filter;
 
     private final Viewpoint view;
@@ -184,12 +181,11 @@ final class DeviceReading {
         }
         // Gone before anybody looked; on a GPU that is one pod's alone it was that pod's.
         String alone = view.soleOwner(uuid, visible);
-        return alone == null ? null : soleOwner(alone);
-    }
-
-    private Owner soleOwner(String pod) {
-        if (heir == null || !heir.podUid().equals(pod)) {
-            heir = new Owner(pod, "");
+        if (alone == null) {
+            return null;
+        }
+        if (heir == null || !heir.podUid().equals(alone)) {
+            heir = new Owner(alone, "");
         }
         return heir;
     }

@@ -2,14 +2,11 @@ package io.gpusharing.webhook.review;
 
 import static io.gpusharing.webhook.review.JsonFields.begin;
 import static io.gpusharing.webhook.review.JsonFields.bool;
-import static io.gpusharing.webhook.review.JsonFields.isList;
 import static io.gpusharing.webhook.review.JsonFields.isObject;
 import static io.gpusharing.webhook.review.JsonFields.list;
-import static io.gpusharing.webhook.review.JsonFields.nextEntry;
 import static io.gpusharing.webhook.review.JsonFields.nextField;
 import static io.gpusharing.webhook.review.JsonFields.number;
 import static io.gpusharing.webhook.review.JsonFields.once;
-import static io.gpusharing.webhook.review.JsonFields.scalar;
 import static io.gpusharing.webhook.review.JsonFields.sliceFrom;
 import static io.gpusharing.webhook.review.JsonFields.text;
 import static io.gpusharing.webhook.review.JsonFields.textOrEmpty;
@@ -21,12 +18,10 @@ import io.gpusharing.webhook.review.PodView.Metadata;
 import io.gpusharing.webhook.review.PodView.Owner;
 import io.gpusharing.webhook.review.PodView.Spec;
 import io.gpusharing.webhook.review.PodView.Volume;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
@@ -38,19 +33,9 @@ import tools.jackson.core.JsonToken;
  */
 public final class PodReader {
 
-    private static final String VISIBLE_DEVICES = "NVIDIA_VISIBLE_DEVICES";
-
-    /** Values by which NVIDIA's container runtime shows no GPU. */
-    private static final Set<String> NO_DEVICES = Set.of("", "void", "none");
-
-    private static final int LONGEST_NO_DEVICES = "void".length();
-    private static final String LONGER = "…";
-
     private final JsonParser json;
     private final byte[] document;
-    private final Predicate<String> gpuResource;
-    private final Predicate<String> claimedResource;
-    private boolean asksForClaimed;
+    private final ContainerReader containers;
 
     /**
      * @param json at the beginning of the pod
@@ -66,8 +51,7 @@ public final class PodReader {
             Predicate<String> claimedResource) {
         this.json = json;
         this.document = document;
-        this.gpuResource = gpuResource;
-        this.claimedResource = claimedResource;
+        this.containers = new ContainerReader(json, document, gpuResource, claimedResource);
     }
 
     /**
@@ -180,11 +164,11 @@ public final class PodReader {
             switch (name) {
                 case "containers" -> {
                     once(containers == null, name);
-                    containers = list(json, PodReader.this::container);
+                    containers = list(json, PodReader.this.containers::read);
                 }
                 case "initContainers" -> {
                     once(initContainers == null, name);
-                    initContainers = list(json, PodReader.this::container);
+                    initContainers = list(json, PodReader.this.containers::read);
                 }
                 case "volumes" -> volumes = list(json, PodReader.this::volume);
                 case "priorityClassName" -> priorityClassName = text(json);
@@ -200,7 +184,7 @@ public final class PodReader {
                     podLevelResources = isObject(json);
                     json.skipChildren();
                 }
-                case "overhead" -> overhead = amounts();
+                case "overhead" -> overhead = PodReader.this.containers.amounts();
                 case "activeDeadlineSeconds" -> {
                     deadline = json.currentToken() != JsonToken.VALUE_NULL;
                     json.skipChildren();
@@ -226,7 +210,7 @@ public final class PodReader {
                     overhead,
                     deadline,
                     imagePullSecrets,
-                    claims || asksForClaimed);
+                    claims || PodReader.this.containers.asksForClaimed());
         }
 
         private boolean hasEntries() {
@@ -238,82 +222,6 @@ public final class PodReader {
                                 return true;
                             });
             return entries != null && !entries.isEmpty();
-        }
-    }
-
-    private Container container() {
-        int begin = begin(json);
-        String containerName = "";
-        boolean alwaysRestarts = false;
-        Map<String, Quantity> limits = Map.of();
-        Map<String, Quantity> requests = Map.of();
-        boolean privileged = false;
-        boolean setsVisibleDevices = false;
-        if (isObject(json)) {
-            for (String name; (name = nextField(json)) != null; ) {
-                switch (name) {
-                    case "name" -> containerName = textOrEmpty(json);
-                    case "restartPolicy" -> alwaysRestarts = "Always".equals(text(json));
-                    case "securityContext" -> privileged = privileged();
-                    case "env" -> setsVisibleDevices = setsVisibleDevices();
-                    case "resources" -> {
-                        if (isObject(json)) {
-                            for (String part; (part = nextField(json)) != null; ) {
-                                switch (part) {
-                                    case "limits" -> {
-                                        once(limits.isEmpty(), part);
-                                        limits = amounts();
-                                    }
-                                    case "requests" -> {
-                                        once(requests.isEmpty(), part);
-                                        requests = amounts();
-                                    }
-                                    default -> json.skipChildren();
-                                }
-                            }
-                        }
-                    }
-                    default -> json.skipChildren();
-                }
-            }
-        }
-        return new Container(
-                containerName,
-                alwaysRestarts,
-                limits,
-                requests,
-                privileged,
-                setsVisibleDevices,
-                sliceFrom(begin, json, document));
-    }
-
-    private Map<String, Quantity> amounts() {
-        var amounts = new HashMap<String, Quantity>();
-        if (isObject(json)) {
-            for (String name; (name = nextField(json)) != null; ) {
-                String amount = scalar(json);
-                if (amount != null && counts(name)) {
-                    once(amounts.put(name, quantity(amount)) == null, name);
-                }
-                if (amount != null && claimedResource.test(name)) {
-                    asksForClaimed |= !quantity(amount).isZero();
-                }
-            }
-        }
-        return amounts;
-    }
-
-    /** Besides GPUs, cpu and memory decide whether the pod is Guaranteed. */
-    private boolean counts(String resource) {
-        return resource.equals("cpu") || resource.equals("memory") || gpuResource.test(resource);
-    }
-
-    private Quantity quantity(String amount) {
-        try {
-            return Quantity.parse(amount);
-        } catch (IllegalArgumentException e) {
-            throw new MalformedReviewException(
-                    json.streamReadContext().pathAsPointer() + ": " + e.getMessage());
         }
     }
 
@@ -333,19 +241,6 @@ public final class PodReader {
         return new Volume(volumeName, hostPath, sliceFrom(begin, json, document));
     }
 
-    private boolean privileged() {
-        boolean privileged = false;
-        if (isObject(json)) {
-            for (String name; (name = nextField(json)) != null; ) {
-                switch (name) {
-                    case "privileged" -> privileged = bool(json);
-                    default -> json.skipChildren();
-                }
-            }
-        }
-        return privileged;
-    }
-
     private @Nullable Long runAsUser() {
         Long user = null;
         if (isObject(json)) {
@@ -357,54 +252,6 @@ public final class PodReader {
             }
         }
         return user;
-    }
-
-    private boolean setsVisibleDevices() {
-        boolean sets = false;
-        if (isList(json)) {
-            while (nextEntry(json)) {
-                sets |= isVisibleDevices();
-            }
-        }
-        return sets;
-    }
-
-    /**
-     * Whether a variable asks the container runtime for GPUs; one whose value comes from elsewhere
-     * may do so. Names and values of other variables are never made into strings: pods have many.
-     */
-    private boolean isVisibleDevices() {
-        String variable = null;
-        boolean hiding = true;
-        if (isObject(json)) {
-            for (String name; (name = nextField(json)) != null; ) {
-                switch (name) {
-                    case "name" -> {
-                        once(variable == null, name);
-                        variable = upTo(VISIBLE_DEVICES.length());
-                    }
-                    case "value" -> {
-                        // The API server writes the name first: most values need not be read.
-                        if (variable == null || variable.equals(VISIBLE_DEVICES)) {
-                            hiding &= NO_DEVICES.contains(upTo(LONGEST_NO_DEVICES));
-                        }
-                    }
-                    case "valueFrom" -> {
-                        hiding &= !isObject(json);
-                        json.skipChildren();
-                    }
-                    default -> json.skipChildren();
-                }
-            }
-        }
-        return VISIBLE_DEVICES.equals(variable) && !hiding;
-    }
-
-    /** The text if it is so short; else something else, which is not made into a string. */
-    private String upTo(int length) {
-        return json.currentToken() == JsonToken.VALUE_STRING && json.getStringLength() > length
-                ? LONGER
-                : textOrEmpty(json);
     }
 
     /** The name of an entry of a list of named things. */
