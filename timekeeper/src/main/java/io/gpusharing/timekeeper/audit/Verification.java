@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.audit;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
+import io.gpusharing.timekeeper.database.ClusterStatement;
 import io.gpusharing.timekeeper.database.Timestamps;
 import java.time.Duration;
 import java.time.Instant;
@@ -11,7 +12,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 import org.springframework.stereotype.Repository;
 import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Transactional;
@@ -137,7 +137,7 @@ public class Verification {
         long entries =
                 database.sql(
                                 "select count(*) from charge where cluster = :cluster and charged_from >= :from")
-                        .param("from", Timestamps.parameter(from == null ? kept : from))
+                        .param("from", from == null ? kept : from)
                         .query(Long.class)
                         .single();
         return new Report(
@@ -162,9 +162,9 @@ public class Verification {
 
     private Set<UUID> late(Instant kept, Instant from, Instant posted) {
         return database.sql(LATE)
-                .param("kept", Timestamps.parameter(kept))
-                .param("from", Timestamps.parameter(from))
-                .param("posted", Timestamps.parameter(posted))
+                .param("kept", kept)
+                .param("from", from)
+                .param("posted", posted)
                 .param("most", MAX_LATE_PODS + 1)
                 .query((row, number) -> row.getObject("pod_uid", UUID.class))
                 .set();
@@ -180,20 +180,20 @@ public class Verification {
                 check,
                 question(check, true, MAX_DIFFERENCES)
                         .param("pods", pods.toArray(UUID[]::new))
-                        .param("posted", Timestamps.parameter(posted)),
+                        .param("posted", posted),
                 kept,
                 kept);
     }
 
     /** A limit in the question would have it planned for a few rows, where there are none. */
-    private StatementSpec question(LedgerCheck check, boolean ofPods, int most) {
-        return database.sql(check.sql(ofPods)).withMaxRows(most);
+    private ClusterStatement question(LedgerCheck check, boolean ofPods, int most) {
+        return database.sql(check.sql(ofPods)).maxRows(most);
     }
 
     private static List<Difference> find(
-            LedgerCheck check, StatementSpec question, Instant kept, Instant since) {
-        return question.param("kept", Timestamps.parameter(kept))
-                .param("since", Timestamps.parameter(since))
+            LedgerCheck check, ClusterStatement question, Instant kept, Instant since) {
+        return question.param("kept", kept)
+                .param("since", since)
                 .query((row, number) ->
                         new Difference(
                                 check.kind(),

@@ -28,7 +28,7 @@ class VerificationRepository {
                             sound_at = coalesce(excluded.sound_at, verification.sound_at)
                         """)
                 .param("report", json.writeValueAsString(report))
-                .param("sound", Timestamps.text(report.sound() ? report.at() : null))
+                .param("sound", report.sound() ? report.at() : null)
                 .update();
     }
 

@@ -2,7 +2,6 @@ package io.gpusharing.timekeeper.database;
 
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 import org.springframework.stereotype.Component;
 
 /**
@@ -27,17 +26,12 @@ public final class ClusterDatabase {
         this.cluster = cluster;
     }
 
-    /** A statement with named parameters. */
-    public StatementSpec sql(String sql) {
-        return jdbc.sql(sql).param("cluster", cluster);
+    /** A statement of which {@code :cluster} is bound. */
+    public ClusterStatement sql(String sql) {
+        return new ClusterStatement(jdbc.sql(sql)).param("cluster", cluster);
     }
 
-    /** For statements with numbered parameters, which are given the cluster as one of them. */
-    public JdbcClient jdbc() {
-        return jdbc;
-    }
-
-    public String cluster() {
+    String cluster() {
         return cluster;
     }
 }

@@ -33,8 +33,8 @@ public final class Timestamps {
         return instant.atOffset(ZoneOffset.UTC);
     }
 
-    /** A parameter that may be null, for {@code :name::timestamptz}. */
-    public static @Nullable String text(@Nullable Instant instant) {
+    /** In an array of texts, for {@code :name::timestamptz[]}. */
+    static @Nullable String text(@Nullable Instant instant) {
         return instant == null ? null : instant.toString();
     }
 }

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.statement;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
+import io.gpusharing.timekeeper.database.ClusterStatement;
 import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.ledger.Entry;
 import io.gpusharing.timekeeper.statement.StatementLine.Kind;
@@ -15,7 +16,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 import org.springframework.stereotype.Repository;
 
 /** What a budget's pods used, line by line. */
@@ -130,13 +130,13 @@ public class StatementRepository {
     public Lines lines(String budget, Instant from, Instant to, Place after, int size) {
         Optional<Instant> enough =
                 query(ENOUGH, budget, from, to, after, size)
-                        .param("next", Timestamps.parameter(nextHour(from, after)))
+                        .param("next", nextHour(from, after))
                         .query((row, number) -> Timestamps.instant(row, "until"))
                         .optional()
                         .filter(to::isAfter);
         List<StatementLine> lines =
                 query(LINES, budget, from, to, after, size)
-                        .param("until", Timestamps.parameter(enough.orElse(to)))
+                        .param("until", enough.orElse(to))
                         .param("nobody", new UUID(0, 0))
                         .param("pod", after.pod())
                         .param("kind", after.kind().name())
@@ -146,13 +146,13 @@ public class StatementRepository {
         return new Lines(named(lines), enough.isEmpty() && lines.size() < size);
     }
 
-    private StatementSpec query(
+    private ClusterStatement query(
             String sql, String budget, Instant from, Instant to, Place after, int size) {
         return database.sql(sql)
                 .param("budget", budget)
-                .param("from", Timestamps.parameter(from))
-                .param("to", Timestamps.parameter(to))
-                .param("hour", Timestamps.parameter(after.hour()))
+                .param("from", from)
+                .param("to", to)
+                .param("hour", after.hour())
                 .param("size", size);
     }
 
@@ -200,8 +200,8 @@ public class StatementRepository {
     public List<PodUse> largest(String budget, Instant from, Instant to, int size) {
         return database.sql(LARGEST)
                 .param("budget", budget)
-                .param("from", Timestamps.parameter(from))
-                .param("to", Timestamps.parameter(to))
+                .param("from", from)
+                .param("to", to)
                 .param("size", size)
                 .query((row, number) ->
                         new PodUse(

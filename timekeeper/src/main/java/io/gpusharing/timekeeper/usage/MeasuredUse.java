@@ -7,7 +7,6 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Timestamp;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
@@ -123,7 +122,7 @@ public class MeasuredUse {
         List<UUID> pods =
                 database.sql(PODS_OF_BUDGET)
                         .param("budget", budget)
-                        .param("since", Timestamp.from(since))
+                        .param("since", since)
                         .query((row, number) -> row.getObject("pod_uid", UUID.class))
                         .list();
         return new GpuTime(of(pods).values().stream().mapToLong(Measured::measured).sum());

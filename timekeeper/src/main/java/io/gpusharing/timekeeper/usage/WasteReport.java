@@ -130,11 +130,11 @@ public class WasteReport {
      */
     public List<Line> lines(Question question, boolean byOwner, Instant now, int size, long skip) {
         return database.sql(byOwner ? BY_OWNER : BY_POD)
-                .param("from", question.from().toString())
-                .param("to", question.to().toString())
+                .param("from", question.from())
+                .param("to", question.to())
                 .param("namespace", question.namespace())
                 .param("budget", question.budget())
-                .param("now", now.toString())
+                .param("now", now)
                 .param("size", size)
                 .param("skip", skip)
                 .query((row, number) -> line(row, byOwner))

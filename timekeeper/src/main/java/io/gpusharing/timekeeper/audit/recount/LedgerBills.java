@@ -84,8 +84,8 @@ public class LedgerBills {
     private Map<String, Charged> charged(Instant from, Instant to) {
         var charged = new LinkedHashMap<String, Charged>();
         database.sql(CHARGED)
-                .param("from", from.toString())
-                .param("to", to.toString())
+                .param("from", from)
+                .param("to", to)
                 .query(row -> {
                     OffsetDateTime until = row.getObject("held_until", OffsetDateTime.class);
                     charged.put(

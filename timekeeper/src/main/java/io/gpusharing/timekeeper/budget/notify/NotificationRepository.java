@@ -29,10 +29,10 @@ class NotificationRepository {
                         on conflict do nothing
                         """)
                 .param("budget", what.budget())
-                .param("period", what.periodStart().toString())
+                .param("period", what.periodStart())
                 .param("kind", what.kind())
                 .param("granted", what.granted().microGpuSeconds())
-                .param("due", what.due().toString())
+                .param("due", what.due())
                 .param("message", what.message())
                 .update();
     }
@@ -64,10 +64,10 @@ class NotificationRepository {
                           and kind = :kind and granted = :granted
                         """)
                 .param("budget", what.budget())
-                .param("period", what.periodStart().toString())
+                .param("period", what.periodStart())
                 .param("kind", what.kind())
                 .param("granted", what.granted().microGpuSeconds())
-                .param("now", now.toString())
+                .param("now", now)
                 .update();
     }
 }

@@ -98,8 +98,8 @@ public class GrantRepository {
                 .param("amount", grant.amount().microGpuSeconds())
                 .param("reason", grant.reason())
                 .param("author", grant.author())
-                .param("from", grant.from().toString())
-                .param("expires", Timestamps.text(grant.expires()))
+                .param("from", grant.from())
+                .param("expires", grant.expires())
                 .update();
     }
 
@@ -124,7 +124,7 @@ public class GrantRepository {
                         select budget from stands union select budget from gone
                         """)
                 .param("present", present.toArray(String[]::new))
-                .param("now", now.toString())
+                .param("now", now)
                 .query((row, number) -> row.getString("budget"))
                 .set();
     }
@@ -152,7 +152,7 @@ public class GrantRepository {
                         order by valid_from, name
                         """)
                 .param("budget", budget)
-                .param("from", from.toString())
+                .param("from", from)
                 .param("known", known)
                 .query((row, number) ->
                         new Grant(

@@ -78,9 +78,9 @@ public class PeriodRepository {
                         select opened.*, carried.* from opened, unnest(:uids::text[], :remaining::bigint[]) as carried
                         """)
                 .param("budget", budget)
-                .param("start", carryOver.period().start().toString())
-                .param("end", Timestamps.text(carryOver.period().end()))
-                .param("from", carryOver.countedFrom().toString())
+                .param("start", carryOver.period().start())
+                .param("end", carryOver.period().end())
+                .param("from", carryOver.countedFrom())
                 .param("rolled", carryOver.rolledOver().microGpuSeconds())
                 .param("debt", carryOver.debt().microGpuSeconds())
                 .param("written", carryOver.writtenOff().microGpuSeconds())
@@ -126,8 +126,8 @@ public class PeriodRepository {
                                 order by period_start
                                 """)
                 .param("budget", budget)
-                .param("from", from.toString())
-                .param("to", to.toString())
+                .param("from", from)
+                .param("to", to)
                 .query((row, number) -> carryOver(row))
                 .list();
     }

@@ -74,7 +74,7 @@ public class TermsRepository {
                         on conflict (cluster, budget, uid, generation) do nothing
                         """)
                 .param("budget", state.name())
-                .param("seen", clock.instant().toString())
+                .param("seen", clock.instant())
                 .param("uid", state.uid())
                 .param("generation", state.generation())
                 .param("allowance", terms == null ? null : terms.allowance().microGpuSeconds())

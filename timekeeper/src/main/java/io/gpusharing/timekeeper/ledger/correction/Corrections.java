@@ -149,7 +149,7 @@ public class Corrections {
                         """)
                 .param("budget", entry.budget())
                 .param("namespace", entry.namespace())
-                .param("hour", entry.hour().toString())
+                .param("hour", entry.hour())
                 .param("amount", amount)
                 .update();
         return database.sql(
@@ -163,8 +163,8 @@ public class Corrections {
                                 + COLUMNS)
                 .param("id", UUID.randomUUID())
                 .param("pod", entry.pod())
-                .param("from", entry.from().toString())
-                .param("to", entry.to().toString())
+                .param("from", entry.from())
+                .param("to", entry.to())
                 .param("namespace", entry.namespace())
                 .param("budget", entry.budget())
                 .param("rate", entry.rate())
@@ -186,8 +186,8 @@ public class Corrections {
                         """
                                 .formatted(table))
                 .param("pod", pod)
-                .param("from", order.from().toString())
-                .param("to", order.to().toString())
+                .param("from", order.from())
+                .param("to", order.to())
                 .query(Rows::entry)
                 .list();
     }

@@ -11,6 +11,7 @@ import io.gpusharing.timekeeper.ledger.PodEvent;
 import io.gpusharing.timekeeper.ledger.PodEvent.Bookmark;
 import io.gpusharing.timekeeper.ledger.PodEvent.Deleted;
 import io.gpusharing.timekeeper.ledger.PodEvent.Listed;
+import io.gpusharing.timekeeper.ledger.PodEvent.PodChange;
 import io.gpusharing.timekeeper.ledger.PodEvent.Resync;
 import io.gpusharing.timekeeper.ledger.PodEvent.Unlabelled;
 import io.gpusharing.timekeeper.ledger.PodEvent.Updated;
@@ -251,7 +252,9 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle {
         List<Instant> receivedAt =
                 batch.stream()
                         .flatMap(input ->
-                                input instanceof PodEvent event ? event.instants() : Stream.empty())
+                                input instanceof PodChange change
+                                        ? Stream.of(change.at())
+                                        : Stream.empty())
                         .toList();
         oldest = receivedAt.stream().min(Instant::compareTo).orElseGet(clock::instant);
         while (true) {

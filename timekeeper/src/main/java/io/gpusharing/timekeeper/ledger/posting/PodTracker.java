@@ -15,6 +15,7 @@ import io.gpusharing.timekeeper.ledger.PodEvent;
 import io.gpusharing.timekeeper.ledger.PodEvent.Bookmark;
 import io.gpusharing.timekeeper.ledger.PodEvent.Deleted;
 import io.gpusharing.timekeeper.ledger.PodEvent.Listed;
+import io.gpusharing.timekeeper.ledger.PodEvent.PodChange;
 import io.gpusharing.timekeeper.ledger.PodEvent.Resync;
 import io.gpusharing.timekeeper.ledger.PodEvent.Unlabelled;
 import io.gpusharing.timekeeper.ledger.PodEvent.Updated;
@@ -110,11 +111,7 @@ final class PodTracker {
                     vanished.swept(builder, resync, swept == null ? allocations.swept() : swept);
                     swept = seconds(resync.at());
                 }
-                case Updated updated -> {
-                    observe(builder, updated.pod(), updated.at());
-                    position = updated.position();
-                    at = updated.at();
-                }
+                case Updated updated -> observe(builder, updated.pod(), updated.at());
                 case Deleted deleted -> {
                     PodFacts pod = deleted.pod();
                     hold(
@@ -123,20 +120,20 @@ final class PodTracker {
                             AllocationInterval.ofRemoved(pod, seconds(deleted.at())),
                             true);
                     gone.add(pod.uid());
-                    position = deleted.position();
-                    at = deleted.at();
                 }
                 case Unlabelled unlabelled -> {
                     PodFacts pod = unlabelled.pod();
                     hold(builder, pod, AllocationInterval.of(pod, seconds(unlabelled.at())), false);
                     found.add(pod.uid());
-                    position = unlabelled.position();
-                    at = unlabelled.at();
                 }
                 case Bookmark bookmark -> {
                     position = bookmark.position();
                     at = bookmark.at();
                 }
+            }
+            if (event instanceof PodChange change) {
+                position = change.position();
+                at = change.at();
             }
             builder = allocations.relieved(builder);
         }
@@ -168,9 +165,7 @@ final class PodTracker {
         return switch (event) {
             case Listed listed -> listed.pods().stream();
             case Resync resync -> resync.pods().stream();
-            case Updated updated -> Stream.of(updated.pod());
-            case Deleted deleted -> Stream.of(deleted.pod());
-            case Unlabelled unlabelled -> Stream.of(unlabelled.pod());
+            case PodChange change -> Stream.of(change.pod());
             case Bookmark bookmark -> Stream.empty();
         };
     }

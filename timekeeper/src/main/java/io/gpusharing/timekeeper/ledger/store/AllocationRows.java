@@ -1,7 +1,7 @@
 package io.gpusharing.timekeeper.ledger.store;
 
 import io.gpusharing.timekeeper.allocation.PodFacts.Owner;
-import io.gpusharing.timekeeper.database.ArrayParameters;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.ledger.OutOfStepException;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
 import io.gpusharing.timekeeper.ledger.PodAllocation.ByUse;
@@ -12,17 +12,14 @@ import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** Writes the allocations of a posting. */
 final class AllocationRows {
 
-    private final JdbcClient jdbc;
-    private final String cluster;
+    private final ClusterDatabase database;
 
-    AllocationRows(JdbcClient jdbc, String cluster) {
-        this.jdbc = jdbc;
-        this.cluster = cluster;
+    AllocationRows(ClusterDatabase database) {
+        this.database = database;
     }
 
     /**
@@ -45,10 +42,7 @@ final class AllocationRows {
     }
 
     private void begin(List<PodAllocation> allocations) {
-        if (allocations.isEmpty()) {
-            return;
-        }
-        jdbc.sql(
+        database.sql(
                         """
                         insert into pod_allocation (cluster, pod_uid, namespace, name, owner_kind, owner_name, node,
                             budget, rate, compute_part, memory_part, share_known,
@@ -56,46 +50,47 @@ final class AllocationRows {
                             share_rate, model, weight, weight_known, watched, use_since,
                             compute_numerator, compute_denominator, memory_numerator, memory_denominator,
                             begin_estimated, allocation)
-                        select ?, * from unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[],
-                            ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::boolean[], ?::timestamptz[],
-                            ?::timestamptz[], ?::timestamptz[], ?::timestamptz[], ?::boolean[], ?::timestamptz[],
-                            ?::bigint[], ?::text[], ?::bigint[], ?::boolean[], ?::boolean[], ?::timestamptz[],
-                            ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::boolean[], ?::boolean[])
+                        select :cluster, * from unnest(:uid::uuid[], :namespace::text[], :name::text[],
+                            :owner_kind::text[], :owner_name::text[], :node::text[],
+                            :budget::text[], :rate::bigint[], :compute::bigint[], :memory::bigint[], :share_known::boolean[],
+                            :held_from::timestamptz[], :posted_until::timestamptz[], :charged_until::timestamptz[],
+                            :held_until::timestamptz[], :estimated::boolean[], :end_bound::timestamptz[],
+                            :share_rate::bigint[], :model::text[], :weight::bigint[], :weight_known::boolean[],
+                            :watched::boolean[], :use_since::timestamptz[],
+                            :compute_numerator::bigint[], :compute_denominator::bigint[],
+                            :memory_numerator::bigint[], :memory_denominator::bigint[],
+                            :begin_estimated::boolean[], :shared::boolean[])
                         """)
-                .params(
-                        ArrayParameters.of(allocations)
-                                .constant(cluster)
-                                .uuid(PodAllocation::uid)
-                                .text(PodAllocation::namespace)
-                                .text(PodAllocation::name)
-                                .text(allocation -> owner(allocation, Owner::kind))
-                                .text(allocation -> owner(allocation, Owner::name))
-                                .text(PodAllocation::node)
-                                .text(PodAllocation::budget)
-                                .number(PodAllocation::rate)
-                                .number(allocation -> allocation.share().compute())
-                                .number(allocation -> allocation.share().memory())
-                                .flag(PodAllocation::shareKnown)
-                                .instant(PodAllocation::from)
-                                .instant(PodAllocation::postedUntil)
-                                .instant(PodAllocation::chargedUntil)
-                                .instant(PodAllocation::until)
-                                .flag(PodAllocation::estimated)
-                                .instant(PodAllocation::endBound)
-                                .number(allocation -> allocation.price().share())
-                                .text(allocation -> allocation.price().weight().model())
-                                .number(allocation -> allocation.price().weight().millionths())
-                                .flag(allocation -> allocation.price().weight().known())
-                                .flag(allocation -> allocation.metering().watched())
-                                .instant(allocation -> use(allocation, ByUse::since))
-                                .number(allocation -> allocation.share().computePart().numerator())
-                                .number(allocation ->
-                                        allocation.share().computePart().denominator())
-                                .number(allocation -> allocation.share().memoryPart().numerator())
-                                .number(allocation -> allocation.share().memoryPart().denominator())
-                                .flag(PodAllocation::beginEstimated)
-                                .flag(PodAllocation::isShared)
-                                .parameters())
+                .rows(allocations)
+                .uuid("uid", PodAllocation::uid)
+                .text("namespace", PodAllocation::namespace)
+                .text("name", PodAllocation::name)
+                .text("owner_kind", it -> owner(it, Owner::kind))
+                .text("owner_name", it -> owner(it, Owner::name))
+                .text("node", PodAllocation::node)
+                .text("budget", PodAllocation::budget)
+                .number("rate", PodAllocation::rate)
+                .number("compute", it -> it.share().compute())
+                .number("memory", it -> it.share().memory())
+                .flag("share_known", PodAllocation::shareKnown)
+                .instant("held_from", PodAllocation::from)
+                .instant("posted_until", PodAllocation::postedUntil)
+                .instant("charged_until", PodAllocation::chargedUntil)
+                .instant("held_until", PodAllocation::until)
+                .flag("estimated", PodAllocation::estimated)
+                .instant("end_bound", PodAllocation::endBound)
+                .number("share_rate", it -> it.price().share())
+                .text("model", it -> it.price().weight().model())
+                .number("weight", it -> it.price().weight().millionths())
+                .flag("weight_known", it -> it.price().weight().known())
+                .flag("watched", it -> it.metering().watched())
+                .instant("use_since", it -> use(it, ByUse::since))
+                .number("compute_numerator", it -> it.share().computePart().numerator())
+                .number("compute_denominator", it -> it.share().computePart().denominator())
+                .number("memory_numerator", it -> it.share().memoryPart().numerator())
+                .number("memory_denominator", it -> it.share().memoryPart().denominator())
+                .flag("begin_estimated", PodAllocation::beginEstimated)
+                .flag("shared", PodAllocation::isShared)
                 .update();
     }
 
@@ -116,13 +111,10 @@ final class AllocationRows {
     }
 
     private void change(List<AllocationChange> changes) {
-        if (changes.isEmpty()) {
-            return;
-        }
         // The row must be as it was read: of two timekeepers that post the same span one is
         // refused.
         int changed =
-                jdbc.sql(
+                database.sql(
                                 """
                                 update pod_allocation s
                                 set budget = u.budget, rate = u.rate, posted_until = u.posted_until,
@@ -131,41 +123,38 @@ final class AllocationRows {
                                     share_rate = u.share_rate, watched = u.watched, use_since = u.use_since,
                                     use_before = u.use_before, covered_before = u.covered_before,
                                     use_settled = u.use_settled
-                                from (select ?::text as cluster, * from unnest(?::uuid[], ?::timestamptz[],
-                                        ?::timestamptz[], ?::text[], ?::bigint[], ?::timestamptz[],
-                                        ?::timestamptz[], ?::timestamptz[], ?::boolean[], ?::timestamptz[],
-                                        ?::timestamptz[], ?::bigint[], ?::boolean[], ?::timestamptz[],
-                                        ?::bigint[], ?::bigint[], ?::timestamptz[])
-                                    as u(pod_uid, was_posted, was_held, budget, rate, posted_until,
-                                        charged_until, held_until, estimated, end_bound,
-                                        was_settled, share_rate, watched, use_since,
-                                        use_before, covered_before, use_settled)) u
-                                where s.cluster = u.cluster and s.pod_uid = u.pod_uid
+                                from unnest(:uid::uuid[], :was_posted::timestamptz[], :was_held::timestamptz[],
+                                        :was_settled::timestamptz[], :budget::text[], :rate::bigint[],
+                                        :posted_until::timestamptz[], :charged_until::timestamptz[],
+                                        :held_until::timestamptz[], :estimated::boolean[], :end_bound::timestamptz[],
+                                        :share_rate::bigint[], :watched::boolean[], :use_since::timestamptz[],
+                                        :use_before::bigint[], :covered_before::bigint[], :use_settled::timestamptz[])
+                                    as u(pod_uid, was_posted, was_held, was_settled, budget, rate, posted_until,
+                                        charged_until, held_until, estimated, end_bound, share_rate, watched,
+                                        use_since, use_before, covered_before, use_settled)
+                                where s.cluster = :cluster and s.pod_uid = u.pod_uid
                                   and s.posted_until = u.was_posted
                                   and s.held_until is not distinct from u.was_held
                                   and s.use_settled is not distinct from u.was_settled
                                 """)
-                        .params(
-                                ArrayParameters.of(changes)
-                                        .constant(cluster)
-                                        .uuid(change -> change.after().uid())
-                                        .instant(change -> before(change).postedUntil())
-                                        .instant(change -> before(change).until())
-                                        .text(change -> change.after().budget())
-                                        .number(change -> change.after().rate())
-                                        .instant(change -> change.after().postedUntil())
-                                        .instant(change -> change.after().chargedUntil())
-                                        .instant(change -> change.after().until())
-                                        .flag(change -> change.after().estimated())
-                                        .instant(change -> change.after().endBound())
-                                        .instant(change -> use(before(change), ByUse::settled))
-                                        .number(change -> change.after().price().share())
-                                        .flag(change -> change.after().metering().watched())
-                                        .instant(change -> use(change.after(), ByUse::since))
-                                        .number(change -> counted(change.after(), ByUse::used))
-                                        .number(change -> counted(change.after(), ByUse::covered))
-                                        .instant(change -> use(change.after(), ByUse::settled))
-                                        .parameters())
+                        .rows(changes)
+                        .uuid("uid", it -> it.after().uid())
+                        .instant("was_posted", it -> before(it).postedUntil())
+                        .instant("was_held", it -> before(it).until())
+                        .instant("was_settled", it -> use(before(it), ByUse::settled))
+                        .text("budget", it -> it.after().budget())
+                        .number("rate", it -> it.after().rate())
+                        .instant("posted_until", it -> it.after().postedUntil())
+                        .instant("charged_until", it -> it.after().chargedUntil())
+                        .instant("held_until", it -> it.after().until())
+                        .flag("estimated", it -> it.after().estimated())
+                        .instant("end_bound", it -> it.after().endBound())
+                        .number("share_rate", it -> it.after().price().share())
+                        .flag("watched", it -> it.after().metering().watched())
+                        .instant("use_since", it -> use(it.after(), ByUse::since))
+                        .number("use_before", it -> counted(it.after(), ByUse::used))
+                        .number("covered_before", it -> counted(it.after(), ByUse::covered))
+                        .instant("use_settled", it -> use(it.after(), ByUse::settled))
                         .update();
         if (changed != changes.size()) {
             throw new OutOfStepException(changes.size() - changed);

@@ -1,7 +1,6 @@
 package io.gpusharing.timekeeper.ledger.store;
 
 import io.gpusharing.budget.GpuTime;
-import io.gpusharing.timekeeper.database.ArrayParameters;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.ledger.Entry;
@@ -32,7 +31,7 @@ public class Ledger {
     public Ledger(ClusterDatabase database, TransactionTemplate transaction) {
         this.database = database;
         this.transaction = transaction;
-        this.rows = new PostingRows(database.jdbc(), database.cluster());
+        this.rows = new PostingRows(database);
     }
 
     /**
@@ -56,7 +55,7 @@ public class Ledger {
                         insert into cluster (id, metering_start) values (:cluster, :now::timestamptz)
                         on conflict (id) do nothing
                         """)
-                .param("now", now.toString())
+                .param("now", now)
                 .update();
         keptSince();
         return database.sql(
@@ -102,7 +101,7 @@ public class Ledger {
     public List<PodAllocation> allocations(Collection<UUID> pods) {
         return database.sql(
                         "select * from pod_allocation where cluster = :cluster and pod_uid = any(:pods)")
-                .param("pods", ArrayParameters.uuids(pods))
+                .uuids("pods", pods)
                 .query(Rows::allocation)
                 .list();
     }
@@ -126,7 +125,7 @@ public class Ledger {
                         select allocation, pod_uid from claim_holder where cluster = :cluster and allocation in
                             (select allocation from claim_holder where cluster = :cluster and pod_uid = any(:pods))
                         """)
-                .param("pods", ArrayParameters.uuids(pods))
+                .uuids("pods", pods)
                 .query(Rows::holder)
                 .list();
     }
@@ -155,7 +154,7 @@ public class Ledger {
                         order by charged_from
                         """)
                 .param("pod", pod)
-                .param("at", instant.toString())
+                .param("at", instant)
                 .query(Rows::entry)
                 .list();
     }
@@ -167,7 +166,7 @@ public class Ledger {
                         select * from pod_allocation where cluster = :cluster and use_since is not null
                           and held_until > :after::timestamptz
                         """)
-                .param("after", after.toString())
+                .param("after", after)
                 .query(Rows::allocation)
                 .list();
     }
@@ -188,7 +187,7 @@ public class Ledger {
                         where s.cluster = :cluster and s.pod_uid = any(:pods) and e.charged_from >= s.use_since
                         group by s.pod_uid
                         """)
-                .param("pods", ArrayParameters.uuids(pods))
+                .uuids("pods", pods)
                 .query(row -> {
                     charged.put(
                             row.getObject("pod_uid", UUID.class),

@@ -167,7 +167,7 @@ class Partitions extends LeaderTask {
     private Optional<YearMonth> neededFrom() {
         return jdbc
                 .sql(NEEDED)
-                .param("now", clock.instant().toString())
+                .param("now", Timestamps.parameter(clock.instant()))
                 .query((row, number) -> Timestamps.instantOrNull(row, "min"))
                 .list()
                 .stream()

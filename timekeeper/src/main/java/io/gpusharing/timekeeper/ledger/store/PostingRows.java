@@ -1,7 +1,6 @@
 package io.gpusharing.timekeeper.ledger.store;
 
-import io.gpusharing.timekeeper.database.ArrayParameters;
-import io.gpusharing.timekeeper.database.Timestamps;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.ledger.Entry;
 import io.gpusharing.timekeeper.ledger.Holders.Holder;
 import io.gpusharing.timekeeper.ledger.OutOfStepException;
@@ -15,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
  * Writes a posting into its tables. Rows are written in one order by everybody, so that no two
@@ -28,14 +26,12 @@ final class PostingRows {
                     .thenComparing(Entry::from)
                     .thenComparing(Entry::pod);
 
-    private final JdbcClient jdbc;
-    private final String cluster;
+    private final ClusterDatabase database;
     private final AllocationRows allocations;
 
-    PostingRows(JdbcClient jdbc, String cluster) {
-        this.jdbc = jdbc;
-        this.cluster = cluster;
-        this.allocations = new AllocationRows(jdbc, cluster);
+    PostingRows(ClusterDatabase database) {
+        this.database = database;
+        this.allocations = new AllocationRows(database);
     }
 
     /**
@@ -54,20 +50,14 @@ final class PostingRows {
     }
 
     private void hold(List<Holder> holders) {
-        if (holders.isEmpty()) {
-            return;
-        }
-        jdbc.sql(
+        database.sql(
                         """
                         insert into claim_holder (cluster, allocation, pod_uid)
-                        select ?, * from unnest(?::uuid[], ?::uuid[])
+                        select :cluster, * from unnest(:claim::uuid[], :pod::uuid[])
                         """)
-                .params(
-                        ArrayParameters.of(holders)
-                                .constant(cluster)
-                                .uuid(Holder::claim)
-                                .uuid(Holder::pod)
-                                .parameters())
+                .rows(holders)
+                .uuid("claim", Holder::claim)
+                .uuid("pod", Holder::pod)
                 .update();
     }
 
@@ -81,24 +71,21 @@ final class PostingRows {
             return;
         }
         int grown =
-                jdbc.sql(
+                database.sql(
                                 """
-                                select count(*) from unnest(?::uuid[], ?::timestamptz[], ?::bigint[])
+                                select count(*) from unnest(:pod::uuid[], :beyond::timestamptz[], :entries::bigint[])
                                     as r(pod_uid, beyond, entries)
                                 where r.entries <>
-                                    (select count(*) from charge c where c.cluster = ?
+                                    (select count(*) from charge c where c.cluster = :cluster
                                         and c.pod_uid = r.pod_uid and c.charged_to > r.beyond)
-                                  + (select count(*) from correction c where c.cluster = ?
+                                  + (select count(*) from correction c where c.cluster = :cluster
                                         and c.pod_uid = r.pod_uid and c.charged_to > r.beyond)
                                 """)
-                        .params(
-                                ArrayParameters.of(read)
-                                        .uuid(Read::pod)
-                                        .instant(Read::beyond)
-                                        .number(Read::entries)
-                                        .constant(cluster)
-                                        .constant(cluster)
-                                        .parameters())
+                        .rows(read)
+                        .uuid("pod", Read::pod)
+                        .instant("beyond", Read::beyond)
+                        .number("entries", Read::entries)
+                        .statement()
                         .query(Integer.class)
                         .single();
         if (grown > 0) {
@@ -107,56 +94,45 @@ final class PostingRows {
     }
 
     private void charge(List<Entry> charges) {
-        if (charges.isEmpty()) {
-            return;
-        }
         // An hour's entries of a budget lie together, so that a statement reads few blocks however
         // many other budgets there are.
         List<Entry> sorted = charges.stream().sorted(BY_BUDGET).toList();
-        jdbc.sql(
+        database.sql(
                         """
                         insert into charge (cluster, pod_uid, charged_from, charged_to, namespace, budget, rate, amount)
-                        select ?, * from unnest(?::uuid[], ?::timestamptz[], ?::timestamptz[], ?::text[], ?::text[],
-                            ?::bigint[], ?::bigint[])
+                        select :cluster, * from unnest(:pod::uuid[], :from::timestamptz[], :to::timestamptz[],
+                            :namespace::text[], :budget::text[], :rate::bigint[], :amount::bigint[])
                         """)
-                .params(
-                        ArrayParameters.of(sorted)
-                                .constant(cluster)
-                                .uuid(Entry::pod)
-                                .instant(Entry::from)
-                                .instant(Entry::to)
-                                .text(Entry::namespace)
-                                .text(Entry::budget)
-                                .number(Entry::rate)
-                                .number(entry -> entry.amount().microGpuSeconds())
-                                .parameters())
+                .rows(sorted)
+                .uuid("pod", Entry::pod)
+                .instant("from", Entry::from)
+                .instant("to", Entry::to)
+                .text("namespace", Entry::namespace)
+                .text("budget", Entry::budget)
+                .number("rate", Entry::rate)
+                .number("amount", entry -> entry.amount().microGpuSeconds())
                 .update();
     }
 
     private void correct(List<Correction> corrections) {
-        if (corrections.isEmpty()) {
-            return;
-        }
-        jdbc.sql(
+        database.sql(
                         """
                         insert into correction (cluster, id, pod_uid, charged_from, charged_to, namespace, budget,
                             rate, amount, reason, author)
-                        select ?, u.*, 'timekeeper' from unnest(?::uuid[], ?::uuid[], ?::timestamptz[],
-                            ?::timestamptz[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::text[]) u
+                        select :cluster, u.*, 'timekeeper' from unnest(:id::uuid[], :pod::uuid[],
+                            :from::timestamptz[], :to::timestamptz[], :namespace::text[], :budget::text[],
+                            :rate::bigint[], :amount::bigint[], :reason::text[]) u
                         """)
-                .params(
-                        ArrayParameters.of(corrections)
-                                .constant(cluster)
-                                .uuid(correction -> UUID.randomUUID())
-                                .uuid(correction -> correction.entry().pod())
-                                .instant(correction -> correction.entry().from())
-                                .instant(correction -> correction.entry().to())
-                                .text(correction -> correction.entry().namespace())
-                                .text(correction -> correction.entry().budget())
-                                .number(correction -> correction.entry().rate())
-                                .number(correction -> correction.entry().amount().microGpuSeconds())
-                                .text(Correction::reason)
-                                .parameters())
+                .rows(corrections)
+                .uuid("id", correction -> UUID.randomUUID())
+                .uuid("pod", correction -> correction.entry().pod())
+                .instant("from", correction -> correction.entry().from())
+                .instant("to", correction -> correction.entry().to())
+                .text("namespace", correction -> correction.entry().namespace())
+                .text("budget", correction -> correction.entry().budget())
+                .number("rate", correction -> correction.entry().rate())
+                .number("amount", correction -> correction.entry().amount().microGpuSeconds())
+                .text("reason", Correction::reason)
                 .update();
     }
 
@@ -168,24 +144,19 @@ final class PostingRows {
                                 UsageHour.of(entry),
                                 entry.amount().microGpuSeconds(),
                                 Math::addExact));
-        if (sums.isEmpty()) {
-            return;
-        }
-        jdbc.sql(
+        database.sql(
                         """
                         insert into usage_hour (cluster, budget, namespace, hour, amount)
-                        select ?, * from unnest(?::text[], ?::text[], ?::timestamptz[], ?::bigint[])
+                        select :cluster, * from unnest(:budget::text[], :namespace::text[], :hour::timestamptz[],
+                            :amount::bigint[])
                         on conflict (cluster, budget, hour, namespace)
                         do update set amount = usage_hour.amount + excluded.amount
                         """)
-                .params(
-                        ArrayParameters.of(List.copyOf(sums.entrySet()))
-                                .constant(cluster)
-                                .text(sum -> sum.getKey().budget())
-                                .text(sum -> sum.getKey().namespace())
-                                .instant(sum -> sum.getKey().hour())
-                                .number(Map.Entry::getValue)
-                                .parameters())
+                .rows(List.copyOf(sums.entrySet()))
+                .text("budget", sum -> sum.getKey().budget())
+                .text("namespace", sum -> sum.getKey().namespace())
+                .instant("hour", sum -> sum.getKey().hour())
+                .number("amount", Map.Entry::getValue)
                 .update();
     }
 
@@ -193,17 +164,16 @@ final class PostingRows {
         if (heard.equals(FeedPosition.NOTHING)) {
             return;
         }
-        jdbc.sql(
+        database.sql(
                         """
                         update cluster set pod_position = coalesce(:position::text, pod_position),
                             seen_until = greatest(seen_until, :seen::timestamptz),
                             swept_until = coalesce(:swept::timestamptz, swept_until)
-                        where id = :id
+                        where id = :cluster
                         """)
-                .param("id", cluster)
                 .param("position", heard.position())
-                .param("seen", Timestamps.text(heard.seen()))
-                .param("swept", Timestamps.text(heard.swept()))
+                .param("seen", heard.seen())
+                .param("swept", heard.swept())
                 .update();
     }
 

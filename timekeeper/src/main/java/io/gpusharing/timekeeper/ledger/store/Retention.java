@@ -2,13 +2,12 @@ package io.gpusharing.timekeeper.ledger.store;
 
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
-import io.gpusharing.timekeeper.database.Timestamps;
+import io.gpusharing.timekeeper.database.ClusterStatement;
 import io.gpusharing.timekeeper.leader.LeaderTask;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 import org.springframework.stereotype.Component;
 
 /**
@@ -79,14 +78,14 @@ class Retention extends LeaderTask {
     }
 
     private void delete(Expired expired, Instant before) {
-        StatementSpec batch =
+        ClusterStatement batch =
                 database.sql(
                                 """
                                 delete from %1$s where ctid = any(array(
                                     select t.ctid from %1$s t where t.cluster = :cluster and %2$s limit :batch))
                                 """
                                         .formatted(expired.table(), expired.condition()))
-                        .param("before", Timestamps.parameter(before))
+                        .param("before", before)
                         .param("batch", BATCH);
         while (leads() && batch.update() == BATCH) {}
     }

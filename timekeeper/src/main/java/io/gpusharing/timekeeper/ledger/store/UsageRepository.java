@@ -2,7 +2,6 @@ package io.gpusharing.timekeeper.ledger.store;
 
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
-import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.ledger.Entry;
 import java.math.BigDecimal;
 import java.time.Instant;
@@ -108,17 +107,7 @@ public class UsageRepository {
         }
         return sums(
                 String.join(UNION, places),
-                Map.of(
-                        "budget",
-                        budget,
-                        "from",
-                        Timestamps.parameter(from),
-                        "first",
-                        Timestamps.parameter(first),
-                        "last",
-                        Timestamps.parameter(last),
-                        "to",
-                        Timestamps.parameter(to)));
+                Map.of("budget", budget, "from", from, "first", first, "last", last, "to", to));
     }
 
     /**
@@ -134,9 +123,9 @@ public class UsageRepository {
                 LATE,
                 Map.of(
                         "budget", budget,
-                        "before", Timestamps.parameter(before),
-                        "since", Timestamps.parameter(since),
-                        "until", Timestamps.parameter(until == null ? NEVER : until)));
+                        "before", before,
+                        "since", since,
+                        "until", until == null ? NEVER : until));
     }
 
     /**
@@ -150,9 +139,9 @@ public class UsageRepository {
                         SINCE,
                         Map.of(
                                 "budget", budget,
-                                "from", Timestamps.parameter(from),
-                                "to", Timestamps.parameter(to),
-                                "since", Timestamps.parameter(known)))
+                                "from", from,
+                                "to", to,
+                                "since", known))
                 .forEach((namespace, time) ->
                         used.merge(namespace, GpuTime.ZERO.minus(time), GpuTime::plus));
         return used;

@@ -1,7 +1,8 @@
 package io.gpusharing.timekeeper.usage.intake;
 
-import io.gpusharing.timekeeper.database.ArrayParameters;
+import io.gpusharing.timekeeper.database.ArrayColumns;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
+import io.gpusharing.timekeeper.database.ClusterStatement;
 import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.usage.Counters;
 import io.gpusharing.timekeeper.usage.UsageProperties;
@@ -38,9 +39,9 @@ public class UsageReportRepository {
             """
             select c.pod_uid, c.run, c.meter, c.device, c.basis, c.basis_reason, c.gpu_us, c.memory_bs,
                    c.covered_us, c.uncovered_us, c.sequence, c.last_at
-              from unnest(?::uuid[]) as p (pod_uid)
+              from unnest(:pod::uuid[]) as p (pod_uid)
                    cross join lateral (select * from usage_counter
-                                        where cluster = ? and pod_uid = p.pod_uid offset 0) c
+                                        where cluster = :cluster and pod_uid = p.pod_uid offset 0) c
             """;
 
     // The key is the reporter's, so that nobody can use up another's run and sequence. What was
@@ -49,7 +50,8 @@ public class UsageReportRepository {
     private static final String INSERT_REPORTS =
             """
             insert into usage_report (cluster, reporter, run, sequence, digest, received_at)
-            select ?, * from unnest(?::uuid[], ?::uuid[], ?::bigint[], ?::uuid[], ?::timestamptz[])
+            select :cluster, * from unnest(:reporter::uuid[], :run::uuid[], :sequence::bigint[],
+                                           :digest::uuid[], :at::timestamptz[])
                    as t (reporter, run, sequence, digest, at)
              order by reporter, run, sequence
             on conflict (cluster, reporter, run, sequence) do nothing
@@ -58,9 +60,9 @@ public class UsageReportRepository {
     private static final String DIGESTS =
             """
             select k.reporter, k.run, k.sequence, r.digest
-              from unnest(?::uuid[], ?::uuid[], ?::bigint[]) as k (reporter, run, sequence)
+              from unnest(:reporter::uuid[], :run::uuid[], :sequence::bigint[]) as k (reporter, run, sequence)
                    cross join lateral (select digest from usage_report
-                                        where cluster = ? and reporter = k.reporter and run = k.run
+                                        where cluster = :cluster and reporter = k.reporter and run = k.run
                                           and sequence = k.sequence limit 1) r
             """;
 
@@ -70,10 +72,10 @@ public class UsageReportRepository {
             insert into usage_counter as c
                    (cluster, pod_uid, run, meter, device, basis, basis_reason, gpu_us, memory_bs,
                     covered_us, uncovered_us, sequence, first_at, last_at)
-            select ?, t.*, t.at
-              from unnest(?::uuid[], ?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[],
-                          ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[],
-                          ?::timestamptz[])
+            select :cluster, t.*, t.at
+              from unnest(:pod::uuid[], :run::uuid[], :meter::text[], :device::text[], :basis::text[],
+                          :reason::text[], :gpu::bigint[], :memory::bigint[], :covered::bigint[],
+                          :uncovered::bigint[], :sequence::bigint[], :at::timestamptz[])
                    as t (pod_uid, run, meter, device, basis, basis_reason, gpu_us, memory_bs,
                          covered_us, uncovered_us, sequence, at)
             on conflict (cluster, pod_uid, run, meter, device) do update
@@ -92,8 +94,8 @@ public class UsageReportRepository {
     private static final String WRITE_UNATTRIBUTED_USE =
             """
             insert into usage_unattributed as u (cluster, node, run, device, gpu_us, last_at)
-            select ?, node, run, device, max(gpu_us), max(at)
-              from unnest(?::text[], ?::uuid[], ?::text[], ?::bigint[], ?::timestamptz[])
+            select :cluster, node, run, device, max(gpu_us), max(at)
+              from unnest(:node::text[], :run::uuid[], :device::text[], :gpu::bigint[], :at::timestamptz[])
                    as t (node, run, device, gpu_us, at)
              group by node, run, device order by node, run, device
             on conflict (cluster, node, run, device) do update
@@ -126,7 +128,7 @@ public class UsageReportRepository {
     int forgetReportsBefore(Instant instant) {
         return database.sql(
                         "delete from usage_report where cluster = :cluster and received_at < :instant")
-                .param("instant", Timestamps.parameter(instant))
+                .param("instant", instant)
                 .update();
     }
 
@@ -168,13 +170,10 @@ public class UsageReportRepository {
     }
 
     private List<Counters> counters(List<UUID> pods) {
-        return database.jdbc()
-                .sql(COUNTERS_OF_PODS)
-                .params(
-                        ArrayParameters.of(pods)
-                                .uuid(pod -> pod)
-                                .constant(database.cluster())
-                                .parameters())
+        return database.sql(COUNTERS_OF_PODS)
+                .rows(pods)
+                .uuid("pod", pod -> pod)
+                .statement()
                 .query((row, number) -> counters(row))
                 .list();
     }
@@ -199,9 +198,8 @@ public class UsageReportRepository {
     /** Of those deliveries that were taken before. */
     private Map<Delivery.Key, UUID> digests(List<Delivery> batch) {
         Map<Delivery.Key, UUID> digests = new HashMap<>();
-        database.jdbc()
-                .sql(DIGESTS)
-                .params(keys(ArrayParameters.of(batch)).constant(database.cluster()).parameters())
+        keys(database.sql(DIGESTS), batch)
+                .statement()
                 .query(row -> {
                     digests.put(
                             new Delivery.Key(
@@ -214,17 +212,10 @@ public class UsageReportRepository {
     }
 
     private void insertReports(List<Delivery> fresh) {
-        if (fresh.isEmpty()) {
-            return;
-        }
         int inserted =
-                database.jdbc()
-                        .sql(INSERT_REPORTS)
-                        .params(
-                                keys(ArrayParameters.of(fresh).constant(database.cluster()))
-                                        .uuid(Delivery::digest)
-                                        .instant(Delivery::at)
-                                        .parameters())
+                keys(database.sql(INSERT_REPORTS), fresh)
+                        .uuid("digest", Delivery::digest)
+                        .instant("at", Delivery::at)
                         .update();
         if (inserted < fresh.size()) {
             // Another replica took one of them since we read; reading again settles it.
@@ -233,27 +224,20 @@ public class UsageReportRepository {
     }
 
     private void writeMeasuredUse(List<Counters> counters) {
-        if (counters.isEmpty()) {
-            return;
-        }
-        database.jdbc()
-                .sql(WRITE_MEASURED_USE)
-                .params(
-                        ArrayParameters.of(counters)
-                                .constant(database.cluster())
-                                .uuid(it -> it.key().pod())
-                                .uuid(it -> it.key().run())
-                                .text(it -> it.key().meter().name())
-                                .text(it -> it.key().device())
-                                .text(it -> it.basis().name())
-                                .text(Counters::basisReason)
-                                .number(Counters::gpuMicroseconds)
-                                .number(Counters::memoryByteSeconds)
-                                .number(Counters::coveredMicroseconds)
-                                .number(Counters::uncoveredMicroseconds)
-                                .number(Counters::sequence)
-                                .instant(Counters::lastAt)
-                                .parameters())
+        database.sql(WRITE_MEASURED_USE)
+                .rows(counters)
+                .uuid("pod", it -> it.key().pod())
+                .uuid("run", it -> it.key().run())
+                .text("meter", it -> it.key().meter().name())
+                .text("device", it -> it.key().device())
+                .text("basis", it -> it.basis().name())
+                .text("reason", Counters::basisReason)
+                .number("gpu", Counters::gpuMicroseconds)
+                .number("memory", Counters::memoryByteSeconds)
+                .number("covered", Counters::coveredMicroseconds)
+                .number("uncovered", Counters::uncoveredMicroseconds)
+                .number("sequence", Counters::sequence)
+                .instant("at", Counters::lastAt)
                 .update();
     }
 
@@ -271,27 +255,22 @@ public class UsageReportRepository {
                                                         it.at())))
                         .filter(row -> row.node() != null)
                         .toList();
-        if (rows.isEmpty()) {
-            return;
-        }
-        database.jdbc()
-                .sql(WRITE_UNATTRIBUTED_USE)
-                .params(
-                        ArrayParameters.of(rows)
-                                .constant(database.cluster())
-                                .text(Row::node)
-                                .uuid(Row::run)
-                                .text(it -> it.use().uuid())
-                                .number(it -> it.use().gpuMicroseconds())
-                                .instant(Row::at)
-                                .parameters())
+        database.sql(WRITE_UNATTRIBUTED_USE)
+                .rows(rows)
+                .text("node", Row::node)
+                .uuid("run", Row::run)
+                .text("device", it -> it.use().uuid())
+                .number("gpu", it -> it.use().gpuMicroseconds())
+                .instant("at", Row::at)
                 .update();
     }
 
-    private static ArrayParameters<Delivery> keys(ArrayParameters<Delivery> deliveries) {
-        return deliveries
-                .uuid(it -> it.key().reporter())
-                .uuid(it -> it.key().run())
-                .number(it -> it.key().sequence());
+    private static ArrayColumns<Delivery> keys(
+            ClusterStatement statement, List<Delivery> deliveries) {
+        return statement
+                .rows(deliveries)
+                .uuid("reporter", it -> it.key().reporter())
+                .uuid("run", it -> it.key().run())
+                .number("sequence", it -> it.key().sequence());
     }
 }
