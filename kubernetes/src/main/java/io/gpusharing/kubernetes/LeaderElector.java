@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes the lease when it may, renews it, and gives it back when it is told to stop, so that
- * another replica need not wait.
+ * Takes the lease when it may, renews it, and gives it back when it has to stop, so that another
+ * replica need not wait.
  *
  * <p>Not fabric8's own elector: that compares the holder's clock with ours, looks at its deadline
  * only between two requests, and ends for good once it has lost.
@@ -112,7 +112,7 @@ public final class LeaderElector implements AutoCloseable {
             }
         }
         if (!leadership.leads()) {
-            // Those who were not told yet, because nobody answered, are told now.
+            // Listeners that were not called yet, because nobody answered, are called now.
             leadership.lose();
         }
     }
@@ -132,7 +132,7 @@ public final class LeaderElector implements AutoCloseable {
         }
         Claim present = read(lease);
         if (!election.isOpen(present, asked)) {
-            tell(present.holder());
+            logHolder(present.holder());
             return false;
         }
         boolean held = present.holder().equals(settings.identity());
@@ -155,7 +155,7 @@ public final class LeaderElector implements AutoCloseable {
         }
     }
 
-    private void tell(String other) {
+    private void logHolder(String other) {
         if (!other.equals(holder)) {
             holder = other;
             log.atInfo().addKeyValue("leader", other).log("another replica leads");
@@ -224,7 +224,7 @@ public final class LeaderElector implements AutoCloseable {
                 attempt();
             }
         } catch (InterruptedException e) {
-            log.debug("told to stop");
+            log.debug("interrupted");
         }
     }
 

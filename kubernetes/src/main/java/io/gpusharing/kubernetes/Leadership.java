@@ -13,8 +13,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * because one of them was stopped and woke up, meet at the ledger's rows, at the names of Events
  * and at the receipts of evictions.
  *
- * <p>A term that has run out is over for good. Whoever was told no may have dropped their work, so
- * even a lease that is renewed a moment too late begins a new term.
+ * <p>A term that has run out is over for good. Who was refused may have dropped their work, so even
+ * a lease that is renewed a moment too late begins a new term.
  */
 public final class Leadership {
 
@@ -22,7 +22,7 @@ public final class Leadership {
     private final List<Runnable> begins = new CopyOnWriteArrayList<>();
     private final List<Runnable> ends = new CopyOnWriteArrayList<>();
     private boolean leads;
-    private boolean told;
+    private boolean announced;
     private Instant until = Instant.MIN;
     private long term;
 
@@ -52,8 +52,8 @@ public final class Leadership {
     }
 
     /**
-     * Tells of terms that begin and end, in the order of registration. An end may be told late,
-     * when {@link #leads} has said no for seconds. Be quick.
+     * Calls back when terms begin and end, in the order of registration. The call for an end may
+     * come late, when {@link #leads} has said no for seconds. Be quick.
      */
     public void listen(Runnable begins, Runnable ends) {
         this.begins.add(begins);
@@ -72,7 +72,7 @@ public final class Leadership {
         synchronized (this) {
             until = end;
             leads = true;
-            told = true;
+            announced = true;
             term++;
         }
         begins.forEach(Runnable::run);
@@ -80,13 +80,13 @@ public final class Leadership {
 
     /** The lease is not ours. */
     void lose() {
-        boolean tell;
+        boolean call;
         synchronized (this) {
             leads = false;
-            tell = told;
-            told = false;
+            call = announced;
+            announced = false;
         }
-        if (tell) {
+        if (call) {
             ends.forEach(Runnable::run);
         }
     }

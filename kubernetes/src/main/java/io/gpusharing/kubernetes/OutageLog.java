@@ -28,7 +28,7 @@ public final class OutageLog {
     private Instant since = Instant.MIN;
 
     /**
-     * @param log where it is told
+     * @param log where it is logged
      * @param part who fails, as a noun: {@code notifier}
      */
     public OutageLog(Logger log, String part, Clock clock) {

@@ -51,7 +51,7 @@ record LoggedEvents(EventLog log) implements MeterEvents, ReportEvents {
 
     @Override
     public void notDelivered(String reason) {
-        log.event("report not taken, the next one will tell all", "reason", reason);
+        log.event("report not taken, the next one will contain all", "reason", reason);
     }
 
     @Override

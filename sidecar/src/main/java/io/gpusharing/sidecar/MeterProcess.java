@@ -233,7 +233,7 @@ final class MeterProcess {
      * Ends metering, with one last tick and one last report if they take no longer than a pod's end
      * may wait for them. For the thread that got SIGTERM.
      *
-     * @return the exit code: 0 if it was told to end
+     * @return the exit code: 0 if it was asked to end
      */
     int stop() {
         stopping = true;

@@ -13,7 +13,7 @@ import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 @ConfigurationPropertiesScan
 public class TimekeeperApplication {
 
-    /** Runs until it is told to stop, or carries out the command {@code verify}. */
+    /** Runs until it is asked to stop, or carries out the command {@code verify}. */
     public static void main(String[] args) {
         if (args.length > 0 && args[0].equals(VerifyCommand.NAME)) {
             System.exit(

@@ -20,7 +20,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * So many pods start and end each second. Every pod is told five times: created, bound, running,
+ * So many pods start and end each second. Every pod has five events: created, bound, running,
  * ended, removed. How far the ledger has come is asked of the database: its position is committed
  * with what the event led to.
  */

@@ -128,7 +128,7 @@ final class FakeApiServer extends HttpServlet implements AutoCloseable {
         return statusWrites.get();
     }
 
-    /** Tells everybody who watches pods. */
+    /** Sends an event to all watches of pods. */
     void send(String type, String pod) throws IOException {
         byte[] event =
                 ("{\"type\":\"" + type + "\",\"object\":" + pod + "}")
@@ -301,7 +301,7 @@ final class FakeApiServer extends HttpServlet implements AutoCloseable {
                                                             .getBytes(StandardCharsets.UTF_8))));
             object.remove("stringData");
         }
-        // Whoever asks is somebody, and may.
+        // Every caller is somebody, and may.
         if (path.endsWith("/tokenreviews")) {
             object.putObject("status")
                     .put("authenticated", true)

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Durations in nanoseconds, told in milliseconds. Not for several threads. */
+/** Durations in nanoseconds, given in milliseconds. Not for several threads. */
 final class Latencies {
 
     private long[] values = new long[64];

@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.UUID;
 import java.util.stream.IntStream;
 
-/** What sidecars and node agents tell. */
+/** What sidecars and node agents report. */
 final class Meters {
 
     private Meters() {}
 
-    /** A sidecar tells of its pod and one GPU. */
+    /** A sidecar reports its pod and one GPU. */
     record Sidecar(MeteredPod pod, String token, UUID run) implements Meter {
 
         /** The same after a restart: its token is known, its counters begin anew. */
@@ -25,7 +25,7 @@ final class Meters {
         }
     }
 
-    /** An agent tells of all pods of its node, one GPU each. */
+    /** An agent reports all pods of its node, one GPU each. */
     record Agent(int node, String token, UUID run, List<MeteredPod> pods) implements Meter {
 
         /** The same after a restart. */

@@ -25,7 +25,7 @@ import javax.net.ssl.SSLSocket;
  */
 final class ReportLoad {
 
-    /** One meter: its token, and what it tells with a sequence at some elapsed time. */
+    /** One meter: its token, and what it reports with a sequence at some elapsed time. */
     interface Meter {
         String token();
 

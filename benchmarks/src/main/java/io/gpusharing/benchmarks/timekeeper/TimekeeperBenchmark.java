@@ -308,7 +308,7 @@ public final class TimekeeperBenchmark {
 
     /** How often PostgreSQL has read a whole month of charges. */
     private static long wholeReads(Subject subject) throws SQLException, InterruptedException {
-        // Sessions tell what they did at most once a second.
+        // Sessions publish what they did at most once a second.
         Thread.sleep(2_000);
         return subject.number(
                 "select sum(seq_scan) from pg_stat_user_tables where relname like 'charge\\_m%'");
@@ -443,17 +443,17 @@ public final class TimekeeperBenchmark {
         return subject.number("select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint");
     }
 
-    /** As PostgreSQL itself tells, and refuses to measure anything else. */
+    /** As PostgreSQL itself says, and refuses to measure anything else. */
     private static String durability(Subject subject) throws SQLException {
-        var told = new ArrayList<String>();
+        var settings = new ArrayList<String>();
         for (String setting : List.of("fsync", "synchronous_commit", "full_page_writes")) {
             String value = subject.text("show " + setting);
             if (!value.equals("on")) {
                 throw new IllegalStateException(setting + " is " + value);
             }
-            told.add(setting + "=" + value);
+            settings.add(setting + "=" + value);
         }
-        return String.join(" ", told) + ", PostgreSQL " + subject.text("show server_version");
+        return String.join(" ", settings) + ", PostgreSQL " + subject.text("show server_version");
     }
 
     private static double ownCpu() {

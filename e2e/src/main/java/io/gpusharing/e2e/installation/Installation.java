@@ -112,7 +112,7 @@ public final class Installation implements InstalledServices {
                 .orFail();
     }
 
-    /** Who asks {@link TimekeeperApi} is told of the pods that it may get. */
+    /** Who asks {@link TimekeeperApi} is shown the pods that it may get. */
     static void letTheQuestionerSeePods(TestCluster cluster) {
         cluster.kubectl()
                 .run(
@@ -219,7 +219,7 @@ public final class Installation implements InstalledServices {
                         cluster.dir().resolve("logs"));
     }
 
-    /** Base URL of reports and REST, as the injected sidecars are told. */
+    /** Base URL of reports and REST, as the injected sidecars get it. */
     public URI timekeeperUrl() {
         return timekeeperUrl;
     }

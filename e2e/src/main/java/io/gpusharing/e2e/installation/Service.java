@@ -96,7 +96,7 @@ public final class Service {
         environment.put("SERVER_PORT", String.valueOf(port));
         environment.put("MANAGEMENT_SERVER_ADDRESS", "127.0.0.1");
         environment.put("MANAGEMENT_SERVER_PORT", String.valueOf(healthPort));
-        // The API server keeps its connections, and whoever stops a webhook here waits for it.
+        // The API server keeps its connections, and stopping a webhook here waits for them.
         environment.put("GPUSHARING_ADMISSION_DRAIN", "1s");
         environment.putAll(here);
         var command =

@@ -83,7 +83,7 @@ public final class TimekeeperApi {
     }
 
     /**
-     * Sends a usage report with somebody's token, as whoever got hold of it could.
+     * Sends a usage report with somebody's token, as anybody who got hold of it could.
      *
      * @return the status of the answer
      */

@@ -31,7 +31,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * while somebody else creates usual pods, and one pod as large, one after the other. The same flood
  * in {@code kube-system}, which admission leaves alone, shows what of it is the API server's own.
  *
- * <p>Beside the waits it tells the longest time between two renewals of the timekeeper's lease.
+ * <p>Beside the waits it reports the longest time between two renewals of the timekeeper's lease.
  */
 public final class FloodCost {
 

@@ -120,7 +120,10 @@ public final class PodCost {
         throw new IllegalStateException("The audit log has no binding of " + uid);
     }
 
-    /** Containers and this process have one kernel, whose uptime is told in hundredths. */
+    /**
+     * Containers and this process have one kernel, whose uptime is counted in hundredths of a
+     * second.
+     */
     private static Instant atUptime(String uptime) throws IOException {
         Instant now = Instant.now();
         String ours = Files.readString(Path.of("/proc/uptime")).split(" ", 2)[0];

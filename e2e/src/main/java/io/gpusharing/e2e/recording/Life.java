@@ -4,7 +4,7 @@ package io.gpusharing.e2e.recording;
  * One way in which a pod can begin, go on or end.
  *
  * @param name its folder, for instance {@code end-deleted-with-grace-5}
- * @param did what was done to get it, for whoever reads the recording
+ * @param did what was done to get it, for readers of the recording
  * @param alone whether it disturbs a node or the API server, and so is lived apart from all others
  */
 record Life(String name, String did, boolean alone, Script script) {

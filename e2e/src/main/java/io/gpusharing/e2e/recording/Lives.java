@@ -120,7 +120,7 @@ final class Lives {
                             life.untagImage(NODE, image);
                             pod.getSpec().getContainers().getFirst().setImage(image);
                             life.create(pod);
-                            life.until("waits for its image", it -> it.tells("ErrImagePull"));
+                            life.until("waits for its image", it -> it.hasReason("ErrImagePull"));
                             life.rest(60);
                             life.tagImage(NODE, image);
                             life.untilReady();

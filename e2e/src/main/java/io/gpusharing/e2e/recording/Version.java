@@ -61,7 +61,7 @@ record Version(Instant at, String type, JsonNode pod) {
     }
 
     /** The reason of the pod itself, or of whatever its containers wait for or ended by. */
-    boolean tells(String reason) {
+    boolean hasReason(String reason) {
         return pod.path("status").findValuesAsText("reason").contains(reason);
     }
 

@@ -125,7 +125,7 @@ class CertificatesIT {
                             () -> caBundle(configuration),
                             bundle -> bundle.equals(base64(secret("ca.crt"))));
         }
-        eventually("the API server has heard of it")
+        eventually("the API server uses it")
                 .until(() -> api.dryRun(NAMESPACE, Pods.halfAGpu("a")).accepted());
     }
 

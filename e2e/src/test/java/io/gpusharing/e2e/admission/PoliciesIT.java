@@ -92,13 +92,13 @@ class PoliciesIT {
         String events =
                 "/api/v1/namespaces/%s/events?fieldSelector=reason=FailedCreate,involvedObject.name=kept"
                         .formatted(TEAM);
-        String told =
+        String refusal =
                 eventually("an Event on the ReplicaSet")
                         .until(
                                 () -> cluster.api().get(events).orFail().at("/items/0/message"),
                                 message -> !message.isMissingNode())
                         .asText();
-        assertThat(told).contains("leave gpusharing.io/do-not-reclaim out of the pod");
+        assertThat(refusal).contains("leave gpusharing.io/do-not-reclaim out of the pod");
     }
 
     @Test

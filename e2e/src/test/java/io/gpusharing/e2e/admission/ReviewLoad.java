@@ -44,7 +44,7 @@ final class ReviewLoad implements AutoCloseable {
     private static final int FRESH = 10;
     private static final int AT_ONCE = 8;
 
-    /** Milliseconds; what the API server is told to wait. */
+    /** Milliseconds; how long the API server waits. */
     private static final int PATIENCE = 3000;
 
     private final List<URI> replicas;

@@ -219,7 +219,7 @@ class WorkloadsIT {
         assertThat(event("StatefulSet", "store").path("type").asText()).isEqualTo("Warning");
     }
 
-    /** The refusal that is told on this object; it comes a moment after the object itself. */
+    /** The refusal in the Event on this object; it comes a moment after the object itself. */
     private JsonNode event(String kind, String name) {
         String events =
                 "/api/v1/namespaces/%s/events?fieldSelector=reason=GpuRequestRefused,involvedObject.kind=%s,involvedObject.name=%s"

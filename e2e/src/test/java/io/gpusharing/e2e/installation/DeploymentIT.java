@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
 /**
- * The manifests as they are shipped, on a control plane that never heard of us, while none of our
+ * The manifests as they are shipped, on a control plane that knows nothing of us, while none of our
  * services runs.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)

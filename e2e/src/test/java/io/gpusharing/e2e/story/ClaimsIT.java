@@ -293,7 +293,7 @@ class ClaimsIT {
         assertThat(charge("taken").until()).isEmpty();
     }
 
-    /** From Kubernetes 1.36 on the scheduler does so without being told to. */
+    /** From Kubernetes 1.36 on the scheduler does so by default. */
     @ParameterizedTest(name = "{1}")
     @CsvSource({
         "by-class, deviceclass.resource.kubernetes.io/whole.example.com",

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Kills the timekeeper and PostgreSQL at random points while pods come and go. Afterwards every
- * pod's bill is what the audit log says, and everything that had to be told was told once.
+ * pod's bill is what the audit log says, and each Event that was due was written once.
  *
  * <p>Settable: {@code -Dcrash.seed}, {@code -Dcrash.rounds}, {@code -Dcrash.kills} (of a round),
  * {@code -Dcrash.pause} (longest between two kills, in milliseconds), {@code -Dcrash.wait} (longest
@@ -51,7 +51,7 @@ class CrashIT {
     private static final int TEAMS = 4;
 
     /**
-     * An end is told a moment after it has happened: what all GPUs could have used in three
+     * An end is reported a moment after it has happened: what all GPUs could have used in three
      * seconds.
      */
     private static final long HINDSIGHT = 4 * 3 * 1_000_000L;
@@ -67,7 +67,7 @@ class CrashIT {
     private int pods;
     private int waited;
     private int refused;
-    private int told;
+    private int eventsWritten;
     private int restarts;
     private int unseen;
 
@@ -103,9 +103,7 @@ class CrashIT {
         }
     }
 
-    /**
-     * Each with a budget that ends after another while, so that there is always something to tell.
-     */
+    /** Each with a budget that ends after another while, so that there is always an Event due. */
     private List<String> teams(int round) {
         List<String> teams =
                 IntStream.range(0, TEAMS).mapToObj(i -> "crash-%d-%d".formatted(round, i)).toList();
@@ -196,8 +194,8 @@ class CrashIT {
     }
 
     /**
-     * An API server tells of the last 75 seconds at least; a timekeeper that took longer to come
-     * back, on a busy machine, must estimate, and says so.
+     * An API server keeps the last 75 seconds of changes at least; a timekeeper that took longer to
+     * come back, on a busy machine, must estimate, and says so.
      */
     private static boolean historyWasLost() {
         try {
@@ -218,7 +216,7 @@ class CrashIT {
                 .isEmpty();
     }
 
-    /** What had to be told follows from the recount and the budgets, not from the timekeeper. */
+    /** Which Events are due follows from the recount and the budgets, not from the timekeeper. */
     private void everythingWasToldOnce(List<String> teams) {
         Map<String, Long> used =
                 AuditBills.of(cluster).values().stream()
@@ -231,7 +229,7 @@ class CrashIT {
         }
         for (String team : teams) {
             List<String> expected = due(team, used.getOrDefault(team, 0L));
-            await("all is told of " + team)
+            await("all Events are written of " + team)
                     .atMost(Duration.ofSeconds(30))
                     .untilAsserted(() ->
                             assertThat(events(team))
@@ -240,10 +238,10 @@ class CrashIT {
                                     .containsAll(expected));
             if (!historyWasLost()) {
                 assertThat(due(team, used.getOrDefault(team, 0L) + HINDSIGHT))
-                        .as("nothing was told that was never true, crash.seed=%d %s", SEED, team)
+                        .as("no Event says what was never true, crash.seed=%d %s", SEED, team)
                         .containsAll(events(team));
             }
-            told += expected.size();
+            eventsWritten += expected.size();
         }
     }
 
@@ -263,10 +261,10 @@ class CrashIT {
     }
 
     /**
-     * Of the budget itself, as often as each was told; that it ends soon depends on the instant.
+     * Of the budget itself, as often as each was written; that it ends soon depends on the instant.
      */
     private static List<String> events(String budget) {
-        var told = new TreeMap<String, Integer>();
+        var written = new TreeMap<String, Integer>();
         for (Event event :
                 cluster.client().v1().events().inNamespace("default").list().getItems()) {
             if (event.getInvolvedObject().getName().equals(budget)
@@ -275,13 +273,13 @@ class CrashIT {
                         event.getReason().equals("BudgetThreshold")
                                 ? "BudgetThreshold " + percent(event.getMessage())
                                 : event.getReason();
-                told.merge(what, event.getCount() == null ? 1 : event.getCount(), Integer::sum);
+                written.merge(what, event.getCount() == null ? 1 : event.getCount(), Integer::sum);
             }
         }
         var list = new ArrayList<String>();
         for (long percent : THRESHOLDS) {
             String what = percent == 100 ? "BudgetExhausted" : "BudgetThreshold " + percent;
-            for (int i = 0; i < told.getOrDefault(what, 0); i++) {
+            for (int i = 0; i < written.getOrDefault(what, 0); i++) {
                 list.add(what);
             }
         }
@@ -310,7 +308,7 @@ class CrashIT {
         result.put("differencesOfPodsThatWereSeen", 0);
         result.put("podsWhoseEndWasNotSeen", unseen);
         result.put("historyLost", historyWasLost());
-        result.put("eventsToldOnce", told);
+        result.put("eventsWrittenOnce", eventsWritten);
         result.put("seconds", Duration.between(begun, Instant.now()).toSeconds());
         System.out.println(result);
         String file = System.getProperty("crash.result");

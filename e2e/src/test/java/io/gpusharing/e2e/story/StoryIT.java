@@ -75,12 +75,14 @@ class StoryIT {
         for (String pod : new String[] {"cuda", "trainer", "late"}) {
             await(pod + " carries the end of its budget")
                     .atMost(Duration.ofSeconds(30))
-                    .until(() -> mark(pod), end.truncatedTo(ChronoUnit.SECONDS).toString()::equals);
+                    .until(
+                            () -> exhaustedAtAnnotation(pod),
+                            end.truncatedTo(ChronoUnit.SECONDS).toString()::equals);
         }
     }
 
     /** What the timekeeper has written on a pod of team-a; empty if nothing. */
-    private static String mark(String pod) {
+    private static String exhaustedAtAnnotation(String pod) {
         return requireNonNull(scene.pod("team-a", pod))
                 .getMetadata()
                 .getAnnotations()
@@ -120,7 +122,7 @@ class StoryIT {
         wants("team-a", "more", 100);
         wants("default", "giant", 800);
 
-        await("reclaim has looked at both")
+        await("reclaim has considered both")
                 .atMost(Duration.ofSeconds(60))
                 .until(() -> waits("waiter_over_budget") && waits("no_node"));
         cluster.kubectl().run("delete", "pod", "more", "--namespace=team-a").orFail();
@@ -162,7 +164,7 @@ class StoryIT {
     @Test
     @Order(10)
     void aGrantTakesTheEndOfTheBudgetFromItsPods() {
-        assertThat(mark("cuda")).isNotEmpty();
+        assertThat(exhaustedAtAnnotation("cuda")).isNotEmpty();
         cluster.kubectl()
                 .pipe(
                         """
@@ -176,9 +178,9 @@ class StoryIT {
                         "-")
                 .orFail();
 
-        await("cuda is told nothing any more")
+        await("the annotation is gone")
                 .atMost(Duration.ofSeconds(30))
-                .until(() -> mark("cuda").isEmpty());
+                .until(() -> exhaustedAtAnnotation("cuda").isEmpty());
     }
 
     @Test

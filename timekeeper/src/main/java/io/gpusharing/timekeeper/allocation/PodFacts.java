@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param owner what created it; null for a bare pod
  * @param claimed what it holds by resource claims, beside what it asks for in its limits
- * @param annotations only those of ours and those that tell which physical GPUs it holds
+ * @param annotations only those of ours and those that say which physical GPUs it holds
  */
 public record PodFacts(
         UUID uid,
@@ -66,7 +66,7 @@ public record PodFacts(
      * @param removal {@code deletionTimestamp} once no grace is left, which is the second of its
      *     removal; while grace lasts, the timestamp lies ahead and says nothing
      * @param written when the API server last took a change of its status, by the API server's own
-     *     clock; what nodes tell by theirs cannot have happened later. Null if it does not say
+     *     clock; what nodes stamp by theirs cannot have happened later. Null if it does not say
      */
     public record Lifecycle(
             Instant created,

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
  * What a share of a GPU costs beside the same share of the reference model, frozen when a pod is
  * bound.
  *
- * @param model the node's GPU model; null if its node does not tell
+ * @param model the node's GPU model; null if its node does not say
  * @param millionths 1 000 000 costs as much as the reference
  * @param known false where the usual weight stands in for a model that nobody has weighed
  */

@@ -137,9 +137,9 @@ final class Accounts {
             PodAllocation after = change.after();
             Instant since = change.since();
             if (since != null) {
-                touch(after.budget(), account -> account.retold(since));
+                touch(after.budget(), account -> account.revised(since));
                 if (before != null) {
-                    touch(before.budget(), account -> account.retold(since));
+                    touch(before.budget(), account -> account.revised(since));
                 }
             }
             if (before != null && before.open()) {
@@ -153,7 +153,7 @@ final class Accounts {
         posting.entries().forEach(this::posted);
         posting.corrections().stream()
                 .map(Posting.Correction::entry)
-                .forEach(it -> touch(it.budget(), account -> account.retold(it.from())));
+                .forEach(it -> touch(it.budget(), account -> account.revised(it.from())));
     }
 
     private void posted(Entry entry) {

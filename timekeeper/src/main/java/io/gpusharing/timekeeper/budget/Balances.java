@@ -125,7 +125,7 @@ public class Balances {
     }
 
     private Optional<Stretch> account(String budget, Instant from, Instant to) {
-        // The period before tells what was left at an edge.
+        // The period before says what was left at an edge.
         List<CarryOver> carryOvers = periods.carryOvers(budget, from.minusNanos(1_000), to);
         if (carryOvers.isEmpty() || !carryOvers.getFirst().countedFrom().isBefore(to)) {
             return Optional.empty();

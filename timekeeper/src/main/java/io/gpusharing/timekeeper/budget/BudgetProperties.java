@@ -14,14 +14,14 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param unnamedNamespaces what applies to a namespace that no {@code GpuBudget} names
  * @param gpuMinutes whole-GPU minutes a month for such namespaces, each or together; needed unless
  *     they are unlimited
- * @param periodCloses how long after its end a period's result is written down: what is told later
- *     about it counts in the next one
+ * @param periodCloses how long after its end a period's result is written down: what becomes known
+ *     later about it counts in the next one
  * @param statusInterval least time between two writes of one budget's status for another rate, if
  *     the budget's end is near
  * @param statusSpacing the same while it is far: nobody decides otherwise by the older line. With
  *     more than fifty such a second, they take turns
  * @param statusRefresh how old the used time that {@code kubectl} shows may become while it grows
- * @param annotatePods whether running pods are told by an annotation when their budget is used up;
+ * @param annotatePods whether an annotation says on running pods when their budget is used up;
  *     needs the right to patch pods, which the chart gives with {@code timekeeper.annotatePods}
  * @param excludedNamespaces the webhook leaves their pods alone; a budget that names one says so
  */

@@ -88,7 +88,7 @@ public abstract class ObjectWatch<T extends HasMetadata, V>
     }
 
     /** Hands everything over anew. */
-    protected void tell() {
+    protected void publish() {
         if (listed) {
             // The set is read when the work is done, not now: work that has to be tried again must
             // see that what stood in its way has been deleted meanwhile.
@@ -109,7 +109,7 @@ public abstract class ObjectWatch<T extends HasMetadata, V>
 
     private void begin() {
         listed = true;
-        tell();
+        publish();
         log.atInfo()
                 .addKeyValue("kind", informer.plural())
                 .addKeyValue("count", present.size())
@@ -120,14 +120,14 @@ public abstract class ObjectWatch<T extends HasMetadata, V>
     @Override
     public void onUpdate(T object) {
         if (put(object)) {
-            tell();
+            publish();
         }
     }
 
     @Override
     public void onDelete(T object) {
         if (present.remove(key(object)) != null) {
-            tell();
+            publish();
         }
     }
 

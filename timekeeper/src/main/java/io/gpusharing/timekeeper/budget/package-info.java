@@ -4,7 +4,7 @@
  * from the rows what was left at any time in the past.
  *
  * <p>{@code account} is the arithmetic, {@code store} the rows, {@code status} the objects in the
- * cluster, {@code notify} what people are told, {@code grant} time on top.
+ * cluster, {@code notify} what people are notified of, {@code grant} time on top.
  */
 @NullMarked
 package io.gpusharing.timekeeper.budget;

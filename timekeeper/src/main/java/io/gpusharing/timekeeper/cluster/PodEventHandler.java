@@ -14,8 +14,8 @@ public interface PodEventHandler extends PodFeed {
     Optional<String> position();
 
     /**
-     * All bound pods that ask for GPUs and do not carry our label, so that the feed does not tell
-     * of them.
+     * All bound pods that ask for GPUs and do not carry our label, so that the feed does not report
+     * them.
      */
     void onResync(List<PodFacts> pods);
 }

@@ -7,7 +7,7 @@ import java.time.Instant;
  */
 sealed interface Injection {
 
-    /** Tells it apart from what held before. */
+    /** Distinguishes it from what held before. */
     Instant since();
 
     /**

@@ -122,7 +122,7 @@ public abstract class LeaderTask implements SmartLifecycle {
                 }
             }
         } catch (InterruptedException e) {
-            log.debug("told to stop");
+            log.debug("interrupted");
         }
     }
 

@@ -9,9 +9,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * How the ledger is kept.
  *
  * @param hourCloses how long after a full hour the hour of running pods is posted, so that ends
- *     that are told late need no correction
+ *     that are reported late need no correction
  * @param databaseRetry how long to wait before a posting is tried again
- * @param resumeGrace how long after a restart the API server may take to tell what happened
+ * @param resumeGrace how long after a restart the API server may take to report what happened
  *     meanwhile, before a vanished pod's end is estimated
  * @param keepCharges how long single charges are kept, in whole months; zero for ever. Hourly sums
  *     stay, and so do all months since a period began that is still open

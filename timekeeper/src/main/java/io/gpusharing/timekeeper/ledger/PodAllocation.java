@@ -49,7 +49,7 @@ public record PodAllocation(
      * What a pod holds.
      *
      * @param share both parts
-     * @param known false if the node did not tell how large its devices are
+     * @param known false if the node did not say how large its devices are
      */
     public record Held(GpuShare share, boolean known) {}
 
@@ -71,7 +71,7 @@ public record PodAllocation(
     /**
      * How an allocation is followed and measured.
      *
-     * @param watched whether it carries our label, so that the watch tells of it; only the sweep
+     * @param watched whether it carries our label, so that the watch reports it; only the sweep
      *     finds the others
      * @param shared whether it is no pod but what was allocated to a claim: it begins with the
      *     first of the pods that hold it and ends with the last
@@ -98,7 +98,7 @@ public record PodAllocation(
         return held.share();
     }
 
-    /** False if the node did not tell how large its devices are. */
+    /** False if the node did not say how large its devices are. */
     public boolean shareKnown() {
         return held.known();
     }
@@ -147,7 +147,7 @@ public record PodAllocation(
         return copy(budget, price, postedUntil, null, false, null, metering);
     }
 
-    /** From now on the watch tells of it, or only the sweep finds it. */
+    /** From now on the watch reports it, or only the sweep finds it. */
     public PodAllocation watched(boolean watched) {
         return copy(
                 budget,

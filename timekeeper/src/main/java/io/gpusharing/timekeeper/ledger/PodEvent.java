@@ -4,7 +4,7 @@ import io.gpusharing.timekeeper.allocation.PodFacts;
 import java.time.Instant;
 import java.util.List;
 
-/** What the API server tells of pods. */
+/** What the API server reports of pods. */
 public sealed interface PodEvent extends LedgerInput {
 
     /** All pods there are; see {@link io.gpusharing.timekeeper.cluster.PodFeed#onList}. */
@@ -29,7 +29,7 @@ public sealed interface PodEvent extends LedgerInput {
     /** A pod that from now on only the sweep finds. */
     record Unlabelled(PodFacts pod, String position, Instant at) implements PodChange {}
 
-    /** All bound pods that ask for GPUs and that the watch does not tell of. */
+    /** All bound pods that ask for GPUs and that the watch does not report. */
     record Resync(List<PodFacts> pods, Instant at) implements PodEvent {}
 
     record Bookmark(String position, Instant at) implements PodEvent {}

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param holders pods that begin to hold an allocation
  * @param read what the corrections were drawn up from
- * @param heard how far what the API server tells has come with it
+ * @param position how far what the API server reported has come with it
  */
 public record Posting(
         List<AllocationChange> changes,
@@ -20,7 +20,7 @@ public record Posting(
         List<Entry> charges,
         List<Correction> corrections,
         List<Read> read,
-        FeedPosition heard) {
+        FeedPosition position) {
 
     /** An allocation that begins or changes; {@code before} is null if it begins. */
     public record AllocationChange(@Nullable PodAllocation before, PodAllocation after) {
@@ -39,10 +39,10 @@ public record Posting(
     }
 
     /**
-     * How far what the API server tells has come. What is null has not moved.
+     * How far what the API server reported has come. What is null has not moved.
      *
      * @param position of the pods' feed
-     * @param seen up to when a pod that is not told of was there for certain
+     * @param seen up to when a pod that is not reported was there for certain
      * @param swept the same for pods that only the sweep finds
      */
     public record FeedPosition(
@@ -79,6 +79,6 @@ public record Posting(
         return changes.isEmpty()
                 && charges.isEmpty()
                 && corrections.isEmpty()
-                && heard.equals(FeedPosition.NOTHING);
+                && position.equals(FeedPosition.NOTHING);
     }
 }

@@ -230,7 +230,10 @@ class Evictions {
                     now);
         } catch (KubernetesClientException e) {
             // The receipt has it, too.
-            log.atWarn().addKeyValue("pod", pod).setCause(e).log("cannot tell of the eviction");
+            log.atWarn()
+                    .addKeyValue("pod", pod)
+                    .setCause(e)
+                    .log("cannot write an Event about the eviction");
         }
     }
 }

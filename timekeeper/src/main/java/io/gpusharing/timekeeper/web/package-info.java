@@ -1,6 +1,6 @@
 /**
  * What every question over HTTPS has in common. {@link ApiSecurity} and {@link Callers} decide who
- * may ask; {@link Problems} tells what went wrong; {@link Page} cuts long answers; {@link
+ * may ask; {@link Problems} says what went wrong; {@link Page} cuts long answers; {@link
  * ApiDescription} is the OpenAPI document. {@link ReportingAuthority} signs the certificate that
  * all of it is served with.
  */

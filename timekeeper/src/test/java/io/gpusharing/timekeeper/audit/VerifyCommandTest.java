@@ -247,7 +247,7 @@ class VerifyCommandTest {
                 .isEqualTo(VerifyCommand.INCOMPLETE);
         assertThat(said())
                 .contains(
-                        "INCOMPLETE the log tells nothing between 2026-03-01T10:10:00Z and 2026-03-01T10:40:00Z")
+                        "INCOMPLETE the log has nothing between 2026-03-01T10:10:00Z and 2026-03-01T10:40:00Z")
                 .contains("NOT_RECOUNTED team-a/trainer");
     }
 

@@ -62,7 +62,7 @@ public final class Admission {
     }
 
     /**
-     * Answers a review a number of times without telling anybody, so that the first real one finds
+     * Answers a review a number of times without a listener, so that the first real one finds
      * everything loaded.
      */
     public void rehearse(byte[] document, int times) {

@@ -62,7 +62,7 @@ public final class RefusalEvents implements SmartLifecycle {
     /** Writes an Event of a refusal, when there is time. */
     public void submit(Refusal refusal) {
         if (!waiting.offer(refusal)) {
-            log.atDebug().log("too many refusals to tell of all");
+            log.atDebug().log("too many refusals for an Event each");
         }
     }
 
@@ -92,7 +92,7 @@ public final class RefusalEvents implements SmartLifecycle {
                 return;
             } catch (RuntimeException e) {
                 // A review that somebody made up may name anything as its owner.
-                log.atDebug().setCause(e).log("a refusal could not be told as an Event");
+                log.atDebug().setCause(e).log("cannot write an Event about a refusal");
             }
         }
     }

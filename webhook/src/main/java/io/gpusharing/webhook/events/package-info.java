@@ -1,4 +1,4 @@
-/** Refusals, told where users look. */
+/** Refusals as Events, where users look. */
 @NullMarked
 package io.gpusharing.webhook.events;
 

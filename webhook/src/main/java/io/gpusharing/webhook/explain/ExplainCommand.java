@@ -129,7 +129,7 @@ final class ExplainCommand {
         String estimate =
                 explanation.estimated().isEmpty()
                         ? ""
-                        : " (estimated; the node tells " + explanation.estimated() + ")";
+                        : " (estimated; the node says " + explanation.estimated() + ")";
         out.printf(
                 "  share     %s GPU of the processors, %s of the memory%s%n",
                 gpus(share.compute()),

@@ -15,7 +15,7 @@ import java.util.function.BooleanSupplier;
 /** Ways around the scheduler, the isolation or the device plugin, in pods that ask for GPUs. */
 public final class BypassPolicy {
 
-    /** JupyterHub's chart adds it to each of its pods, unless it is told not to. */
+    /** JupyterHub's chart adds it to each of its pods, unless it is configured not to. */
     private static final String JUPYTERHUBS = "block-cloud-metadata";
 
     private final PolicyProperties policy;

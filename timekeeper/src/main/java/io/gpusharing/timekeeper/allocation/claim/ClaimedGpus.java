@@ -30,7 +30,7 @@ import tools.jackson.core.JacksonException;
  * What pods hold by resource claims.
  *
  * <p>The scheduler allocates and reserves in one write, before the binding, so the claims of a pod
- * that is bound tell. They are read once, when the pod is first seen bound: later an allocation
+ * that is bound say. They are read once, when the pod is first seen bound: later an allocation
  * vanishes without a trace, with the pod's end or by somebody who takes the claim's finalizer away
  * while the pod runs on.
  */

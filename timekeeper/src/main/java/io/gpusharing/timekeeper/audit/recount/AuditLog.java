@@ -50,7 +50,7 @@ public final class AuditLog {
         }
     }
 
-    /** A stretch of time of which the log tells nothing. */
+    /** A stretch of time of which the log has no entry. */
     public record Gap(Instant from, Instant to) {
 
         boolean touches(Instant start, Instant end) {
@@ -61,7 +61,7 @@ public final class AuditLog {
     /**
      * Reads a log.
      *
-     * @param silence how long nothing may be told before it counts as a gap; an API server renews
+     * @param silence how long there may be no entry before it counts as a gap; an API server renews
      *     leases every few seconds
      */
     public static AuditLog read(Path file, Duration silence) throws IOException {
@@ -192,9 +192,7 @@ public final class AuditLog {
                 && !event.at("/requestObject/deleteOptions/dryRun").isArray();
     }
 
-    /**
-     * Without grace it removes the pod, and nothing else tells of that: it answers with a status.
-     */
+    /** Without grace it removes the pod, and nothing else shows that: it answers with a status. */
     private void noteEviction(JsonNode event, Instant at) {
         String uid =
                 names.get(
@@ -248,7 +246,7 @@ public final class AuditLog {
         }
     }
 
-    /** Not before its creation: of a manifest of its own a kubelet tells since when it has that. */
+    /** Not before its creation: of a manifest of its own a kubelet says since when it has that. */
     private static @Nullable Instant begin(JsonNode pod) {
         Instant taken = taken(pod);
         String created = pod.at("/metadata/creationTimestamp").asString("");

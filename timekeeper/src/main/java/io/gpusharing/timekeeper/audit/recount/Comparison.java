@@ -33,7 +33,7 @@ public record Comparison(
      * @param amount micro-GPU-seconds, what people corrected left out
      * @param paid who was charged from when to when, without gaps between
      * @param weight of its GPU model, in millionths
-     * @param byUse whether it was charged by measured use, of which no audit log tells
+     * @param byUse whether it was charged by measured use, of which no audit log knows
      * @param heldUntil when it says the pod ended; null if it has not
      * @param estimated whether the ledger says itself that the end is an estimate
      */
@@ -53,7 +53,7 @@ public record Comparison(
         DIFFERENT,
         /** The ledger says itself that it estimated the end, and they differ by nothing else. */
         ESTIMATED,
-        /** The log does not tell enough. */
+        /** The log does not contain enough. */
         NOT_RECOUNTED
     }
 
@@ -61,7 +61,7 @@ public record Comparison(
      * A pod that is not simply equal.
      *
      * @param ledger micro-GPU-seconds
-     * @param recount micro-GPU-seconds; null if it cannot be told
+     * @param recount micro-GPU-seconds; null if it cannot be known
      */
     public record Finding(
             Verdict verdict,
@@ -103,7 +103,7 @@ public record Comparison(
         return findings.stream().noneMatch(finding -> finding.verdict() == Verdict.DIFFERENT);
     }
 
-    /** Whether the log told enough to say so of every pod. */
+    /** Whether the log contains enough to say so of every pod. */
     public boolean complete() {
         return defects.isEmpty()
                 && findings.stream()
@@ -225,7 +225,7 @@ public record Comparison(
         if (bill.to() == null && end != null && !end.isAfter(to)) {
             for (AuditLog.Gap gap : log.gaps()) {
                 if (gap.touches(end, end.plusSeconds(1))) {
-                    return "the log tells nothing between %s and %s, when it ended"
+                    return "the log has nothing between %s and %s, when it ended"
                             .formatted(gap.from(), gap.to());
                 }
             }
@@ -236,7 +236,7 @@ public record Comparison(
         return null;
     }
 
-    /** By which part the pod's budgets charge; null if that cannot be told. */
+    /** By which part the pod's budgets charge; null if that cannot be known. */
     private static @Nullable String formula(Charged charged, AuditLog log) {
         var formulas = new TreeSet<String>();
         for (Paid paid : charged.paid()) {
@@ -269,7 +269,7 @@ public record Comparison(
                 .filter(gap -> gap.touches(from, to))
                 .forEach(gap ->
                         defects.add(
-                                "the log tells nothing between %s and %s"
+                                "the log has nothing between %s and %s"
                                         .formatted(gap.from(), gap.to())));
         return defects;
     }

@@ -23,7 +23,7 @@ final class Payers {
     /** In place of a name where no budget names the namespace. */
     private static final String NOBODY = "";
 
-    /** A change is told to the timekeeper after it was made; by then, either may have paid. */
+    /** A change reaches the timekeeper after it was made; by then, either may have paid. */
     private static final Duration TOLD_WITHIN = Duration.ofMinutes(1);
 
     private final List<Named> all = new ArrayList<>();
@@ -137,7 +137,7 @@ final class Payers {
     /**
      * A budget is gone from an instant on.
      *
-     * @param uid empty if the log does not tell it; then it is the last of that name
+     * @param uid empty if the log does not say it; then it is the last of that name
      */
     private void deleted(String name, String uid, Instant at) {
         all.stream()

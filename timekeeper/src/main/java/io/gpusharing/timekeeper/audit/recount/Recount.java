@@ -140,7 +140,7 @@ public final class Recount {
         return phase.equals("Succeeded") || phase.equals("Failed");
     }
 
-    /** The metering sidecar's end counts where no other is told, or where it came much later. */
+    /** The metering sidecar's end counts where no other is known, or where it came much later. */
     private static @Nullable Instant finished(JsonNode pod) {
         Instant own = latest(own(pod));
         Instant all = latest(statuses(pod));
@@ -238,7 +238,7 @@ public final class Recount {
 
     /**
      * In units that divide a GPU's cores as well as the blocks of its memory, so that nothing is
-     * rounded; in cores where the node does not tell its memory.
+     * rounded; in cores where the node does not say its memory.
      */
     private static BigDecimal oneGpu(JsonNode capacity) {
         return toldMemory(capacity) ? amount(capacity, MEMORY).multiply(HUNDRED) : HUNDRED;

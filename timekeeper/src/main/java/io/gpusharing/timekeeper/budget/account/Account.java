@@ -33,10 +33,10 @@ public final class Account {
     private @Nullable BudgetLine line;
     private GpuTime postedSinceBase = GpuTime.ZERO;
 
-    /** What was told late of earlier spans and counts at {@code base}. */
+    /** What became known late of earlier spans and counts at {@code base}. */
     private GpuTime lateAtBase = GpuTime.ZERO;
 
-    /** Since when what was told since the last state differs from what was known then. */
+    /** Since when what is known now differs from what the last state knew. */
     private Instant retoldSince = Instant.MAX;
 
     private @Nullable Instant foretold;
@@ -178,7 +178,7 @@ public final class Account {
     }
 
     /** From an instant on it was used otherwise than was known. */
-    public void retold(Instant since) {
+    public void revised(Instant since) {
         retoldSince = since.isBefore(retoldSince) ? since : retoldSince;
     }
 

@@ -59,7 +59,7 @@ public record AccountStatement(
     }
 
     /**
-     * A period as it was opened, with what it is told by.
+     * A period as it was opened, with what it is computed from.
      *
      * @param late what was posted for earlier spans after they were closed, as far as it counts
      *     here

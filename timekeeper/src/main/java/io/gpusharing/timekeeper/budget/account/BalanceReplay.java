@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param counted since when its use counts
  * @param base the last step, or where the opening begins to count
  * @param line as of {@code base}; null if it was unlimited
- * @param late what was told late and counts since the opening, by namespace
+ * @param late what became known late and counts since the opening, by namespace
  * @param begun the periods that have begun since, as they are to be opened
  */
 public record BalanceReplay(

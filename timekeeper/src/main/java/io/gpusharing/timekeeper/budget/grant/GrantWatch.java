@@ -38,7 +38,7 @@ public final class GrantWatch extends ObjectWatch<GpuGrant, Grant> {
                 CompletableFuture.completedFuture(null));
         this.budgets = budgets;
         this.leadership = leadership;
-        leadership.listen(this::tell, () -> {});
+        leadership.listen(this::publish, () -> {});
     }
 
     @Override

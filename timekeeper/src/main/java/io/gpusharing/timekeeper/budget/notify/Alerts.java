@@ -7,7 +7,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What of a budget calls for attention at an instant. Conditions tell it; when it changes next is
+ * What of a budget calls for attention at an instant. Conditions say it; when it changes next is
  * known ahead.
  *
  * @param standing word of its standing

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * Something to be announced once: that a part of a budget is used, or all of it, or soon will be.
  *
  * @param kind {@code Used80} and the like, {@code EndsSoon} or {@code Exhausted}
- * @param granted what the period gives; after a grant the same can be told again
+ * @param granted what the period gives; after a grant the same can be due again
  * @param due when it is true
  */
 public record BudgetNotification(
@@ -30,7 +30,7 @@ public record BudgetNotification(
     public static final String EXHAUSTED = "Exhausted";
     public static final String ENDS_SOON = "EndsSoon";
 
-    /** How long before the end of a budget its running pods are told. */
+    /** How long before the end of a budget its running pods are annotated. */
     static final Duration NOTICE = Duration.ofMinutes(15);
 
     /** What the line of a budget will bring in this period, soonest first. */
@@ -77,7 +77,7 @@ public record BudgetNotification(
                         state.period().start(),
                         ENDS_SOON,
                         granted,
-                        // An end that is nearer when it comes into sight is told then.
+                        // An end that is nearer when it comes into sight is notified then.
                         notice.isBefore(state.asOf()) ? state.asOf() : notice,
                         "At the present rate nothing of %s GPU-minutes is left at %s; onExhausted is %s"
                                 .formatted(granted.minutes(), end, state.spec().onExhausted())));
@@ -94,7 +94,8 @@ public record BudgetNotification(
         Instant due = all ? state.exhaustedAt() : line.whenRemaining(left);
         Instant step = line.nextStep();
         if (due == null || (step != null && !due.isBefore(step))) {
-            // What a grant takes with it when it expires was not used; what is true then is told by
+            // What a grant takes with it when it expires was not used; what is true then is
+            // notified by
             // what is granted then.
             return;
         }

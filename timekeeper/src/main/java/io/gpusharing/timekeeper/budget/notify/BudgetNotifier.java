@@ -81,7 +81,7 @@ class BudgetNotifier extends LeaderTask {
     @Override
     protected @Nullable Instant work(Instant now) {
         if (!budgets.settled()) {
-            // What was noted before a crash would find no budget, and be taken for told.
+            // What was noted before a crash would find no budget, and be taken for sent.
             return null;
         }
         for (String name : due.due(now)) {
@@ -89,7 +89,7 @@ class BudgetNotifier extends LeaderTask {
         }
         if (untold) {
             tellAll(now);
-            // Not before all is told: an API server that is away is told when it is back.
+            // Not before all is sent: an API server that is away gets it when it is back.
             untold = false;
         }
         return due.next();
@@ -126,18 +126,18 @@ class BudgetNotifier extends LeaderTask {
             }
             BudgetState state = states.get(notification.budget());
             if (state != null) {
-                tell(notification, state);
+                send(notification, state);
                 log.atInfo()
                         .addKeyValue("budget", notification.budget())
                         .addKeyValue("kind", notification.kind())
                         .addKeyValue("due", notification.due())
-                        .log("told");
+                        .log("notification sent");
             }
             notifications.sent(notification, now);
         }
     }
 
-    private void tell(BudgetNotification what, BudgetState state) {
+    private void send(BudgetNotification what, BudgetState state) {
         write(
                 what,
                 new ObjectReferenceBuilder()

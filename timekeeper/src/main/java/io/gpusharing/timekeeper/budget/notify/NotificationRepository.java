@@ -37,7 +37,7 @@ class NotificationRepository {
                 .update();
     }
 
-    /** What was noted and not told, oldest first. Its uid is not known here. */
+    /** What was noted and not sent, oldest first. Its uid is not known here. */
     List<BudgetNotification> untold() {
         return database.sql(
                         """

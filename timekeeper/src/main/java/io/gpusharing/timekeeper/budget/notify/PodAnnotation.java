@@ -61,7 +61,7 @@ record PodAnnotation(PodFacts pod, @Nullable Instant end) {
         var turns = new ArrayList<Turn>();
         for (PodFacts pod : pods) {
             PodAnnotation mark = new PodAnnotation(pod, near(ends.get(pod.namespace()), pod, now));
-            // A pod that has ended keeps what it was told last.
+            // A pod that has ended keeps what was written last.
             if (!mark.isTold(now)
                     && AllocationInterval.of(pod) instanceof AllocationInterval.Open) {
                 int number = taken.merge(pod.namespace(), 1, Integer::sum);
@@ -74,7 +74,9 @@ record PodAnnotation(PodFacts pod, @Nullable Instant end) {
                 .toList();
     }
 
-    /** The end, if a pod is to be told of it now: somewhat longer if it was, lest it flickers. */
+    /**
+     * The end, if it is to be written on a pod now: somewhat longer if it was, lest it flickers.
+     */
     private static @Nullable Instant near(@Nullable Instant end, PodFacts pod, Instant now) {
         Instant annotatedEnd = annotatedEnd(pod);
         Instant latest = now.plus(BudgetNotification.NOTICE);

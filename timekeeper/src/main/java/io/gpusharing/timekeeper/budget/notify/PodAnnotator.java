@@ -61,7 +61,7 @@ class PodAnnotator extends LeaderTask {
     /** Pods that were written, or refused, and until when they are left alone. */
     private final Map<UUID, Instant> resting = new HashMap<>();
 
-    /** Namespaces of which a refusal was told. */
+    /** Namespaces of which a refusal was logged. */
     private final Set<String> refusing = new HashSet<>();
 
     private Instant nextTurn = Instant.MIN;
@@ -157,7 +157,7 @@ class PodAnnotator extends LeaderTask {
                         .addKeyValue("pod", pod.name())
                         .addKeyValue("code", e.getCode())
                         .addKeyValue("problem", e.getMessage())
-                        .log("a pod cannot be told when its budget ends, trying again");
+                        .log("cannot annotate a pod with the end of its budget, trying again");
             }
         }
     }

@@ -1,6 +1,6 @@
 /**
- * What people are told of their budget: {@link BudgetNotifier} writes Events, {@link PodAnnotator}
- * annotates running pods.
+ * How people are notified of their budget: {@link BudgetNotifier} writes Events, {@link
+ * PodAnnotator} annotates running pods.
  */
 @NullMarked
 package io.gpusharing.timekeeper.budget.notify;

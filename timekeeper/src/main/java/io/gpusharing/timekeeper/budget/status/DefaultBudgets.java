@@ -115,7 +115,7 @@ class DefaultBudgets extends LeaderTask {
                     .addKeyValue("namespaces", namespaces)
                     .log("made a default budget");
         } catch (KubernetesClientException e) {
-            // Just made, and not yet told; or a budget of that name that names others.
+            // Just made, and not yet seen by the watch; or a budget of that name that names others.
             if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
                 throw e;
             }

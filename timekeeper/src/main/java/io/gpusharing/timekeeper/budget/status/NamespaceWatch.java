@@ -54,10 +54,10 @@ class NamespaceWatch implements SmartLifecycle, ObjectInformer.Handler<Namespace
     @Override
     public void start() {
         running = true;
-        informer.start(this).thenRun(this::tell);
+        informer.start(this).thenRun(this::publish);
     }
 
-    private void tell() {
+    private void publish() {
         listeners.forEach(Runnable::run);
     }
 
@@ -65,14 +65,14 @@ class NamespaceWatch implements SmartLifecycle, ObjectInformer.Handler<Namespace
     @Override
     public void onUpdate(Namespace namespace) {
         if (present.add(namespace.getMetadata().getName())) {
-            tell();
+            publish();
         }
     }
 
     @Override
     public void onDelete(Namespace namespace) {
         present.remove(namespace.getMetadata().getName());
-        tell();
+        publish();
     }
 
     @Override

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * A status that was written.
  *
  * @param state from which it was computed
- * @param alerts that it tells
+ * @param alerts that it says
  * @param uncounted what it says of GPUs that nobody is charged for; empty if nothing
  * @param at when it was written
  */

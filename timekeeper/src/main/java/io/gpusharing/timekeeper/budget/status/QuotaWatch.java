@@ -48,7 +48,7 @@ public class QuotaWatch extends ObjectWatch<ResourceQuota, QuotaWatch.Reference>
     /** What counts as one GPU in a namespace. */
     record Reference(String namespace, Fixed amounts) {}
 
-    /** Only a quota on both resources and without scopes tells what the namespace may hold. */
+    /** Only a quota on both resources and without scopes says what the namespace may hold. */
     @Override
     protected @Nullable Reference read(ResourceQuota quota) {
         Map<String, Quantity> hard = quota.getSpec() == null ? null : quota.getSpec().getHard();

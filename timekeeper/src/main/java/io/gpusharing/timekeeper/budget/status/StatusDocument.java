@@ -21,7 +21,7 @@ public final class StatusDocument {
     /**
      * The status as of an instant.
      *
-     * @param alerts that its conditions tell
+     * @param alerts that its conditions say
      * @param unmatched names in its list that bring it nothing; empty while that is not known
      * @param uncounted GPUs that nobody is charged for; empty while that is not known
      * @param before the status that stands there; its conditions keep their transition times

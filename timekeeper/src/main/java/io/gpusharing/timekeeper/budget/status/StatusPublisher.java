@@ -67,7 +67,7 @@ class StatusPublisher extends LeaderTask {
     /** What the published status says of the names in its list. */
     private final Map<String, Optional<UnmatchedNamespaces>> publishedUnmatched = new HashMap<>();
 
-    /** Budgets whose status could not be written: told once. */
+    /** Budgets whose status could not be written: logged once. */
     private final Set<String> failing = new HashSet<>();
 
     StatusPublisher(

@@ -11,7 +11,7 @@ import java.util.List;
  */
 record UnmatchedNamespaces(List<String> missing, List<String> excluded) {
 
-    /** So many are told by name. */
+    /** So many are named. */
     private static final int MAX_NAMES = 10;
 
     boolean none() {
@@ -23,14 +23,14 @@ record UnmatchedNamespaces(List<String> missing, List<String> excluded) {
         if (none()) {
             return "All namespaces of the list are there";
         }
-        var told = new ArrayList<String>();
+        var parts = new ArrayList<String>();
         if (!missing.isEmpty()) {
-            told.add("There is no namespace " + some(missing));
+            parts.add("There is no namespace " + some(missing));
         }
         if (!excluded.isEmpty()) {
-            told.add("GPUSharing leaves alone the pods of " + some(excluded));
+            parts.add("GPUSharing leaves alone the pods of " + some(excluded));
         }
-        return String.join("; ", told);
+        return String.join("; ", parts);
     }
 
     private static String some(List<String> names) {

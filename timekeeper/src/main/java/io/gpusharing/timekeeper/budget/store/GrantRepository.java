@@ -79,7 +79,7 @@ public class GrantRepository {
 
     /**
      * Writes a grant down; one that is there stays as it is, but for an end that it has not had:
-     * whoever wrote that had not been told of it yet, for instance because its watch lagged behind
+     * the one who wrote that did not know of it yet, for instance because its watch lagged behind
      * the last leader's.
      */
     public void write(Grant grant) {
@@ -107,8 +107,8 @@ public class GrantRepository {
      * Grants whose objects are there have not ended; those whose objects are not there any more end
      * now.
      *
-     * @return the budgets of those that were reopened, because somebody else had not been told of
-     *     them yet, and of those that have ended
+     * @return the budgets of those that were reopened, because somebody else did not know of them
+     *     yet, and of those that have ended
      */
     public Set<String> stand(Collection<String> present, Instant now) {
         return database.sql(

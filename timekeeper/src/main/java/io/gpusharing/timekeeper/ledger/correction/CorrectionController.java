@@ -235,7 +235,7 @@ public class CorrectionController {
             }
             throw new IllegalStateException(e.getCause());
         } catch (TimeoutException e) {
-            // If it has begun meanwhile, the same key tells what became of it.
+            // If it has begun meanwhile, the same key shows what became of it.
             done.cancel(false);
             throw new ResponseStatusException(
                     HttpStatus.SERVICE_UNAVAILABLE,

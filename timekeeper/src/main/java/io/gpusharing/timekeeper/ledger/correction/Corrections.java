@@ -38,7 +38,7 @@ public class Corrections {
      * @param pod null if it is not shown to who asks
      * @param rate difference in micro-GPUs, negative where it gives back
      * @param amount difference in micro-GPU-seconds
-     * @param author who made it; {@code timekeeper} where an end was told late
+     * @param author who made it; {@code timekeeper} where an end was reported late
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Written(
@@ -74,7 +74,7 @@ public class Corrections {
     }
 
     /**
-     * How many corrections a pod has. Each one raises it, so it tells whether somebody has seen the
+     * How many corrections a pod has. Each one raises it, so it shows whether somebody has seen the
      * last.
      */
     public long version(UUID pod) {

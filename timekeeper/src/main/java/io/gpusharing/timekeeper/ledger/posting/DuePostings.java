@@ -120,7 +120,7 @@ final class DuePostings {
         if (waitOver) {
             vanished.estimated();
         }
-        // While the past is still being told, more would have to be taken back.
+        // While the past is still being reported, more would have to be taken back.
         if (vanished.caughtUp(now)) {
             if (mark.isAfter(settled)) {
                 settle(mark);

@@ -35,7 +35,7 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
 /**
- * The one thread that writes the ledger while this replica leads. It queues what the watch tells
+ * The one thread that writes the ledger while this replica leads. It queues what the watch reports
  * and has it posted in batches. A batch that fails is posted again until it succeeds, so nothing is
  * lost while the database is away. While another replica leads, the thread reads the ledger every
  * few seconds, so that this replica can answer questions too.
@@ -148,7 +148,7 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle {
     public synchronized void begin() {
         if (early != null) {
             // Ahead of the pods that were queued meanwhile, or those would be charged to nobody.
-            // As one, because what each tells makes sense only with the others.
+            // As one, because what each says makes sense only with the others.
             List<Runnable> all = early;
             queue.addFirst(new Task(() -> all.forEach(Runnable::run)));
             early = null;
@@ -198,7 +198,7 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle {
                 }
             }
         } catch (InterruptedException e) {
-            log.debug("told to stop");
+            log.debug("interrupted");
         }
     }
 

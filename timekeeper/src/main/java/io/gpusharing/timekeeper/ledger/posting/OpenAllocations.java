@@ -75,7 +75,7 @@ final class OpenAllocations {
         return read.equals(state);
     }
 
-    /** When the API server last told anything. */
+    /** When the API server last reported anything. */
     Instant seen() {
         return seen;
     }
@@ -215,19 +215,19 @@ final class OpenAllocations {
     /**
      * Writes what was built, or nothing at all.
      *
-     * @param heard how far what the API server tells came with it
+     * @param position how far what the API server reported came with it
      * @throws OutOfStepException if the rows are not what memory holds
      */
-    void commit(PostingBuilder builder, FeedPosition heard) {
-        Posting posting = builder.posting(heard);
+    void commit(PostingBuilder builder, FeedPosition position) {
+        Posting posting = builder.posting(position);
         if (posting.isEmpty()) {
             return;
         }
         ledger.post(posting);
         posting.changes().forEach(change -> put(change.after()));
         holders.add(posting.holders());
-        seen = heard.seen() == null ? seen : heard.seen();
-        swept = heard.swept() == null ? swept : heard.swept();
+        seen = position.seen() == null ? seen : position.seen();
+        swept = position.swept() == null ? swept : position.swept();
         listener.posted(posting);
     }
 

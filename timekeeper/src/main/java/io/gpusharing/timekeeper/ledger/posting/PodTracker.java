@@ -172,8 +172,8 @@ final class PodTracker {
 
     /**
      * Whether a sweep has nothing to say of an allocation, since its list may be older than what
-     * the watch told. Of a pod that the watch has lost it has: that is awaited, or was taken for
-     * gone.
+     * the watch reported. Of a pod that the watch has lost it has: that is awaited, or was taken
+     * for gone.
      */
     private boolean isTheWatchs(@Nullable PodAllocation allocation) {
         return allocation != null
@@ -187,7 +187,7 @@ final class PodTracker {
     }
 
     /**
-     * @param watched whether the watch tells it, not the sweep
+     * @param watched whether the watch reports it, not the sweep
      */
     private void hold(
             PostingBuilder builder, PodFacts pod, AllocationInterval interval, boolean watched) {
@@ -223,9 +223,9 @@ final class PodTracker {
     }
 
     /**
-     * Whether an end tells nothing new. One that is told by a wrong clock does not if the end is
+     * Whether an end says nothing new. One that is stamped by a wrong clock does not if the end is
      * known for certain, or was estimated to be no later. An estimate never replaces an end that a
-     * status told before: who may write a pod may later change what the estimate is made of.
+     * status said before: who may write a pod may later change what the estimate is made of.
      */
     private static boolean isSettled(PodAllocation allocation, AllocationInterval.Ended ended) {
         Instant until = allocation.until();

@@ -184,7 +184,7 @@ public final class PostingBuilder {
         put(on(payer, now(allocation), price, measured));
     }
 
-    /** From now on the watch tells of the pod, or only the sweep finds it. */
+    /** From now on the watch reports the pod, or only the sweep finds it. */
     void watch(PodAllocation allocation, boolean watched) {
         put(now(allocation).watched(watched));
     }
@@ -248,12 +248,13 @@ public final class PostingBuilder {
         put(settled.ended(to, end.estimated(), end.bound()));
     }
 
-    public Posting posting(FeedPosition heard) {
+    public Posting posting(FeedPosition position) {
         List<AllocationChange> changes =
                 changed.values().stream()
                         .map(after -> new AllocationChange(committed.apply(after.uid()), after))
                         .toList();
-        return new Posting(changes, joined, charger.charges(), charger.corrections(), read, heard);
+        return new Posting(
+                changes, joined, charger.charges(), charger.corrections(), read, position);
     }
 
     private PodAllocation put(PodAllocation allocation) {

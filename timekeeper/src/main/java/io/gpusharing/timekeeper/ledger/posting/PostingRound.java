@@ -177,7 +177,9 @@ public class PostingRound {
         listener.followed(now);
     }
 
-    /** Our term begins after somebody else's: what we know is old, and much is still to be told. */
+    /**
+     * Our term begins after somebody else's: what we know is old, and much is still to be reported.
+     */
     void takeOver() {
         following = false;
         priced = false;

@@ -105,7 +105,7 @@ final class Repricing {
 
     /**
      * A node that is gone, or whose device plugin is just restarting, changes nothing. Whoever has
-     * run for long remembers what it told; who has just started must not forget it.
+     * run for long remembers what it reported; who has just started must not forget it.
      */
     private static boolean tellsNothing(NodeFacts node, Payer payer) {
         return payer.rule().reference() != null

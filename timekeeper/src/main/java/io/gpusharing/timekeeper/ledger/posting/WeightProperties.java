@@ -11,7 +11,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * What GPU models cost beside each other. A pod keeps the weight by which it was bound.
  *
- * @param usual weight of models that are not listed; a metric tells that there are any
+ * @param usual weight of models that are not listed; a metric says that there are any
  * @param models one row for each model and date
  */
 @ConfigurationProperties("gpusharing.weights")

@@ -36,7 +36,7 @@ public final class HeldByModel extends LeaderTask {
                 MultiGauge.builder("gpusharing.model.held")
                         .baseUnit("gpus")
                         .description(
-                                "GPUs of a model that pods hold; empty where a node does not tell it")
+                                "GPUs of a model that pods hold; empty where a node does not say it")
                         .register(registry);
     }
 

@@ -39,7 +39,7 @@ public class Ledger {
      *
      * @param meteringStart when the ledger was opened first
      * @param position how far the pods' feed came; null at the very first start
-     * @param seenUntil when the API server last told anything
+     * @param seenUntil when the API server last reported anything
      * @param sweptUntil when all pods were last looked through; null if they never were
      */
     public record State(
@@ -72,7 +72,7 @@ public class Ledger {
     /**
      * The first instant of which all charges are kept; empty if none was ever dropped. Pods that
      * had ended before may be known no more, so whoever deletes them asks first: from then on they
-     * are not charged again, should the API server still tell them.
+     * are not charged again, should the API server still report them.
      */
     Optional<Instant> keptSince() {
         Optional<Instant> since =

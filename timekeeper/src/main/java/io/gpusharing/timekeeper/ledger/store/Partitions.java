@@ -55,7 +55,7 @@ class Partitions extends LeaderTask {
     /**
      * What is computed from all of its entries, and not only from hourly sums: a period that is
      * open, which may begin and have grants begin in the middle of an hour, and an allocation that
-     * is settled by use. Some time longer, because of what is told late.
+     * is settled by use. Some time longer, because of what is reported late.
      */
     private static final String NEEDED =
             """

@@ -46,7 +46,7 @@ final class PostingRows {
         charge(posting.charges());
         correct(posting.corrections());
         addToHours(posting);
-        advance(posting.heard());
+        advance(posting.position());
     }
 
     private void hold(List<Holder> holders) {
@@ -160,8 +160,8 @@ final class PostingRows {
                 .update();
     }
 
-    private void advance(FeedPosition heard) {
-        if (heard.equals(FeedPosition.NOTHING)) {
+    private void advance(FeedPosition feed) {
+        if (feed.equals(FeedPosition.NOTHING)) {
             return;
         }
         database.sql(
@@ -171,9 +171,9 @@ final class PostingRows {
                             swept_until = coalesce(:swept::timestamptz, swept_until)
                         where id = :cluster
                         """)
-                .param("position", heard.position())
-                .param("seen", heard.seen())
-                .param("swept", heard.swept())
+                .param("position", feed.position())
+                .param("seen", feed.seen())
+                .param("swept", feed.swept())
                 .update();
     }
 

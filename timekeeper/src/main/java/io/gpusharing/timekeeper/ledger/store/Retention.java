@@ -11,8 +11,8 @@ import java.util.List;
 import org.springframework.stereotype.Component;
 
 /**
- * Deletes what tells of months whose charges were dropped, some thousand rows at a time: pods that
- * had ended, what was corrected, measured, evicted and announced then. Hourly sums stay, and
+ * Deletes what belongs to months whose charges were dropped, some thousand rows at a time: pods
+ * that had ended, what was corrected, measured, evicted and announced then. Hourly sums stay, and
  * budgets with their terms, periods and grants.
  */
 @Component

@@ -178,7 +178,7 @@ class ComparisonTest {
 
         assertThat(early.defects()).singleElement().asString().contains("ends at", "before");
         assertThat(torn.defects()).anyMatch(it -> it.contains("line 2"));
-        assertThat(silent.defects()).singleElement().asString().contains("tells nothing between");
+        assertThat(silent.defects()).singleElement().asString().contains("has nothing between");
         for (Comparison comparison : List.of(early, torn, silent)) {
             assertThat(comparison.equal()).isOne();
             assertThat(comparison.agrees()).isTrue();
