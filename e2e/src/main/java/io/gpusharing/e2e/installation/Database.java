@@ -85,7 +85,8 @@ public final class Database {
                 Map.of(),
                 List.of(
                         Path.of(System.getProperty("java.home"), "bin/java").toString(),
-                        "-Xmx64m",
+                        // Unpacking the server, which is done once, takes some 100 MiB.
+                        "-Xmx192m",
                         "-XX:+UseSerialGC",
                         "-XX:TieredStopAtLevel=1",
                         "-Djava.io.tmpdir=" + cluster.dir().resolve("run"),
