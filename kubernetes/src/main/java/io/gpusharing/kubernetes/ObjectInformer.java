@@ -6,6 +6,10 @@ import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.fabric8.kubernetes.client.informers.cache.Indexer;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,6 +29,11 @@ public final class ObjectInformer<T extends HasMetadata> implements AutoCloseabl
     private final SharedIndexInformer<T> informer;
     private volatile boolean interrupted;
     private volatile boolean synced;
+
+    /**
+     * Objects that were handed over as a list and of which the client still says that they are new.
+     */
+    private final Set<T> listed = Collections.newSetFromMap(new IdentityHashMap<>());
 
     /**
      * @param plural name of the kind in the API, for log and metrics
@@ -101,20 +110,36 @@ public final class ObjectInformer<T extends HasMetadata> implements AutoCloseabl
 
     private synchronized void list(Handler<T> handler) {
         if (!synced) {
-            handler.onList(informer.getIndexer().list());
+            listed.addAll(informer.getIndexer().list());
+            handler.onList(List.copyOf(listed));
             synced = true;
             noteWatching();
         }
     }
 
-    /** What changes before all is listed is part of the list. */
-    private synchronized void change(Handler<T> handler, Runnable change) {
+    /** What changes before all is listed is part of the list, and is not handed over again. */
+    private synchronized void put(T object, Handler<T> handler) {
+        if (!synced && informer.hasSynced()) {
+            list(handler);
+        }
+        if (synced && !listed.remove(object)) {
+            change(() -> handler.onUpdate(object));
+        }
+    }
+
+    private synchronized void remove(T object, Handler<T> handler) {
         if (synced) {
-            change.run();
-            noteWatching();
+            change(() -> handler.onDelete(object));
         } else if (informer.hasSynced()) {
             list(handler);
         }
+    }
+
+    private void change(Runnable change) {
+        // The client reports in order: what it has still to say of the list was said.
+        listed.clear();
+        change.run();
+        noteWatching();
     }
 
     private void noteWatching() {
@@ -134,17 +159,17 @@ public final class ObjectInformer<T extends HasMetadata> implements AutoCloseabl
 
         @Override
         public void onAdd(T added) {
-            change(handler, () -> handler.onUpdate(added));
+            put(added, handler);
         }
 
         @Override
         public void onUpdate(T before, T after) {
-            change(handler, () -> handler.onUpdate(after));
+            put(after, handler);
         }
 
         @Override
         public void onDelete(T deleted, boolean finalStateUnknown) {
-            change(handler, () -> handler.onDelete(deleted));
+            remove(deleted, handler);
         }
     }
 }
