@@ -123,8 +123,7 @@ public final class TimekeeperBenchmark {
         try (Subject subject = start(cluster, dir, Map.of())) {
             subject.awaitReady();
             await(subject, "select count(*) from budget_terms", MeteredPod.TEAMS);
-            // Statuses of all budgets are written, and the JVM has compiled what did it.
-            Thread.sleep(Duration.ofSeconds(REST_SECONDS));
+            awaitRest(cluster);
             var result = new LinkedHashMap<String, Object>();
             result.put("budgets", MeteredPod.TEAMS);
             result.put("runningPods", RUNNING);
@@ -139,6 +138,18 @@ public final class TimekeeperBenchmark {
             result.putAll(new EditLoad(cluster, subject, rate, Math.min(40, seconds), 1_000).run());
             result.put("residentMiB", mebibytes(subject.resident()));
             return result;
+        }
+    }
+
+    /**
+     * After a start all statuses are written, some of them a second; those of budgets whose pods
+     * run are written for ever.
+     */
+    private static void awaitRest(FakeApiServer cluster) throws InterruptedException {
+        long before = -1;
+        for (int i = 0; i < 20 && cluster.statusWrites() > before; i++) {
+            before = cluster.statusWrites();
+            Thread.sleep(Duration.ofSeconds(15));
         }
     }
 
