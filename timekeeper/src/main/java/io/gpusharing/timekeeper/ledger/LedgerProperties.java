@@ -18,6 +18,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param settleEvery how often budgets that charge by measured use are brought to what node agents
  *     have measured; until then they stand as if charged by allocation
  * @param idleFloorPercent what an idle share costs such a budget, in percent of a busy one
+ * @param postingSize the rows of one table beyond which a posting is committed and another one
+ *     begins. What a posting takes in memory should be gone before the garbage collector takes it
+ *     for something that stays: a few megabytes
  */
 @ConfigurationProperties("gpusharing.ledger")
 public record LedgerProperties(
@@ -26,7 +29,8 @@ public record LedgerProperties(
         @DefaultValue("10s") Duration resumeGrace,
         @DefaultValue("P0M") Period keepCharges,
         @DefaultValue("10m") Duration settleEvery,
-        @DefaultValue("10") int idleFloorPercent) {
+        @DefaultValue("10") int idleFloorPercent,
+        @DefaultValue("5000") int postingSize) {
 
     private static final int MAX_MONTHS = 12_000;
 

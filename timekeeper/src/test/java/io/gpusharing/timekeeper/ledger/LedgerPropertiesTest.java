@@ -19,7 +19,8 @@ class LedgerPropertiesTest {
                 Duration.ofSeconds(10),
                 keepCharges,
                 settleEvery,
-                10);
+                10,
+                5_000);
     }
 
     @ParameterizedTest

@@ -30,6 +30,7 @@ final class OpenAllocations {
     private final Ledger ledger;
     private final RateSource rates;
     private final LedgerListener listener;
+    private final int postingSize;
     private final Map<UUID, PodAllocation> committed = new HashMap<>();
     private final Map<String, Set<UUID>> openByBudget = new HashMap<>();
     private final Map<String, Set<UUID>> openByNamespace = new HashMap<>();
@@ -38,10 +39,14 @@ final class OpenAllocations {
     private Instant seen = Instant.MIN;
     private @Nullable Instant swept;
 
-    OpenAllocations(Ledger ledger, RateSource rates, LedgerListener listener) {
+    /**
+     * @param postingSize the rows beyond which a builder is committed before it grows further
+     */
+    OpenAllocations(Ledger ledger, RateSource rates, LedgerListener listener, int postingSize) {
         this.ledger = ledger;
         this.rates = rates;
         this.listener = listener;
+        this.postingSize = postingSize;
     }
 
     /** Reads the rows if memory is void. */
@@ -89,9 +94,11 @@ final class OpenAllocations {
         return committed.get(uid);
     }
 
-    /** Those that have not ended. */
+    /**
+     * Those that have not ended; those of a budget together, so that one posting adds to its hour.
+     */
     List<PodAllocation> open() {
-        return all().filter(PodAllocation::open).toList();
+        return openOf(openByBudget.keySet());
     }
 
     /** Those of these namespaces that have not ended. */
@@ -237,7 +244,7 @@ final class OpenAllocations {
      * nothing.
      */
     PostingBuilder relieved(PostingBuilder builder) {
-        if (!builder.isLarge()) {
+        if (builder.size() < postingSize) {
             return builder;
         }
         commit(builder);

@@ -41,9 +41,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PostingBuilder {
 
-    /** Entries beyond which a builder is large: some tens of megabytes. */
-    private static final int LARGE = 50_000;
-
     private final Function<UUID, @Nullable PodAllocation> committed;
     private final Holders before;
     private final List<Holder> joined = new ArrayList<>();
@@ -70,9 +67,9 @@ public final class PostingBuilder {
         this.chargedFrom = chargedFrom;
     }
 
-    /** Whether it should be committed before it grows further. */
-    boolean isLarge() {
-        return charger.charges().size() + charger.corrections().size() >= LARGE;
+    /** How many rows it writes to the table of which it writes most. */
+    int size() {
+        return Math.max(changed.size(), charger.charges().size() + charger.corrections().size());
     }
 
     @Nullable PodAllocation allocation(UUID uid) {
@@ -206,10 +203,13 @@ public final class PostingBuilder {
         put(allocation.reopened());
     }
 
-    /** The allocation as this builder has it. */
+    /**
+     * The allocation as this builder has it, or as it is committed: whoever holds it may have read
+     * it before a posting that was committed in parts.
+     */
     PodAllocation now(PodAllocation allocation) {
-        PodAllocation drafted = changed.get(allocation.uid());
-        return drafted == null ? allocation : drafted;
+        PodAllocation known = allocation(allocation.uid());
+        return known == null ? allocation : known;
     }
 
     /** The allocations that begin in this builder. */

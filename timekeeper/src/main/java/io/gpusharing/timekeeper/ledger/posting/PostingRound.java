@@ -69,7 +69,7 @@ public class PostingRound {
         this.rates = rates;
         this.listener = listener;
         this.clock = clock;
-        this.allocations = new OpenAllocations(ledger, rates, listener);
+        this.allocations = new OpenAllocations(ledger, rates, listener, properties.postingSize());
         var claims = new SharedClaims(allocations);
         var vanished = new VanishedPods(allocations, claims, properties.resumeGrace());
         this.pods = new PodTracker(allocations, claims, vanished, view, grammars, weights);

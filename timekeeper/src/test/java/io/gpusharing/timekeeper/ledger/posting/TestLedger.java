@@ -51,7 +51,10 @@ public final class TestLedger {
                     Duration.ofSeconds(10),
                     java.time.Period.ZERO,
                     Duration.ofMinutes(10),
-                    10);
+                    10,
+                    // So small that every simulation comes upon a posting that is committed in
+                    // parts.
+                    3);
 
     public final TestDatabase database;
     public final SteppingClock clock;

@@ -71,7 +71,8 @@ class LedgerSimulationTest {
                     Duration.ofSeconds(10),
                     java.time.Period.ZERO,
                     Duration.ofMinutes(10),
-                    10);
+                    10,
+                    3);
 
     /** Events may be later than any books stay open. */
     private static final Duration NEVER_CLOSED = Duration.ofDays(100);

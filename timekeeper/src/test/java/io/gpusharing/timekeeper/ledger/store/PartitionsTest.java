@@ -44,7 +44,8 @@ class PartitionsTest {
                         Duration.ZERO,
                         period,
                         Duration.ofMinutes(10),
-                        10),
+                        10,
+                        5_000),
                 Leadership.alone(),
                 clock);
     }
