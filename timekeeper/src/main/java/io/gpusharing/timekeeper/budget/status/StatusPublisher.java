@@ -59,10 +59,7 @@ class StatusPublisher extends LeaderTask {
     private final Map<String, Publication> published = new HashMap<>();
     private final DueBudgets due;
 
-    /** How many that could have waited were written in this second. */
-    private int patient;
-
-    private Instant second = Instant.MIN;
+    private final WritePace pace;
 
     /** What the published status says of the names in its list. */
     private final Map<String, Optional<UnmatchedNamespaces>> publishedUnmatched = new HashMap<>();
@@ -87,6 +84,7 @@ class StatusPublisher extends LeaderTask {
         this.uncounted = uncounted;
         this.properties = properties;
         this.due = new DueBudgets(budgets, this::trigger);
+        this.pace = new WritePace(MAX_PATIENT, properties.statusSpacing());
         namespaces.listen(this::lookAtAll);
         uncounted.listen(this::lookAtAll);
     }
@@ -107,6 +105,7 @@ class StatusPublisher extends LeaderTask {
         if (!budgets.settled()) {
             return null;
         }
+        pace.beginRound(now);
         for (String name : oldestFirst(due.due(now))) {
             if (!leads()) {
                 return now;
@@ -129,8 +128,8 @@ class StatusPublisher extends LeaderTask {
         if (at == null || at.isAfter(now)) {
             return at;
         }
-        if (canWait(state, now) && !takesTurn(now)) {
-            return second.plusSeconds(1);
+        if (canWait(state, now) && !pace.takesTurn()) {
+            return pace.nextTurn();
         }
         return write(state, now) ? due(state, now) : now.plus(RETRY);
     }
@@ -149,15 +148,6 @@ class StatusPublisher extends LeaderTask {
     private boolean canWait(BudgetState state, Instant now) {
         Publication last = published.get(state.name());
         return last != null && last.decidesAlike(state, now, properties);
-    }
-
-    private boolean takesTurn(Instant now) {
-        Instant present = now.truncatedTo(ChronoUnit.SECONDS);
-        if (!present.equals(second)) {
-            second = present;
-            patient = 0;
-        }
-        return patient++ < MAX_PATIENT;
     }
 
     private @Nullable Instant due(BudgetState state, Instant now) {
