@@ -52,8 +52,18 @@ public record Posting(
         public static final FeedPosition NOTHING = new FeedPosition(null, null, null);
     }
 
-    /** An entry that corrects others, and why. */
-    public record Correction(Entry entry, String reason) {}
+    /**
+     * An entry that corrects others.
+     *
+     * @param byHand whether a person ordered it
+     */
+    public record Correction(UUID id, Entry entry, String reason, String author, boolean byHand) {
+
+        /** One of our own. */
+        public Correction(Entry entry, String reason) {
+            this(UUID.randomUUID(), entry, reason, "timekeeper", false);
+        }
+    }
 
     /**
      * All entries of a pod beyond an instant, of which there were so many when they were read.
@@ -61,6 +71,11 @@ public record Posting(
      * @param pod whose allocation this posting changes
      */
     public record Read(UUID pod, Instant beyond, int entries) {}
+
+    /** Corrections alone. */
+    public Posting(List<Correction> corrections) {
+        this(List.of(), List.of(), List.of(), corrections, List.of(), FeedPosition.NOTHING);
+    }
 
     public Posting {
         changes = List.copyOf(changes);

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.timekeeper.audit.Verification.Difference;
 import io.gpusharing.timekeeper.ledger.correction.CorrectionOrder;
-import io.gpusharing.timekeeper.ledger.correction.Corrections;
 import io.gpusharing.timekeeper.ledger.posting.TestLedger;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Duration;
@@ -43,7 +42,7 @@ class VerificationTest {
         ledger.measured(idle, 0, 7_200);
         ledger.pass(Duration.ofHours(3));
         ledger.onUpdate(trainer.finishedAt(TEN.plusSeconds(5_400)));
-        new Corrections(ledger.database.rows())
+        ledger.corrections()
                 .write(
                         new CorrectionOrder(
                                 trainer.uid(),

@@ -5,6 +5,9 @@ import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.ledger.Entry;
+import io.gpusharing.timekeeper.ledger.Posting;
+import io.gpusharing.timekeeper.ledger.Posting.Correction;
+import io.gpusharing.timekeeper.ledger.store.Ledger;
 import io.gpusharing.timekeeper.ledger.store.Rows;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -23,13 +26,12 @@ import org.springframework.transaction.annotation.Transactional;
 @Repository
 public class Corrections {
 
-    private static final String COLUMNS =
-            "id, pod_uid, namespace, budget, charged_from, charged_to, rate, amount, reason, author, posted_at";
-
     private final ClusterDatabase database;
+    private final Ledger ledger;
 
-    public Corrections(ClusterDatabase database) {
+    public Corrections(ClusterDatabase database, Ledger ledger) {
         this.database = database;
+        this.ledger = ledger;
     }
 
     /**
@@ -105,15 +107,13 @@ public class Corrections {
     @Transactional(readOnly = true)
     public List<Written> of(String budget, @Nullable UUID after, int size) {
         return database.sql(
-                        "select "
-                                + COLUMNS
-                                + """
-                                   from correction
-                                where cluster = :cluster and budget = :budget
-                                  and (:after::uuid is null or (posted_at, id) < (
-                                      select posted_at, id from correction where id = :after))
-                                order by posted_at desc, id desc limit :size
-                                """)
+                        """
+                        select * from correction
+                        where cluster = :cluster and budget = :budget
+                          and (:after::uuid is null or (posted_at, id) < (
+                              select posted_at, id from correction where id = :after))
+                        order by posted_at desc, id desc limit :size
+                        """)
                 .param("budget", budget)
                 .param("after", after)
                 .param("size", size)
@@ -131,51 +131,22 @@ public class Corrections {
     public List<Written> write(CorrectionOrder order, String reason, String author) {
         // A leader that fell asleep before this reads what the next one has taken back since.
         hold(order.pod());
-        List<Entry> entries =
-                order.entries(
-                        entries("charge", order.pod(), order),
-                        entries("correction", order.pod(), order));
-        return entries.stream().map(entry -> write(entry, reason, author)).toList();
-    }
-
-    private Written write(Entry entry, String reason, String author) {
-        long amount = entry.amount().microGpuSeconds();
-        database.sql(
-                        """
-                        insert into usage_hour (cluster, budget, namespace, hour, amount)
-                        values (:cluster, :budget, :namespace, :hour::timestamptz, :amount)
-                        on conflict (cluster, budget, hour, namespace)
-                        do update set amount = usage_hour.amount + excluded.amount
-                        """)
-                .param("budget", entry.budget())
-                .param("namespace", entry.namespace())
-                .param("hour", entry.hour())
-                .param("amount", amount)
-                .update();
+        List<Correction> corrections =
+                order.entries(entries("charge", order), entries("correction", order)).stream()
+                        .map(it -> new Correction(UUID.randomUUID(), it, reason, author, true))
+                        .toList();
+        ledger.post(new Posting(corrections));
         return database.sql(
                         """
-                        insert into correction (id, cluster, pod_uid, charged_from, charged_to, namespace, budget,
-                            rate, amount, reason, author, by_hand)
-                        values (:id, :cluster, :pod, :from::timestamptz, :to::timestamptz, :namespace, :budget,
-                            :rate, :amount, :reason, :author, true)
-                        returning
-                        """
-                                + COLUMNS)
-                .param("id", UUID.randomUUID())
-                .param("pod", entry.pod())
-                .param("from", entry.from())
-                .param("to", entry.to())
-                .param("namespace", entry.namespace())
-                .param("budget", entry.budget())
-                .param("rate", entry.rate())
-                .param("amount", amount)
-                .param("reason", reason)
-                .param("author", author)
+                        select * from correction where cluster = :cluster and id = any(:ids)
+                        order by charged_from
+                        """)
+                .uuids("ids", corrections.stream().map(Correction::id).toList())
                 .query((row, number) -> written(row))
-                .single();
+                .list();
     }
 
-    private List<Entry> entries(String table, UUID pod, CorrectionOrder order) {
+    private List<Entry> entries(String table, CorrectionOrder order) {
         return database.sql(
                         """
                         select pod_uid, namespace, budget, charged_from, charged_to, rate from %s
@@ -185,7 +156,7 @@ public class Corrections {
                         order by charged_from
                         """
                                 .formatted(table))
-                .param("pod", pod)
+                .param("pod", order.pod())
                 .param("from", order.from())
                 .param("to", order.to())
                 .query(Rows::entry)

@@ -13,7 +13,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.UUID;
 
 /**
  * Writes a posting into its tables. Rows are written in one order by everybody, so that no two
@@ -118,13 +117,13 @@ final class PostingRows {
         database.sql(
                         """
                         insert into correction (cluster, id, pod_uid, charged_from, charged_to, namespace, budget,
-                            rate, amount, reason, author)
-                        select :cluster, u.*, 'timekeeper' from unnest(:id::uuid[], :pod::uuid[],
+                            rate, amount, reason, author, by_hand)
+                        select :cluster, * from unnest(:id::uuid[], :pod::uuid[],
                             :from::timestamptz[], :to::timestamptz[], :namespace::text[], :budget::text[],
-                            :rate::bigint[], :amount::bigint[], :reason::text[]) u
+                            :rate::bigint[], :amount::bigint[], :reason::text[], :author::text[], :hand::bool[])
                         """)
                 .rows(corrections)
-                .uuid("id", correction -> UUID.randomUUID())
+                .uuid("id", Correction::id)
                 .uuid("pod", correction -> correction.entry().pod())
                 .instant("from", correction -> correction.entry().from())
                 .instant("to", correction -> correction.entry().to())
@@ -133,6 +132,8 @@ final class PostingRows {
                 .number("rate", correction -> correction.entry().rate())
                 .number("amount", correction -> correction.entry().amount().microGpuSeconds())
                 .text("reason", Correction::reason)
+                .text("author", Correction::author)
+                .flag("hand", Correction::byHand)
                 .update();
     }
 

@@ -46,7 +46,7 @@ class CorrectionsTest {
     void eachSecondCostsWhatTheLastOrderSaysHoweverOftenItIsCorrected(long seed) {
         Random random = new Random(seed);
         var ledger = new TestLedger(TEN, monthly("a", TEN, "6000", "team-a"));
-        var corrections = new Corrections(ledger.database.rows());
+        var corrections = ledger.corrections();
         Pods pod = Pods.waiting("team-a", 50, 15).boundAt(TEN);
         ledger.onUpdate(pod);
         ledger.pass(Duration.ofMinutes(200));
@@ -119,7 +119,7 @@ class CorrectionsTest {
     private static final class Sleepers {
 
         private final TestLedger ledger = new TestLedger(TEN, monthly("a", TEN, "6000", "team-a"));
-        private final Corrections corrections = new Corrections(ledger.database.rows());
+        private final Corrections corrections = ledger.corrections();
         private final TransactionTemplate transaction =
                 new TransactionTemplate(ledger.database.transactions());
         private final Ledger rows = new Ledger(ledger.database.rows(), transaction);

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.budget.TestBudgets.Given;
 import io.gpusharing.timekeeper.ledger.correction.CorrectionOrder;
-import io.gpusharing.timekeeper.ledger.correction.Corrections;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Duration;
 import java.time.Instant;
@@ -65,7 +64,7 @@ class ReplicasTest {
         leader.clock.pass(MINUTE);
         leader.onUpdate(pod.finishedAt(START.plus(MINUTE)));
         other.follow();
-        new Corrections(leader.database.rows())
+        leader.corrections()
                 .write(
                         new CorrectionOrder(pod.uid(), "a", START, START.plusSeconds(30), 0),
                         "a test",

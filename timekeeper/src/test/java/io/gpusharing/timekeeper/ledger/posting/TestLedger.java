@@ -22,6 +22,7 @@ import io.gpusharing.timekeeper.ledger.Measurements.Measured;
 import io.gpusharing.timekeeper.ledger.OutOfStepException;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
 import io.gpusharing.timekeeper.ledger.PodEvent;
+import io.gpusharing.timekeeper.ledger.correction.Corrections;
 import io.gpusharing.timekeeper.ledger.store.Ledger;
 import io.gpusharing.timekeeper.statement.PodCharges;
 import io.gpusharing.timekeeper.testing.Pods;
@@ -376,6 +377,11 @@ public final class TestLedger {
 
     private Ledger rows() {
         return new Ledger(database.rows(), new TransactionTemplate(database.transactions()));
+    }
+
+    /** What people correct on this database. */
+    public Corrections corrections() {
+        return new Corrections(database.rows(), rows());
     }
 
     private PostingRound round() {
