@@ -359,12 +359,13 @@ comment on column eviction_victim.result is 'Deleted: past a PodDisruptionBudget
 
 -- A request that came with a key is answered once; whoever sends it again gets the same answer.
 create table answered_request (
+    id          uuid        primary key,
     cluster     text        not null,
     caller      text        not null,
     key         text        not null,
     digest      text        not null,
     answer      text        not null,
     answered_at timestamptz not null default now(),
-    primary key (cluster, caller, key)
+    unique (cluster, caller, key)
 );
 comment on column answered_request.digest is 'SHA-256 of what was asked: the same key with another content is an error';

@@ -9,13 +9,10 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.GpuGrant;
 import io.gpusharing.timekeeper.budget.store.GrantRepository;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import io.gpusharing.timekeeper.web.RequestDigest;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.HexFormat;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -152,19 +149,8 @@ public class GrantOrders {
 
     /** Names of budgets are names of objects, so what begins with one is one, cut to length. */
     private static String name(String budget, String author, String key) {
-        String digest = digest(author + "\n" + budget + "\n" + key);
+        String digest = RequestDigest.of(author, budget, key);
         return budget.substring(0, Math.min(budget.length(), 200)) + "-" + digest.substring(0, 16);
-    }
-
-    private static String digest(String text) {
-        try {
-            byte[] hash =
-                    MessageDigest.getInstance("SHA-256")
-                            .digest(text.getBytes(StandardCharsets.UTF_8));
-            return HexFormat.of().formatHex(hash);
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException(e);
-        }
     }
 
     /** A client that knows where the cluster is, and has none of our rights. */

@@ -7,6 +7,7 @@ import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
 import io.gpusharing.timekeeper.web.Callers;
 import io.gpusharing.timekeeper.web.Callers.Caller;
 import io.gpusharing.timekeeper.web.Page;
+import io.gpusharing.timekeeper.web.RequestDigest;
 import io.swagger.v3.oas.annotations.media.ArraySchema;
 import io.swagger.v3.oas.annotations.media.Content;
 import io.swagger.v3.oas.annotations.media.Schema;
@@ -136,22 +137,20 @@ public class CorrectionController {
             Authentication who) {
         Caller caller = Caller.of(who);
         CorrectionOrder wanted = wanted(budget, order);
-        String asked = String.join("\n", "correction", budget, json.writeValueAsString(order));
+        String digest = RequestDigest.of("correction", budget, json.writeValueAsString(order));
         String answer =
                 inTheLedgersThread(
                         budget,
                         () ->
-                                transaction.execute(status ->
-                                        answered.once(
-                                                caller,
-                                                key,
-                                                asked,
-                                                () ->
-                                                        write(
-                                                                wanted,
-                                                                order.reason(),
-                                                                caller,
-                                                                known))));
+                                transaction.execute(status -> {
+                                    // Of two at once the second waits here for the first's commit.
+                                    corrections.hold(order.pod());
+                                    return answered.once(
+                                            caller,
+                                            key,
+                                            digest,
+                                            () -> write(wanted, order.reason(), caller, known));
+                                }));
         return ResponseEntity.ok()
                 .contentType(MediaType.APPLICATION_JSON)
                 .eTag(tag(corrections.version(order.pod())))

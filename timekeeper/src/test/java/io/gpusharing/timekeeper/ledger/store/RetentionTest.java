@@ -165,8 +165,8 @@ class RetentionTest {
     void answersAreForgottenAfterThreeMonths() {
         execute(
                 """
-                insert into answered_request values ('test', 'somebody', 'old', '', '', now() - interval '91 days'),
-                    ('test', 'somebody', 'young', '', '', now() - interval '89 days')
+                insert into answered_request values (gen_random_uuid(), 'test', 'somebody', 'old', '', '', now() - interval '91 days'),
+                    (gen_random_uuid(), 'test', 'somebody', 'young', '', '', now() - interval '89 days')
                 """);
 
         retain();
