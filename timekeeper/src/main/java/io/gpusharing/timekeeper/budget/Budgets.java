@@ -153,7 +153,7 @@ public class Budgets implements RateSource, LedgerListener {
         Map<String, String> now =
                 present.stream().collect(Collectors.toMap(Grant::uid, Grant::budget));
         Map<String, String> before = granted == null ? Map.of() : granted;
-        present.stream().filter(it -> !before.containsKey(it.uid())).forEach(grants::write);
+        grants.write(present.stream().filter(it -> !before.containsKey(it.uid())).toList());
         accounts.outdated(grants.stand(now.keySet(), now()));
         if (granted == null) {
             // Another replica may have ended some since these accounts were computed.

@@ -15,7 +15,7 @@ import org.springframework.jdbc.support.SqlArrayValue;
 /**
  * A statement with named parameters. It binds instants as points in time, whatever the zone of the
  * JVM: months that PostgreSQL rules out by them are then left out when a question is planned, where
- * text would have to be read first.
+ * text would have to be read first. {@link Instant#MAX} is PostgreSQL's {@code infinity}.
  */
 public final class ClusterStatement {
 
@@ -39,6 +39,12 @@ public final class ClusterStatement {
     /** An array, for {@code any(:name)}. */
     public ClusterStatement uuids(String name, Collection<UUID> values) {
         statement.param(name, new SqlArrayValue("uuid", values.toArray()));
+        return this;
+    }
+
+    /** The same of texts. */
+    public ClusterStatement texts(String name, Collection<String> values) {
+        statement.param(name, new SqlArrayValue("text", values.toArray()));
         return this;
     }
 

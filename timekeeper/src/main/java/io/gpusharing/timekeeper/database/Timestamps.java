@@ -27,10 +27,11 @@ public final class Timestamps {
 
     /**
      * A parameter that PostgreSQL takes for a point in time at once: months that it rules out are
-     * then left out when a question is planned, where text would have to be read first.
+     * then left out when a question is planned, where text would have to be read first. {@link
+     * Instant#MAX} is later than all others there, too.
      */
     public static OffsetDateTime parameter(Instant instant) {
-        return instant.atOffset(ZoneOffset.UTC);
+        return instant.equals(Instant.MAX) ? OffsetDateTime.MAX : instant.atOffset(ZoneOffset.UTC);
     }
 
     /** In an array of texts, for {@code :name::timestamptz[]}. */

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.budget.grant;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.budget.Budgets;
+import io.gpusharing.timekeeper.budget.account.Grant;
 import io.gpusharing.timekeeper.budget.grant.GrantOrders.Order;
 import io.gpusharing.timekeeper.budget.grant.GrantOrders.Outcome;
 import io.gpusharing.timekeeper.budget.grant.GrantOrders.Outcome.Expired;
@@ -82,14 +83,50 @@ class GrantController {
             Instant created,
             boolean again) {}
 
+    /**
+     * A grant as it was written down.
+     *
+     * @param amount micro-GPU-seconds
+     * @param author absent if its object did not say
+     * @param expires absent for the end of the period
+     * @param ended when its object was deleted; absent while it stands
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    record Given(
+            String uid,
+            String name,
+            String budget,
+            long amount,
+            String amountMinutes,
+            String reason,
+            @Nullable String author,
+            Instant from,
+            @Nullable Instant expires,
+            @Nullable Instant ended) {
+
+        static Given of(Grant grant) {
+            return new Given(
+                    grant.uid(),
+                    grant.name(),
+                    grant.budget(),
+                    grant.amount().microGpuSeconds(),
+                    grant.amount().minutes(),
+                    grant.reason(),
+                    grant.author(),
+                    grant.from(),
+                    grant.expires(),
+                    grant.ended());
+        }
+    }
+
     /** A budget's grants, those that have ended included. */
     @GetMapping
-    ResponseEntity<List<GrantRepository.Written>> all(
+    ResponseEntity<List<Given>> all(
             @PathVariable String budget,
             @RequestParam(defaultValue = "1000") int limit,
             @RequestParam(required = false) @Nullable String after) {
-        return Page.of(
-                book.of(budget, after, Page.size(limit)), limit, GrantRepository.Written::uid);
+        List<Grant> page = book.of(budget, after, Page.size(limit));
+        return Page.of(page.stream().map(Given::of).toList(), limit, Given::uid);
     }
 
     /**

@@ -88,7 +88,7 @@ public class GrantOrders {
         if (known != null) {
             return same(known, order);
         }
-        if (grants.named(name).isPresent()) {
+        if (grants.isKnown(name)) {
             return new Outcome.Revoked(name);
         }
         Instant now = clock.instant();

@@ -1,6 +1,5 @@
 package io.gpusharing.timekeeper.budget.store;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.budget.account.Grant;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
@@ -8,10 +7,8 @@ import io.gpusharing.timekeeper.database.Timestamps;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.Collection;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Repository;
@@ -29,29 +26,8 @@ public class GrantRepository {
         this.database = database;
     }
 
-    /**
-     * A grant as it was written down.
-     *
-     * @param amount micro-GPU-seconds
-     * @param author absent if its object did not say
-     * @param expires absent for the end of the period
-     * @param ended when its object was deleted; absent while it stands
-     */
-    @JsonInclude(JsonInclude.Include.NON_NULL)
-    public record Written(
-            String uid,
-            String name,
-            String budget,
-            long amount,
-            String amountMinutes,
-            String reason,
-            @Nullable String author,
-            Instant from,
-            @Nullable Instant expires,
-            @Nullable Instant ended) {}
-
     /** A budget's grants by uid, those that have ended included. */
-    public List<Written> of(String budget, @Nullable String after, int size) {
+    public List<Grant> of(String budget, @Nullable String after, int size) {
         return database.sql(
                         """
                         select * from budget_grant
@@ -61,54 +37,47 @@ public class GrantRepository {
                 .param("budget", budget)
                 .param("after", after)
                 .param("size", size)
-                .query((row, number) -> written(row))
+                .query(GrantRepository::grant)
                 .list();
     }
 
-    /** The last grant of that name. */
-    public Optional<Written> named(String name) {
+    /** Whether there was ever a grant of that name. */
+    public boolean isKnown(String name) {
         return database.sql(
-                        """
-                        select * from budget_grant where cluster = :cluster and name = :name
-                        order by valid_from desc limit 1
-                        """)
+                        "select exists(select from budget_grant where cluster = :cluster and name = :name)")
                 .param("name", name)
-                .query((row, number) -> written(row))
-                .optional();
+                .query((row, number) -> row.getBoolean(1))
+                .single();
     }
 
-    /**
-     * Writes a grant down; one that is there stays as it is, but for an end that it has not had:
-     * the one who wrote that did not know of it yet, for instance because its watch lagged behind
-     * the last leader's.
-     */
-    public void write(Grant grant) {
+    /** Writes grants down; those that are there stay as they are. */
+    public void write(List<Grant> grants) {
         database.sql(
                         """
                         insert into budget_grant (cluster, uid, name, budget, amount, reason, author,
                             valid_from, expires)
-                        values (:cluster, :uid, :name, :budget, :amount, :reason, :author,
-                            :from::timestamptz, :expires::timestamptz)
-                        on conflict (cluster, uid) do update set ended = null, end_written_at = null
-                        where budget_grant.ended is not null
+                        select :cluster, * from unnest(:uid::text[], :name::text[], :budget::text[], :amount::bigint[],
+                            :reason::text[], :author::text[], :from::timestamptz[], :expires::timestamptz[])
+                        on conflict (cluster, uid) do nothing
                         """)
-                .param("uid", grant.uid())
-                .param("name", grant.name())
-                .param("budget", grant.budget())
-                .param("amount", grant.amount().microGpuSeconds())
-                .param("reason", grant.reason())
-                .param("author", grant.author())
-                .param("from", grant.from())
-                .param("expires", grant.expires())
+                .rows(grants)
+                .text("uid", Grant::uid)
+                .text("name", Grant::name)
+                .text("budget", Grant::budget)
+                .number("amount", grant -> grant.amount().microGpuSeconds())
+                .text("reason", Grant::reason)
+                .text("author", Grant::author)
+                .instant("from", Grant::from)
+                .instant("expires", Grant::expires)
                 .update();
     }
 
     /**
-     * Grants whose objects are there have not ended; those whose objects are not there any more end
-     * now.
+     * Grants whose objects are there have not ended: the one who wrote that did not know of them
+     * yet, for instance because its watch lagged behind the last leader's. Those whose objects are
+     * not there any more end now.
      *
-     * @return the budgets of those that were reopened, because somebody else did not know of them
-     *     yet, and of those that have ended
+     * @return the budgets of those that go on after all, and of those that have ended
      */
     public Set<String> stand(Collection<String> present, Instant now) {
         return database.sql(
@@ -123,7 +92,7 @@ public class GrantRepository {
                             returning budget)
                         select budget from stands union select budget from gone
                         """)
-                .param("present", present.toArray(String[]::new))
+                .texts("present", present)
                 .param("now", now)
                 .query((row, number) -> row.getString("budget"))
                 .set();
@@ -131,15 +100,11 @@ public class GrantRepository {
 
     /** All grants of a budget that count at or after an instant. */
     public List<Grant> countingSince(String budget, Instant from) {
-        return counting(budget, from, OffsetDateTime.MAX);
+        return knownAt(Instant.MAX, budget, from);
     }
 
     /** The same, as it was written down at an instant of the database. */
     public List<Grant> knownAt(Instant known, String budget, Instant from) {
-        return counting(budget, from, Timestamps.parameter(known));
-    }
-
-    private List<Grant> counting(String budget, Instant from, OffsetDateTime known) {
         return database.sql(
                         """
                         select * from (
@@ -154,28 +119,16 @@ public class GrantRepository {
                 .param("budget", budget)
                 .param("from", from)
                 .param("known", known)
-                .query((row, number) ->
-                        new Grant(
-                                row.getString("uid"),
-                                row.getString("name"),
-                                row.getString("budget"),
-                                new GpuTime(row.getLong("amount")),
-                                row.getString("reason"),
-                                row.getString("author"),
-                                Timestamps.instant(row, "valid_from"),
-                                Timestamps.instantOrNull(row, "expires"),
-                                Timestamps.instantOrNull(row, "ended")))
+                .query(GrantRepository::grant)
                 .list();
     }
 
-    private static Written written(ResultSet row) throws SQLException {
-        GpuTime amount = new GpuTime(row.getLong("amount"));
-        return new Written(
+    private static Grant grant(ResultSet row, int number) throws SQLException {
+        return new Grant(
                 row.getString("uid"),
                 row.getString("name"),
                 row.getString("budget"),
-                amount.microGpuSeconds(),
-                amount.minutes(),
+                new GpuTime(row.getLong("amount")),
                 row.getString("reason"),
                 row.getString("author"),
                 Timestamps.instant(row, "valid_from"),

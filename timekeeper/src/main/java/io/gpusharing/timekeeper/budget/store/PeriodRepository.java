@@ -64,7 +64,6 @@ public class PeriodRepository {
      * leaves a period in which grants are whole again that were used before.
      */
     public void open(String budget, CarryOver carryOver) {
-        List<Map.Entry<String, GpuTime>> carried = List.copyOf(carryOver.carried().entrySet());
         database.sql(
                         """
                         with opened as (
@@ -84,12 +83,10 @@ public class PeriodRepository {
                 .param("rolled", carryOver.rolledOver().microGpuSeconds())
                 .param("debt", carryOver.debt().microGpuSeconds())
                 .param("written", carryOver.writtenOff().microGpuSeconds())
-                .param("uids", carried.stream().map(Map.Entry::getKey).toArray(String[]::new))
-                .param(
-                        "remaining",
-                        carried.stream()
-                                .map(it -> it.getValue().microGpuSeconds())
-                                .toArray(Long[]::new))
+                .rows(List.copyOf(carryOver.carried().entrySet()))
+                .text("uids", Map.Entry::getKey)
+                .number("remaining", grant -> grant.getValue().microGpuSeconds())
+                .statement()
                 .update();
     }
 

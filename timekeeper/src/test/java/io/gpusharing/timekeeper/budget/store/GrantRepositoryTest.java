@@ -50,6 +50,10 @@ class GrantRepositoryTest {
                 expires);
     }
 
+    private void write(Grant... written) {
+        grants.write(List.of(written));
+    }
+
     private static Instant at(int minutes) {
         return TEN.plus(Duration.ofMinutes(minutes));
     }
@@ -60,34 +64,32 @@ class GrantRepositoryTest {
 
     @Test
     void aGrantIsWhatItWasWhenItWasFirstSeen() {
-        grants.write(grant("one", "a", "10", TEN, null));
+        write(grant("one", "a", "10", TEN, null));
 
-        grants.write(grant("one", "a", "9999", TEN, null));
+        write(grant("one", "a", "9999", TEN, null));
 
         assertThat(grants.of("a", null, 10))
                 .singleElement()
-                .extracting(GrantRepository.Written::amountMinutes)
-                .isEqualTo("10.000");
+                .extracting(Grant::amount)
+                .isEqualTo(GpuTime.ofMinutes("10"));
     }
 
     @Test
     void aGrantEndsWhenItsObjectIsGoneAndNeverAgain() {
-        grants.write(grant("one", "a", "10", TEN, null));
-        grants.write(grant("two", "a", "10", TEN, null));
+        write(grant("one", "a", "10", TEN, null));
+        write(grant("two", "a", "10", TEN, null));
 
         grants.stand(List.of("two"), at(5));
         grants.stand(List.of("two"), at(9));
 
-        assertThat(grants.of("a", null, 10))
-                .extracting(GrantRepository.Written::ended)
-                .containsExactly(at(5), null);
+        assertThat(grants.of("a", null, 10)).extracting(Grant::ended).containsExactly(at(5), null);
     }
 
     @Test
     void whatEndedOrExpiredCountsForTheTimeBeforeThat() {
-        grants.write(grant("expires", "a", "10", TEN, at(10)));
-        grants.write(grant("deleted", "a", "10", at(1), null));
-        grants.write(grant("stands", "a", "10", at(2), null));
+        write(grant("expires", "a", "10", TEN, at(10)));
+        write(grant("deleted", "a", "10", at(1), null));
+        write(grant("stands", "a", "10", at(2), null));
         grants.stand(List.of("expires", "stands"), at(10));
 
         assertThat(counting("a", at(9))).containsExactly("expires", "deleted", "stands");
@@ -96,9 +98,9 @@ class GrantRepositoryTest {
 
     @Test
     void eachBudgetAndEachClusterHasItsOwn() {
-        grants.write(grant("one", "a", "10", TEN, null));
-        grants.write(grant("two", "b", "10", TEN, null));
-        grants("other").write(grant("three", "a", "10", TEN, null));
+        write(grant("one", "a", "10", TEN, null));
+        write(grant("two", "b", "10", TEN, null));
+        grants("other").write(List.of(grant("three", "a", "10", TEN, null)));
 
         grants.stand(List.of("one", "two"), at(5));
 
@@ -106,27 +108,34 @@ class GrantRepositoryTest {
         assertThat(counting("b", TEN)).containsExactly("two");
         assertThat(grants("other").of("a", null, 10))
                 .singleElement()
-                .extracting(GrantRepository.Written::ended)
+                .extracting(Grant::ended)
                 .isNull();
     }
 
     @Test
-    void ofTwoGrantsWithOneNameTheLaterIsMeant() {
-        grants.write(grant("one", "a", "10", TEN, null));
-        grants.write(grant("two", "a", "20", at(5), null));
+    void aNameIsKnownAlsoWhenItsGrantHasEnded() {
+        write(grant("one", "a", "10", TEN, null));
+        grants.stand(List.of(), at(5));
 
-        assertThat(grants.named("more")).map(GrantRepository.Written::uid).contains("two");
+        assertThat(grants.isKnown("more")).isTrue();
+        assertThat(grants.isKnown("less")).isFalse();
+        assertThat(grants("other").isKnown("more")).isFalse();
+    }
+
+    @Test
+    void whatSomebodyEndedWhoDidNotKnowOfItGoesOn() {
+        write(grant("one", "a", "10", TEN, null), grant("two", "b", "10", TEN, null));
+        assertThat(grants.stand(List.of("two"), at(5))).containsExactly("a");
+
+        assertThat(grants.stand(List.of("one", "two"), at(9))).containsExactly("a");
+        assertThat(counting("a", at(9))).containsExactly("one");
     }
 
     @Test
     void pagesGoOnBehindTheLastGrant() {
-        List.of("one", "three", "two").forEach(it -> grants.write(grant(it, "a", "1", TEN, null)));
+        List.of("one", "three", "two").forEach(it -> write(grant(it, "a", "1", TEN, null)));
 
-        assertThat(grants.of("a", null, 2))
-                .extracting(GrantRepository.Written::uid)
-                .containsExactly("one", "three");
-        assertThat(grants.of("a", "three", 2))
-                .extracting(GrantRepository.Written::uid)
-                .containsExactly("two");
+        assertThat(grants.of("a", null, 2)).extracting(Grant::uid).containsExactly("one", "three");
+        assertThat(grants.of("a", "three", 2)).extracting(Grant::uid).containsExactly("two");
     }
 }
