@@ -17,6 +17,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Repository;
 
@@ -36,7 +37,12 @@ public class TermsRepository {
         this.clock = clock;
     }
 
-    private record Seen(String budget, String uid, long generation) {}
+    private record Seen(String budget, String uid, long generation) {
+
+        static Seen of(BudgetState state) {
+            return new Seen(state.name(), state.uid(), state.generation());
+        }
+    }
 
     /**
      * Terms as they were seen.
@@ -53,37 +59,42 @@ public class TermsRepository {
 
     /** Writes down what is new; in the ledger writer's thread. */
     public void note(Collection<BudgetState> states) {
-        for (BudgetState state : states) {
-            Seen seen = new Seen(state.name(), state.uid(), state.generation());
-            if (!known.contains(seen)) {
-                write(state);
-                known.add(seen);
-            }
-        }
+        List<BudgetState> unseen =
+                states.stream().filter(state -> !known.contains(Seen.of(state))).toList();
+        write(unseen);
+        unseen.forEach(state -> known.add(Seen.of(state)));
     }
 
-    private void write(BudgetState state) {
-        Terms terms = state.spec().terms().orElse(null);
-        var period = state.spec().period();
+    private void write(List<BudgetState> states) {
         database.sql(
                         """
-                        insert into budget_terms (cluster, budget, seen_at, uid, generation, allowance, max_rollover,
+                        insert into budget_terms (cluster, seen_at, budget, uid, generation, allowance, max_rollover,
                             max_debt_percent, period_unit, period_zone, period_anchor)
-                        values (:cluster, :budget, :seen::timestamptz, :uid, :generation, :allowance, :rollover,
-                            :debt, :unit, :zone, :anchor)
+                        select :cluster, :seen::timestamptz, budget, uid, generation,
+                            case when limited then allowance end, rollover, debt, unit, zone, anchor
+                        from unnest(:budget::text[], :uid::text[], :generation::bigint[], :limited::boolean[],
+                            :allowance::bigint[], :rollover::bigint[], :debt::integer[],
+                            :unit::text[], :zone::text[], :anchor::text[])
+                            as u(budget, uid, generation, limited, allowance, rollover, debt, unit, zone, anchor)
                         on conflict (cluster, budget, uid, generation) do nothing
                         """)
-                .param("budget", state.name())
                 .param("seen", clock.instant())
-                .param("uid", state.uid())
-                .param("generation", state.generation())
-                .param("allowance", terms == null ? null : terms.allowance().microGpuSeconds())
-                .param("rollover", terms == null ? 0 : terms.maxRollover().microGpuSeconds())
-                .param("debt", terms == null ? 0 : terms.maxDebtPercent())
-                .param("unit", period.unit().name())
-                .param("zone", period.timeZone())
-                .param("anchor", period.anchor())
+                .rows(states)
+                .text("budget", BudgetState::name)
+                .text("uid", BudgetState::uid)
+                .number("generation", BudgetState::generation)
+                .flag("limited", state -> state.spec().terms().isPresent())
+                .number("allowance", state -> amount(state, Terms::allowance))
+                .number("rollover", state -> amount(state, Terms::maxRollover))
+                .number("debt", state -> state.spec().terms().map(Terms::maxDebtPercent).orElse(0))
+                .text("unit", state -> state.spec().period().unit().name())
+                .text("zone", state -> state.spec().period().timeZone())
+                .text("anchor", state -> state.spec().period().anchor())
                 .update();
+    }
+
+    private static long amount(BudgetState state, Function<Terms, GpuTime> of) {
+        return state.spec().terms().map(of).orElse(GpuTime.ZERO).microGpuSeconds();
     }
 
     /**
