@@ -8,9 +8,17 @@ import io.gpusharing.request.Quantity;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.allocation.PodReader;
+import io.gpusharing.timekeeper.cluster.PodEvent.Bookmark;
+import io.gpusharing.timekeeper.cluster.PodEvent.Deleted;
+import io.gpusharing.timekeeper.cluster.PodEvent.Listed;
+import io.gpusharing.timekeeper.cluster.PodEvent.Resync;
+import io.gpusharing.timekeeper.cluster.PodEvent.Unlabelled;
+import io.gpusharing.timekeeper.cluster.PodEvent.Updated;
+import java.time.Clock;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
@@ -29,6 +37,7 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus {
     private final PodEventHandler handler;
     private final List<PodObserver> observers;
     private final Leadership leadership;
+    private final Clock clock;
     private final PodReader reader;
 
     private @Nullable NodeWatch nodes;
@@ -43,7 +52,8 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus {
             ClusterView view,
             PodEventHandler handler,
             List<PodObserver> observers,
-            Leadership leadership) {
+            Leadership leadership,
+            Clock clock) {
         this.client = client;
         this.grammars = grammars;
         this.properties = properties;
@@ -51,6 +61,7 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus {
         this.handler = handler;
         this.observers = List.copyOf(observers);
         this.leadership = leadership;
+        this.clock = clock;
         this.reader = reader;
         leadership.listen(this::watch, this::watch);
     }
@@ -80,7 +91,8 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus {
                         this::read,
                         next,
                         properties.watchRetry(),
-                        next.reporting ? handler::position : Optional::empty);
+                        next.reporting ? handler::position : Optional::empty,
+                        clock);
         pods.start();
     }
 
@@ -115,7 +127,7 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus {
     }
 
     /** The view is updated first, so that the handler finds there what was reported. */
-    private final class Relay implements PodFeed, AutoCloseable {
+    private final class Relay implements Consumer<PodEvent>, AutoCloseable {
 
         private final NodeWatch nodeWatch;
         private final boolean reporting;
@@ -136,42 +148,31 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus {
         }
 
         @Override
-        public void onList(List<PodFacts> present, String position, boolean resuming) {
-            nodeWatch.awaitSynced();
-            present.forEach(this::learnNode);
-            relay(
-                    () -> view.replacePods(present),
-                    () -> handler.onList(present, position, resuming));
+        public void accept(PodEvent event) {
+            switch (event) {
+                case Listed listed -> {
+                    nodeWatch.awaitSynced();
+                    listed.pods().forEach(this::learnNode);
+                }
+                case Updated updated -> learnNode(updated.pod());
+                case Deleted _, Unlabelled _, Bookmark _, Resync _ -> {}
+            }
+            relay(event);
         }
 
-        @Override
-        public void onUpdate(PodFacts pod, String position) {
-            learnNode(pod);
-            relay(() -> view.put(pod), () -> handler.onUpdate(pod, position));
-        }
-
-        @Override
-        public void onDelete(PodFacts pod, String position) {
-            relay(() -> view.remove(pod), () -> handler.onDelete(pod, position));
-        }
-
-        @Override
-        public void onUnlabelled(PodFacts pod, String position) {
-            relay(() -> view.remove(pod), () -> handler.onUnlabelled(pod, position));
-        }
-
-        @Override
-        public void onBookmark(String position) {
-            relay(() -> {}, () -> handler.onBookmark(position));
-        }
-
-        private synchronized void relay(Runnable updateView, Runnable report) {
+        private synchronized void relay(PodEvent event) {
             if (closed) {
                 return;
             }
-            updateView.run();
+            switch (event) {
+                case Listed listed -> view.replacePods(listed.pods());
+                case Updated updated -> view.put(updated.pod());
+                case Deleted deleted -> view.remove(deleted.pod());
+                case Unlabelled unlabelled -> view.remove(unlabelled.pod());
+                case Bookmark _, Resync _ -> {}
+            }
             if (reporting) {
-                report.run();
+                handler.onEvent(event);
             }
         }
 

@@ -34,15 +34,16 @@ class PodSweep extends LeaderTask {
     private final RequestGrammars grammars;
     private final PodReader reader;
     private final ClusterView view;
-    private final PodEventHandler follower;
+    private final PodEventHandler handler;
     private final SweepProperties properties;
+    private final Clock clock;
 
     PodSweep(
             KubernetesClient client,
             RequestGrammars grammars,
             PodReader reader,
             ClusterView view,
-            PodEventHandler follower,
+            PodEventHandler handler,
             SweepProperties properties,
             Leadership leadership,
             Clock clock) {
@@ -51,7 +52,8 @@ class PodSweep extends LeaderTask {
         this.grammars = grammars;
         this.reader = reader;
         this.view = view;
-        this.follower = follower;
+        this.handler = handler;
+        this.clock = clock;
         this.properties = properties;
     }
 
@@ -65,7 +67,7 @@ class PodSweep extends LeaderTask {
             return now.plus(UNTIL_LISTED);
         }
         try {
-            follower.onResync(sweep());
+            handler.onEvent(new PodEvent.Resync(sweep(), clock.instant()));
             return now.plus(properties.every());
         } catch (KubernetesClientException e) {
             log.atWarn()

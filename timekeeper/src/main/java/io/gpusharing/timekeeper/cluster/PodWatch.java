@@ -12,12 +12,20 @@ import io.fabric8.kubernetes.client.dsl.FilterWatchListDeletable;
 import io.fabric8.kubernetes.client.dsl.PodResource;
 import io.gpusharing.Names;
 import io.gpusharing.timekeeper.allocation.PodFacts;
+import io.gpusharing.timekeeper.cluster.PodEvent.Bookmark;
+import io.gpusharing.timekeeper.cluster.PodEvent.Deleted;
+import io.gpusharing.timekeeper.cluster.PodEvent.Listed;
+import io.gpusharing.timekeeper.cluster.PodEvent.Unlabelled;
+import io.gpusharing.timekeeper.cluster.PodEvent.Updated;
+import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -25,8 +33,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lists and watches the metered pods for a {@link PodFeed}. It goes on for ever: an API server that
- * is away is asked again, one that has forgotten our position is listed anew.
+ * Lists and watches the metered pods, and reports {@link PodEvent}s. It goes on for ever: an API
+ * server that is away is asked again, one that has forgotten our position is listed anew.
  */
 final class PodWatch implements AutoCloseable {
 
@@ -34,9 +42,10 @@ final class PodWatch implements AutoCloseable {
 
     private final KubernetesClient client;
     private final Function<Pod, PodFacts> reader;
-    private final PodFeed feed;
+    private final Consumer<PodEvent> handler;
     private final Duration retry;
     private final Supplier<Optional<String>> stored;
+    private final Clock clock;
     private final Thread thread;
 
     /**
@@ -45,14 +54,16 @@ final class PodWatch implements AutoCloseable {
     PodWatch(
             KubernetesClient client,
             Function<Pod, PodFacts> reader,
-            PodFeed feed,
+            Consumer<PodEvent> handler,
             Duration retry,
-            Supplier<Optional<String>> stored) {
+            Supplier<Optional<String>> stored,
+            Clock clock) {
         this.client = client;
         this.reader = reader;
-        this.feed = feed;
+        this.handler = handler;
         this.retry = retry;
         this.stored = stored;
+        this.clock = clock;
         this.thread = Thread.ofVirtual().name("pod-watch").unstarted(this::run);
     }
 
@@ -100,7 +111,7 @@ final class PodWatch implements AutoCloseable {
     private String list(boolean resuming) {
         var pods = new ArrayList<PodFacts>();
         String position = PodPages.forEach(metered(), pod -> pods.add(reader.apply(pod)));
-        feed.onList(List.copyOf(pods), position, resuming);
+        handler.accept(new Listed(List.copyOf(pods), position, resuming, clock.instant()));
         return position;
     }
 
@@ -120,7 +131,7 @@ final class PodWatch implements AutoCloseable {
         try {
             if (resuming) {
                 // Now silence means that nothing happened.
-                feed.onBookmark(position);
+                handler.accept(new Bookmark(position, clock.instant()));
             }
             End end = ended.take();
             log.atInfo().addKeyValue("reason", end.reason()).log("listing pods anew");
@@ -166,10 +177,12 @@ final class PodWatch implements AutoCloseable {
             }
             String position = pod.getMetadata().getResourceVersion();
             try {
+                Instant now = clock.instant();
                 switch (action) {
-                    case ADDED, MODIFIED -> feed.onUpdate(reader.apply(pod), position);
-                    case DELETED -> left(pod, position);
-                    case BOOKMARK -> feed.onBookmark(position);
+                    case ADDED, MODIFIED ->
+                            handler.accept(new Updated(reader.apply(pod), position, now));
+                    case DELETED -> handler.accept(left(pod, position, now));
+                    case BOOKMARK -> handler.accept(new Bookmark(position, now));
                     case ERROR -> {
                         stop(new End("the API server reported an error", null));
                         return;
@@ -184,16 +197,13 @@ final class PodWatch implements AutoCloseable {
         /**
          * A watch by label says the same of a pod that was removed and of one that lost the label.
          */
-        private void left(Pod pod, String position) {
+        private PodEvent left(Pod pod, String position, Instant now) {
             PodFacts last = reader.apply(pod);
-            if (last.lifecycle().removal() != null) {
-                feed.onDelete(last, position);
-                return;
-            }
-            present(last)
-                    .ifPresentOrElse(
-                            it -> feed.onUnlabelled(reader.apply(it), position),
-                            () -> feed.onDelete(last, position));
+            return last.lifecycle().removal() != null
+                    ? new Deleted(last, position, now)
+                    : present(last)
+                            .<PodEvent>map(it -> new Unlabelled(reader.apply(it), position, now))
+                            .orElseGet(() -> new Deleted(last, position, now));
         }
 
         private Optional<Pod> present(PodFacts pod) {

@@ -38,24 +38,10 @@ class PodSweepTest {
         }
 
         @Override
-        public void onResync(List<PodFacts> pods) {
-            sweeps.add(pods);
+        public void onEvent(PodEvent event) {
+            assertThat(event).isInstanceOf(PodEvent.Resync.class);
+            sweeps.add(((PodEvent.Resync) event).pods());
         }
-
-        @Override
-        public void onList(List<PodFacts> pods, String position, boolean resuming) {}
-
-        @Override
-        public void onUpdate(PodFacts pod, String position) {}
-
-        @Override
-        public void onDelete(PodFacts pod, String position) {}
-
-        @Override
-        public void onUnlabelled(PodFacts pod, String position) {}
-
-        @Override
-        public void onBookmark(String position) {}
     }
 
     @BeforeEach

@@ -5,9 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.allocation.PodReader;
+import io.gpusharing.timekeeper.cluster.PodEvent.Bookmark;
+import io.gpusharing.timekeeper.cluster.PodEvent.Deleted;
+import io.gpusharing.timekeeper.cluster.PodEvent.Listed;
+import io.gpusharing.timekeeper.cluster.PodEvent.Resync;
+import io.gpusharing.timekeeper.cluster.PodEvent.Unlabelled;
+import io.gpusharing.timekeeper.cluster.PodEvent.Updated;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import java.io.IOException;
+import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -48,9 +56,10 @@ class PodWatchTest {
                 new PodWatch(
                         api.client(),
                         pod -> read(reader, pod, failing.getAndSet(false)),
-                        new Listener(),
+                        this::onEvent,
                         Duration.ofMillis(1),
-                        Optional::empty);
+                        Optional::empty,
+                        Clock.systemUTC());
         try (watch) {
             watch.start();
 
@@ -65,9 +74,10 @@ class PodWatchTest {
                 new PodWatch(
                         api.client(),
                         reader::read,
-                        new Listener(),
+                        this::onEvent,
                         Duration.ofMillis(1),
-                        () -> Optional.of("7"));
+                        () -> Optional.of("7"),
+                        Clock.systemUTC());
         try (watch) {
             watch.start();
 
@@ -95,9 +105,10 @@ class PodWatchTest {
                             }
                             return read(reader, pod, fails);
                         },
-                        new Listener(),
+                        this::onEvent,
                         Duration.ofMillis(1),
-                        Optional::empty);
+                        Optional::empty,
+                        Clock.systemUTC());
         try (watch) {
             watch.start();
 
@@ -133,9 +144,10 @@ class PodWatchTest {
                 new PodWatch(
                         api.client(),
                         new PodReader(resource -> false)::read,
-                        new Listener(),
+                        this::onEvent,
                         Duration.ofMillis(1),
-                        Optional::empty);
+                        Optional::empty,
+                        Clock.systemUTC());
         try (watch) {
             watch.start();
             return left.get(20, TimeUnit.SECONDS);
@@ -176,31 +188,16 @@ class PodWatchTest {
         return reader.read(pod);
     }
 
-    private final class Listener implements PodFeed {
-
-        @Override
-        public void onList(List<PodFacts> pods, String position, boolean resuming) {
-            listed.complete(pods);
-        }
-
-        @Override
-        public void onUpdate(PodFacts pod, String position) {
-            changed.complete(position);
-        }
-
-        @Override
-        public void onDelete(PodFacts pod, String position) {
-            left.complete("removed " + pod.name());
-        }
-
-        @Override
-        public void onUnlabelled(PodFacts pod, String position) {
-            left.complete("unlabelled %s on %s".formatted(pod.name(), pod.placement().node()));
-        }
-
-        @Override
-        public void onBookmark(String position) {
-            passed.complete(position);
+    private void onEvent(PodEvent event) {
+        switch (event) {
+            case Listed it -> listed.complete(it.pods());
+            case Updated it -> changed.complete(it.position());
+            case Deleted it -> left.complete("removed " + it.pod().name());
+            case Unlabelled(PodFacts pod, String _, Instant _) ->
+                    left.complete(
+                            "unlabelled %s on %s".formatted(pod.name(), pod.placement().node()));
+            case Bookmark it -> passed.complete(it.position());
+            case Resync _ -> throw new IllegalStateException("the watch does not sweep");
         }
     }
 }

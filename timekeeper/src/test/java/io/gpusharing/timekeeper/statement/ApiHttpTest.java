@@ -18,6 +18,9 @@ import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
+import io.gpusharing.timekeeper.cluster.PodEvent.Bookmark;
+import io.gpusharing.timekeeper.cluster.PodEvent.Listed;
+import io.gpusharing.timekeeper.cluster.PodEvent.Updated;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.ClusterTenant;
 import io.gpusharing.timekeeper.database.Snapshot;
@@ -217,17 +220,25 @@ class ApiHttpTest {
         // Metering begins here, and not when the ledger's thread looks at the clock.
         assertThat(writer.position()).isEmpty();
         writer.begin();
-        writer.onList(List.of(), "0", false);
-        writer.onUpdate(ENDED.facts(), "1");
-        writer.onUpdate(CORRECTED.facts(), "1");
+        writer.onEvent(new Listed(List.of(), "0", false, CLOCK.instant()));
+        writer.onEvent(new Updated(ENDED.facts(), "1", CLOCK.instant()));
+        writer.onEvent(new Updated(CORRECTED.facts(), "1", CLOCK.instant()));
         CLOCK.pass(Duration.ofHours(2));
-        writer.onUpdate(RUNNING.facts(), "2");
-        writer.onUpdate(ENDED.finishedAt(TEN.plus(Duration.ofMinutes(150))).facts(), "3");
-        writer.onUpdate(CORRECTED.finishedAt(TEN.plus(Duration.ofMinutes(150))).facts(), "3");
+        writer.onEvent(new Updated(RUNNING.facts(), "2", CLOCK.instant()));
+        writer.onEvent(
+                new Updated(
+                        ENDED.finishedAt(TEN.plus(Duration.ofMinutes(150))).facts(),
+                        "3",
+                        CLOCK.instant()));
+        writer.onEvent(
+                new Updated(
+                        CORRECTED.finishedAt(TEN.plus(Duration.ofMinutes(150))).facts(),
+                        "3",
+                        CLOCK.instant()));
         await().until(() -> charged(CORRECTED.uid()) == 9000L * 500_000);
         await().until(() -> charged(ENDED.uid()) == 9000L * 500_000);
         CLOCK.pass(Duration.ofMinutes(70));
-        writer.onBookmark("4");
+        writer.onEvent(new Bookmark("4", CLOCK.instant()));
         await().until(() -> charged(RUNNING.uid()) == 3600L * 1_000_000);
     }
 
@@ -623,7 +634,8 @@ class ApiHttpTest {
             assertThat(json("/api/v1/budgets/a").path("name").asString()).isEqualTo("a");
         } finally {
             TERMS.begin();
-            context.getBean(LedgerWriter.class).onList(List.of(RUNNING.facts()), "5", false);
+            context.getBean(LedgerWriter.class)
+                    .onEvent(new Listed(List.of(RUNNING.facts()), "5", false, CLOCK.instant()));
         }
     }
 

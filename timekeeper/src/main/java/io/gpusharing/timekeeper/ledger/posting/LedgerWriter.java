@@ -2,19 +2,12 @@ package io.gpusharing.timekeeper.ledger.posting;
 
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.OutageLog;
-import io.gpusharing.timekeeper.allocation.PodFacts;
+import io.gpusharing.timekeeper.cluster.PodEvent;
+import io.gpusharing.timekeeper.cluster.PodEvent.PodChange;
 import io.gpusharing.timekeeper.cluster.PodEventHandler;
-import io.gpusharing.timekeeper.ledger.LedgerInput;
-import io.gpusharing.timekeeper.ledger.LedgerInput.Task;
 import io.gpusharing.timekeeper.ledger.LedgerProperties;
-import io.gpusharing.timekeeper.ledger.PodEvent;
-import io.gpusharing.timekeeper.ledger.PodEvent.Bookmark;
-import io.gpusharing.timekeeper.ledger.PodEvent.Deleted;
-import io.gpusharing.timekeeper.ledger.PodEvent.Listed;
-import io.gpusharing.timekeeper.ledger.PodEvent.PodChange;
-import io.gpusharing.timekeeper.ledger.PodEvent.Resync;
-import io.gpusharing.timekeeper.ledger.PodEvent.Unlabelled;
-import io.gpusharing.timekeeper.ledger.PodEvent.Updated;
+import io.gpusharing.timekeeper.ledger.posting.LedgerInput.Pods;
+import io.gpusharing.timekeeper.ledger.posting.LedgerInput.Task;
 import io.gpusharing.timekeeper.ledger.store.Ledger;
 import java.time.Clock;
 import java.time.Duration;
@@ -101,38 +94,13 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle {
 
     @Override
     public Optional<String> position() {
-        queue.removeIf(LedgerWriter::isOfPods);
+        queue.removeIf(Pods.class::isInstance);
         return Optional.ofNullable(ledger.open(round.now()).position());
     }
 
     @Override
-    public void onList(List<PodFacts> pods, String position, boolean resuming) {
-        queue.add(new Listed(pods, position, resuming, clock.instant()));
-    }
-
-    @Override
-    public void onUpdate(PodFacts pod, String position) {
-        queue.add(new Updated(pod, position, clock.instant()));
-    }
-
-    @Override
-    public void onDelete(PodFacts pod, String position) {
-        queue.add(new Deleted(pod, position, clock.instant()));
-    }
-
-    @Override
-    public void onUnlabelled(PodFacts pod, String position) {
-        queue.add(new Unlabelled(pod, position, clock.instant()));
-    }
-
-    @Override
-    public void onBookmark(String position) {
-        queue.add(new Bookmark(position, clock.instant()));
-    }
-
-    @Override
-    public void onResync(List<PodFacts> pods) {
-        queue.add(new Resync(pods, clock.instant()));
+    public void onEvent(PodEvent event) {
+        queue.add(new Pods(event));
     }
 
     /** Runs work in the ledger writer's thread, between two postings. */
@@ -220,10 +188,6 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle {
         return wait.compareTo(LONGEST_NAP) < 0 ? wait : LONGEST_NAP;
     }
 
-    private static boolean isOfPods(LedgerInput input) {
-        return input instanceof PodEvent;
-    }
-
     private void beginTerm() {
         if (leadership.term() != term) {
             term = leadership.term();
@@ -233,7 +197,7 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle {
 
     /** Events of pods are dropped: the leader receives the same. */
     private void follow(Deque<LedgerInput> batch) throws InterruptedException {
-        batch.removeIf(LedgerWriter::isOfPods);
+        batch.removeIf(Pods.class::isInstance);
         oldest = null;
         stuckSince = null;
         while (true) {
@@ -252,7 +216,7 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle {
         List<Instant> receivedAt =
                 batch.stream()
                         .flatMap(input ->
-                                input instanceof PodChange change
+                                input instanceof Pods(PodChange change)
                                         ? Stream.of(change.at())
                                         : Stream.empty())
                         .toList();

@@ -2,12 +2,12 @@ package io.gpusharing.timekeeper.ledger.posting;
 
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.cluster.ClusterView;
-import io.gpusharing.timekeeper.ledger.LedgerInput;
-import io.gpusharing.timekeeper.ledger.LedgerInput.Task;
+import io.gpusharing.timekeeper.cluster.PodEvent;
 import io.gpusharing.timekeeper.ledger.LedgerListener;
 import io.gpusharing.timekeeper.ledger.LedgerProperties;
-import io.gpusharing.timekeeper.ledger.PodEvent;
 import io.gpusharing.timekeeper.ledger.RateSource;
+import io.gpusharing.timekeeper.ledger.posting.LedgerInput.Pods;
+import io.gpusharing.timekeeper.ledger.posting.LedgerInput.Task;
 import io.gpusharing.timekeeper.ledger.store.Ledger;
 import java.time.Clock;
 import java.time.Duration;
@@ -120,8 +120,8 @@ public class PostingRound {
             } else {
                 List<PodEvent> batch =
                         pending.stream()
-                                .takeWhile(PodEvent.class::isInstance)
-                                .map(PodEvent.class::cast)
+                                .takeWhile(Pods.class::isInstance)
+                                .map(input -> ((Pods) input).event())
                                 .toList();
                 pods.handle(batch);
                 batch.forEach(event -> pending.removeFirst());

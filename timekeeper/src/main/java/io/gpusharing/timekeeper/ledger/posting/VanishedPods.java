@@ -2,10 +2,10 @@ package io.gpusharing.timekeeper.ledger.posting;
 
 import io.gpusharing.timekeeper.allocation.AllocationInterval.Ended;
 import io.gpusharing.timekeeper.allocation.PodFacts;
+import io.gpusharing.timekeeper.cluster.PodEvent;
+import io.gpusharing.timekeeper.cluster.PodEvent.Listed;
+import io.gpusharing.timekeeper.cluster.PodEvent.Resync;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
-import io.gpusharing.timekeeper.ledger.PodEvent;
-import io.gpusharing.timekeeper.ledger.PodEvent.Listed;
-import io.gpusharing.timekeeper.ledger.PodEvent.Resync;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

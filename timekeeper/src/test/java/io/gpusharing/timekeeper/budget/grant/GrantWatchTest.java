@@ -14,6 +14,7 @@ import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.budget.status.BudgetWatch;
 import io.gpusharing.timekeeper.budget.status.QuotaWatch;
+import io.gpusharing.timekeeper.cluster.PodEvent.Listed;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriters;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
@@ -114,7 +115,7 @@ class GrantWatchTest {
             quotas.start();
             watch.start();
             all.start();
-            writer.onList(List.of(), "1", false);
+            writer.onEvent(new Listed(List.of(), "1", false, clock.instant()));
             await().atMost(Duration.ofSeconds(20)).until(() -> api.to("/gpugrants").size() > 2);
             assertThat(first).isNotDone();
 

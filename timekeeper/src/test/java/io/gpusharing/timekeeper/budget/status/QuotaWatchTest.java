@@ -8,6 +8,7 @@ import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.budget.grant.GrantWatch;
+import io.gpusharing.timekeeper.cluster.PodEvent.Listed;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriters;
 import io.gpusharing.timekeeper.ledger.store.Ledger;
@@ -80,7 +81,7 @@ class QuotaWatchTest {
         watch.start();
         var pod = Pods.waiting("team-a", 25, 15).boundAt(START);
         clock.pass(Duration.ofMinutes(1));
-        writer.onList(List.of(pod.facts()), "1", false);
+        writer.onEvent(new Listed(List.of(pod.facts()), "1", false, clock.instant()));
 
         // Time enough to charge it wrongly.
         await().atMost(Duration.ofSeconds(20)).until(() -> api.to("/resourcequotas").size() > 2);
@@ -109,7 +110,8 @@ class QuotaWatchTest {
         var bystander = Pods.waiting("team-b", 25, 15).boundAt(START);
         clock.pass(Duration.ofMinutes(1));
 
-        writer.onList(List.of(pod.facts(), bystander.facts()), "1", false);
+        writer.onEvent(
+                new Listed(List.of(pod.facts(), bystander.facts()), "1", false, clock.instant()));
 
         await().atMost(Duration.ofSeconds(20)).until(() -> ledger.openAllocations().size() == 2);
     }

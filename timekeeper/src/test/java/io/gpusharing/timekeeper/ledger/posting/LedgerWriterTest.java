@@ -10,6 +10,10 @@ import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
+import io.gpusharing.timekeeper.cluster.PodEvent.Bookmark;
+import io.gpusharing.timekeeper.cluster.PodEvent.Deleted;
+import io.gpusharing.timekeeper.cluster.PodEvent.Listed;
+import io.gpusharing.timekeeper.cluster.PodEvent.Updated;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
 import io.gpusharing.timekeeper.ledger.store.Ledger;
 import io.gpusharing.timekeeper.testing.Pods;
@@ -51,9 +55,13 @@ class LedgerWriterTest {
     void podsThatAreToldBeforeTheBudgetsAreKnownAreChargedToThem() {
         ledger.open(START);
         writer.start();
-        writer.onList(List.of(), "2", true);
-        writer.onUpdate(cameAndWent.facts(), "1");
-        writer.onDelete(cameAndWent.finishedAt(START.plusSeconds(20)).facts(), "2");
+        writer.onEvent(new Listed(List.of(), "2", true, clock.instant()));
+        writer.onEvent(new Updated(cameAndWent.facts(), "1", clock.instant()));
+        writer.onEvent(
+                new Deleted(
+                        cameAndWent.finishedAt(START.plusSeconds(20)).facts(),
+                        "2",
+                        clock.instant()));
         budgetsAreKnown();
 
         await().atMost(Duration.ofSeconds(10)).until(() -> charged("team") > 0);
@@ -66,14 +74,18 @@ class LedgerWriterTest {
     void nobodyIsToldThatABudgetEndedWhilePodsOfThePastStillLookAsIfTheyRan() {
         ledger.open(START);
         writer.start();
-        writer.onList(List.of(), "2", true);
+        writer.onEvent(new Listed(List.of(), "2", true, clock.instant()));
         budgetsAreKnown();
-        writer.onUpdate(cameAndWent.facts(), "1");
+        writer.onEvent(new Updated(cameAndWent.facts(), "1", clock.instant()));
 
         await().atMost(Duration.ofSeconds(10)).until(() -> ledger.openAllocations().size() == 1);
         assertThat(budgets.states()).as("not yet: its end may come next").isEmpty();
 
-        writer.onDelete(cameAndWent.finishedAt(START.plusSeconds(20)).facts(), "2");
+        writer.onEvent(
+                new Deleted(
+                        cameAndWent.finishedAt(START.plusSeconds(20)).facts(),
+                        "2",
+                        clock.instant()));
         await().atMost(Duration.ofSeconds(10)).until(() -> !budgets.states().isEmpty());
         BudgetState state = budgets.state("team").orElseThrow();
         assertThat(state.used(clock.instant()).microGpuSeconds()).isEqualTo(10_000_000);
@@ -84,7 +96,7 @@ class LedgerWriterTest {
     void aLeaderThatStartsPostsAndConcludesNothingBeforeThePodsAreListed() {
         ledger.open(START);
         writer.start();
-        writer.onList(List.of(cameAndWent.facts()), "2", false);
+        writer.onEvent(new Listed(List.of(cameAndWent.facts()), "2", false, clock.instant()));
         budgetsAreKnown();
         await().atMost(Duration.ofSeconds(10)).until(() -> ledger.openAllocations().size() == 1);
         writer.stop();
@@ -102,8 +114,12 @@ class LedgerWriterTest {
             assertThat(others.settled()).isFalse();
             assertThat(ledger.openAllocations()).isEqualTo(before);
 
-            next.onList(List.of(), "2", true);
-            next.onDelete(cameAndWent.finishedAt(START.plusSeconds(20)).facts(), "3");
+            next.onEvent(new Listed(List.of(), "2", true, clock.instant()));
+            next.onEvent(
+                    new Deleted(
+                            cameAndWent.finishedAt(START.plusSeconds(20)).facts(),
+                            "3",
+                            clock.instant()));
             await().atMost(Duration.ofSeconds(10)).until(others::settled);
         } finally {
             next.stop();
@@ -116,10 +132,10 @@ class LedgerWriterTest {
     void aQuietClusterIsCaughtUpByTime() {
         ledger.open(START);
         writer.start();
-        writer.onList(List.of(), "2", true);
+        writer.onEvent(new Listed(List.of(), "2", true, clock.instant()));
         budgetsAreKnown();
 
-        writer.onBookmark("1");
+        writer.onEvent(new Bookmark("1", clock.instant()));
         clock.pass(Duration.ofSeconds(3));
         writer.between(() -> {});
 
@@ -130,8 +146,8 @@ class LedgerWriterTest {
     void aPodThatWasThereInOneListAndGoneInTheNextOfTheSameBatchHasEnded() {
         ledger.open(START);
         writer.start();
-        writer.onList(List.of(cameAndWent.facts()), "2", true);
-        writer.onList(List.of(), "3", false);
+        writer.onEvent(new Listed(List.of(cameAndWent.facts()), "2", true, clock.instant()));
+        writer.onEvent(new Listed(List.of(), "3", false, clock.instant()));
         budgetsAreKnown();
 
         await().atMost(Duration.ofSeconds(10)).until(() -> !budgets.states().isEmpty());
@@ -174,14 +190,14 @@ class LedgerWriterTest {
         var follower = writer(terms.leadership());
         try {
             follower.start();
-            follower.onUpdate(cameAndWent.facts(), "1");
+            follower.onEvent(new Updated(cameAndWent.facts(), "1", clock.instant()));
             budgetsAreKnown(follower);
             await().atMost(Duration.ofSeconds(10)).until(() -> !budgets.states().isEmpty());
             assertThat(ledger.openAllocations()).isEmpty();
 
             terms.begin();
             assertThat(follower.position()).as("where its own feed begins").isEmpty();
-            follower.onList(List.of(cameAndWent.facts()), "2", false);
+            follower.onEvent(new Listed(List.of(cameAndWent.facts()), "2", false, clock.instant()));
 
             await().atMost(Duration.ofSeconds(10))
                     .until(() -> ledger.openAllocations().size() == 1);
@@ -207,7 +223,7 @@ class LedgerWriterTest {
                 done.set(true);
             });
             budgetsAreKnown(keeper);
-            keeper.onList(List.of(cameAndWent.facts()), "2", false);
+            keeper.onEvent(new Listed(List.of(cameAndWent.facts()), "2", false, clock.instant()));
 
             terms.end();
             broken.set(false);
@@ -224,7 +240,7 @@ class LedgerWriterTest {
     void aRestartChangesNoStayWhicheverWatchTellsFirst() {
         ledger.open(START);
         writer.start();
-        writer.onList(List.of(cameAndWent.facts()), "2", false);
+        writer.onEvent(new Listed(List.of(cameAndWent.facts()), "2", false, clock.instant()));
         budgetsAreKnown();
         await().atMost(Duration.ofSeconds(10)).until(() -> ledger.openAllocations().size() == 1);
         writer.stop();
@@ -237,7 +253,7 @@ class LedgerWriterTest {
             next.start();
             next.between(() -> TestBudgets.grant(others, List.of()));
             budgetsAreKnown(next, others);
-            next.onList(List.of(cameAndWent.facts()), "3", false);
+            next.onEvent(new Listed(List.of(cameAndWent.facts()), "3", false, clock.instant()));
             await().atMost(Duration.ofSeconds(10)).until(() -> !others.states().isEmpty());
         } finally {
             next.stop();

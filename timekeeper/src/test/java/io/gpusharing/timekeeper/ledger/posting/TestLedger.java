@@ -15,13 +15,12 @@ import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.budget.TestBudgets.Written;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
-import io.gpusharing.timekeeper.ledger.LedgerInput;
+import io.gpusharing.timekeeper.cluster.PodEvent;
 import io.gpusharing.timekeeper.ledger.LedgerProperties;
 import io.gpusharing.timekeeper.ledger.Measurements;
 import io.gpusharing.timekeeper.ledger.Measurements.Measured;
 import io.gpusharing.timekeeper.ledger.OutOfStepException;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
-import io.gpusharing.timekeeper.ledger.PodEvent;
 import io.gpusharing.timekeeper.ledger.correction.Corrections;
 import io.gpusharing.timekeeper.ledger.store.Ledger;
 import io.gpusharing.timekeeper.statement.PodCharges;
@@ -349,6 +348,10 @@ public final class TestLedger {
 
     private Verification verification() {
         return Verifications.on(database, List.of(TestBudgets.closings(database, clock)));
+    }
+
+    private void post(PodEvent event) {
+        post(new LedgerInput.Pods(event));
     }
 
     private void post(LedgerInput input) {

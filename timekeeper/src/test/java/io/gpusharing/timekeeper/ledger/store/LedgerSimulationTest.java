@@ -27,10 +27,10 @@ import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.budget.TestBudgets.Written;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
-import io.gpusharing.timekeeper.ledger.LedgerInput;
+import io.gpusharing.timekeeper.cluster.PodEvent;
 import io.gpusharing.timekeeper.ledger.LedgerProperties;
 import io.gpusharing.timekeeper.ledger.OutOfStepException;
-import io.gpusharing.timekeeper.ledger.PodEvent;
+import io.gpusharing.timekeeper.ledger.posting.LedgerInput;
 import io.gpusharing.timekeeper.ledger.posting.ModelWeights;
 import io.gpusharing.timekeeper.ledger.posting.PostingRound;
 import io.gpusharing.timekeeper.ledger.posting.Settlement;
@@ -151,11 +151,12 @@ class LedgerSimulationTest {
             String position = ledger.open(started.now()).position();
             told = position == null ? history.size() : Integer.parseInt(position);
             events.add(
-                    new PodEvent.Listed(
-                            List.copyOf(present.values()),
-                            Integer.toString(history.size()),
-                            position != null,
-                            clock.instant()));
+                    new LedgerInput.Pods(
+                            new PodEvent.Listed(
+                                    List.copyOf(present.values()),
+                                    Integer.toString(history.size()),
+                                    position != null,
+                                    clock.instant())));
             post(started, events);
             return started;
         }
@@ -232,9 +233,12 @@ class LedgerSimulationTest {
             for (Told event : history.subList(told, told + count)) {
                 String position = Integer.toString(++told);
                 events.add(
-                        event.version().removed()
-                                ? new PodEvent.Deleted(event.pod(), position, clock.instant())
-                                : new PodEvent.Updated(event.pod(), position, clock.instant()));
+                        new LedgerInput.Pods(
+                                event.version().removed()
+                                        ? new PodEvent.Deleted(
+                                                event.pod(), position, clock.instant())
+                                        : new PodEvent.Updated(
+                                                event.pod(), position, clock.instant())));
             }
             post(round, events);
         }
