@@ -12,7 +12,7 @@ class AotCacheTest {
     }
 
     @Test
-    void aCacheThatDoesNotFitIsToldFromNone() {
+    void aCacheThatDoesNotFitIsDistinguishedFromNone() {
         assertThat(AotCache.of(true, "mixed mode")).isEqualTo(AotCache.UNUSABLE);
     }
 

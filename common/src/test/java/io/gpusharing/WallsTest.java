@@ -14,7 +14,7 @@ import java.time.Clock;
 import java.util.Date;
 import org.junit.jupiter.api.Test;
 
-/** The vocabulary is pure: values in, values out. Time, if it matters, is an argument. */
+/** This module is pure: values in, values out. Time, if it matters, is an argument. */
 class WallsTest {
 
     private static final String[] VOCABULARY = {
@@ -27,7 +27,7 @@ class WallsTest {
                     .importPackages("io.gpusharing");
 
     @Test
-    void theVocabularyKnowsTheLanguageAndItselfAlone() {
+    void commonDependsOnTheJavaLibraryAndItselfOnly() {
         classes()
                 .that()
                 .resideInAnyPackage(VOCABULARY)
@@ -54,7 +54,7 @@ class WallsTest {
     }
 
     @Test
-    void theVocabularyHasNoClock() {
+    void commonReadsNoClock() {
         noClasses()
                 .that()
                 .resideInAnyPackage(VOCABULARY)
@@ -73,7 +73,7 @@ class WallsTest {
     }
 
     @Test
-    void requestsKnowNothingOfBudgets() {
+    void requestsDoNotDependOnBudgets() {
         noClasses()
                 .that()
                 .resideInAPackage("io.gpusharing.request..")
@@ -84,7 +84,7 @@ class WallsTest {
     }
 
     @Test
-    void packagesKnowEachOtherInOneDirection() {
+    void packagesHaveNoCyclicDependencies() {
         slices().matching("io.gpusharing.(**)").should().beFreeOfCycles().check(CLASSES);
     }
 }

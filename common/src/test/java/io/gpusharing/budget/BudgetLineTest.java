@@ -24,7 +24,7 @@ class BudgetLineTest {
     private static final long HALF_A_GPU = 500_000;
 
     @Test
-    void usesShareTimesTimeAndEndsAtTheSecondThatWasForetold() {
+    void usesShareTimesTimeAndEndsAtThePredictedSecond() {
         BudgetLine line = line(HALF_A_GPU, terms("0.25"), allowance("0.25"));
 
         Instant end = NOON.plusSeconds(30);
@@ -105,7 +105,7 @@ class BudgetLineTest {
     }
 
     @Test
-    void aLotIsThereFromItsBeginToItsEndAndNotAtIt() {
+    void aCreditIsAvailableFromItsBeginUntilJustBeforeItsEnd() {
         BudgetLine line =
                 line(
                         0,
@@ -175,7 +175,7 @@ class BudgetLineTest {
     }
 
     @Test
-    void knowsWhenAThresholdIsReached() {
+    void predictsWhenAThresholdIsReached() {
         BudgetLine line = line(HALF_A_GPU, terms("1"), allowance("1"));
 
         assertThat(line.whenRemaining(minutes("0.2"))).isEqualTo(NOON.plusSeconds(96));
@@ -183,7 +183,7 @@ class BudgetLineTest {
     }
 
     @Test
-    void beforeItsOwnInstantItAnswersAsOfThatInstant() {
+    void beforeItsOwnInstantALineAnswersAsOfThatInstant() {
         BudgetLine line = line(HALF_A_GPU, terms("1"), allowance("1"));
 
         assertThat(line.standingAt(NOON.minusSeconds(1))).isEqualTo(line.standingAt(NOON));
@@ -191,7 +191,7 @@ class BudgetLineTest {
 
     @ParameterizedTest
     @RandomSeeds(300)
-    void goingThereInStepsIsGoingThereAtOnce(long seed) {
+    void advancingInStepsEqualsAdvancingAtOnce(long seed) {
         Random random = new Random(seed);
         BudgetLine line = anyLine(random);
         Instant there = NOON.plus(random.nextInt(60 * 24 * 5), ChronoUnit.MINUTES);
@@ -207,7 +207,7 @@ class BudgetLineTest {
 
     @ParameterizedTest
     @RandomSeeds(300)
-    void theForetoldEndIsTheFirstInstantThatIsOver(long seed) {
+    void thePredictedExhaustionIsTheFirstInstantOverBudget(long seed) {
         BudgetLine line = anyLine(new Random(seed));
 
         Instant end = line.exhaustedAt();
@@ -225,7 +225,7 @@ class BudgetLineTest {
 
     @ParameterizedTest
     @RandomSeeds(200)
-    void anOverrunMeansThatNoActiveLotHasAnyLeft(long seed) {
+    void anOverrunMeansThatNoActiveCreditHasAnythingLeft(long seed) {
         Random random = new Random(seed);
         BudgetLine line =
                 anyLine(random).at(NOON.plus(random.nextInt(60 * 24 * 5), ChronoUnit.MINUTES));
@@ -237,10 +237,10 @@ class BudgetLineTest {
         }
     }
 
-    /** Nobody's standing flaps: what is over stays over until a credit or a period begins. */
+    /** A standing does not flap: an exhausted budget is over until a credit or a period begins. */
     @ParameterizedTest
     @RandomSeeds(200)
-    void betweenTwoStepsTheStandingNeverComesBack(long seed) {
+    void betweenTwoStepsTheStandingNeverImproves(long seed) {
         Random random = new Random(seed);
         BudgetLine line = anyLine(random);
         Instant before = NOON;

@@ -43,7 +43,7 @@ class GpuTimeTest {
     }
 
     @Test
-    void sumsThatLeaveALongStayAtItsEndInsteadOfWrapping() {
+    void sumsBeyondTheRangeOfALongSaturateInsteadOfWrapping() {
         GpuTime most = new GpuTime(Long.MAX_VALUE);
         GpuTime least = new GpuTime(Long.MIN_VALUE);
         GpuTime one = new GpuTime(1);

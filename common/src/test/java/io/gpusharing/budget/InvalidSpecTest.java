@@ -40,7 +40,7 @@ class InvalidSpecTest {
         "UTC, 2026-02-31T00:00:00, spec.period.anchor",
         "UTC, 0000-01-01T00:00:00, spec.period.anchor"
     })
-    void whatTheSchemaCannotKnowIsNamedWithItsField(String zone, String anchor, String field) {
+    void whatTheSchemaCannotCheckIsReportedWithItsField(String zone, String anchor, String field) {
         InvalidSpec invalidSpec =
                 InvalidSpec.of(with(new PeriodSpec(Unit.Month, zone, anchor))).orElseThrow();
 
@@ -49,7 +49,7 @@ class InvalidSpecTest {
     }
 
     @Test
-    void everybodyTakesABudgetForUnlimitedThatItsTimekeeperDoesNotUnderstand() {
+    void aBudgetThatItsTimekeeperDoesNotUnderstandCountsAsUnlimited() {
         var condition =
                 new Condition(
                         PublishedBudget.UNDERSTOOD, "False", 1L, "2026-03-01T00:00:00Z", "x", "y");

@@ -45,7 +45,7 @@ class ShareRuleTest {
 
     @ParameterizedTest
     @EnumSource(Formula.class)
-    void tenContainersOfAMillionGpusEachAreTheMostThatIsCharged(Formula formula) {
+    void theMaximumRateIsTenContainersOfAMillionGpusEach(Formula formula) {
         GpuShare absurd = GpuShare.whole(10_000_000);
 
         assertThat(new ShareRule(formula, ShareRule.WHOLE_GPU).rate(absurd))

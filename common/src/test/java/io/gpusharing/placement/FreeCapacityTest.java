@@ -39,7 +39,7 @@ class FreeCapacityTest {
     }
 
     @Test
-    void whoSeesOnlySumsDoesNotSeeThatNoGpuHasThatMuch() {
+    void nodeTotalsAloneHideThatNoSingleGpuHasThatMuch() {
         FreeCapacity free = EMPTY.beside(holds(2, "0", 60)).beside(holds(2, "1", 60));
 
         assertThat(free.totals().fits(asks(4, 50))).isTrue();
@@ -55,7 +55,7 @@ class FreeCapacityTest {
     }
 
     @Test
-    void whereOneDoesNotSayWhichGpuItHoldsTheSumsDecide() {
+    void nodeTotalsDecideWhereAPodDoesNotSayWhichGpuItHolds() {
         FreeCapacity free = EMPTY.beside(new PodHold(cpus(2), null)).beside(holds(2, "0", 100));
 
         assertThat(free.gpus()).isNull();
@@ -64,7 +64,7 @@ class FreeCapacityTest {
     }
 
     @Test
-    void roomThatIsPromisedIsTakenWhereThePodWouldBePlaced() {
+    void reservedCapacityIsTakenWhereThePodWouldBePlaced() {
         FreeCapacity free = EMPTY.beside(holds(0, "1", 30)).after(asks(1, 50));
 
         assertThat(free.fits(asks(1, 100))).isTrue();

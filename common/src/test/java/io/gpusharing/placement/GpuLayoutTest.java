@@ -20,7 +20,7 @@ class GpuLayoutTest {
     }
 
     @Test
-    void packsAFractionOnTheFullestGpuThatHasRoom() {
+    void packsAFractionOnTheFullestGpuThatFitsIt() {
         GpuLayout node = NODE.without(List.of(part("1", 30, 1024), part("2", 60, 1024)));
 
         assertThat(node.place(List.of(new GpuAsk(1, 40, 1024, false))))

@@ -76,7 +76,7 @@ class HamiPlacementTest {
     }
 
     @Test
-    void knowsNothingOfWhatItCannotReadOrOfMig() {
+    void judgesNeitherWhatItCannotReadNorMig() {
         assertThat(node()).isNull();
         assertThat(node("hami.io/node-nvidia-register", "[{\"id\":")).isNull();
         assertThat(node("hami.io/node-nvidia-register", "GPU-0,ten:")).isNull();
@@ -122,7 +122,7 @@ class HamiPlacementTest {
     }
 
     @Test
-    void aPodThatDoesNotTellAllOfItTellsNothing() {
+    void aPodWithAnIncompleteAnnotationIsIgnored() {
         List<ContainerRequest> one = List.of(container("gpu", "2"));
 
         assertThat(HamiPlacement.holds(one, Map.of())).isNull();

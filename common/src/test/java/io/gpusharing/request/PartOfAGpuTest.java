@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Whether a pod shares its GPU with others by its own words, before anybody knows its node. */
+/** Whether a pod's request says that it shares its GPU, before its node is known. */
 class PartOfAGpuTest {
 
     @ParameterizedTest(name = "{0}: {1}")

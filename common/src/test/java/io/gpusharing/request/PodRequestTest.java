@@ -23,7 +23,7 @@ class PodRequestTest {
     }
 
     @Test
-    void aStampTellsTheAmountsAgainAndAnythingElseTellsNothing() {
+    void aStampIsParsedBackToItsAmountsAndAnythingElseIsIgnored() {
         String stamp = "b/x.com/core=50,b/x.com/mem=1000,a/x.com/core=1000";
 
         assertThat(PodRequest.ofStamp(stamp).orElseThrow().stamp(name -> true)).isEqualTo(stamp);

@@ -37,7 +37,7 @@ class QuantityTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"0.5", "1500m", "1n", "9223372036854775808", "1e30", "8Ei", "-9e19"})
-    void knowsWhatIsNoWholeNumberOrTooLargeForOne(String text) {
+    void recognizesQuantitiesThatAreNotWholeOrTooLarge(String text) {
         assertThat(Quantity.parse(text).wholeNumber()).isEqualTo(OptionalLong.empty());
     }
 

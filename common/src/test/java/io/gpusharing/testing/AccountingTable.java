@@ -16,8 +16,8 @@ import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 /**
- * The table of lives in docs/accounting.md, applied to a pod of which everything is known. It looks
- * up fields and computes nothing, and so can say of any recorded or generated life what is due.
+ * The table of lives in docs/accounting.md, applied to a pod whose whole history is known. It looks
+ * up fields and computes nothing, so it answers for any recorded or generated life what is due.
  */
 public final class AccountingTable {
 

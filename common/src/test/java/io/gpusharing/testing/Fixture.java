@@ -29,8 +29,8 @@ import java.util.stream.Stream;
 import org.yaml.snakeyaml.Yaml;
 
 /**
- * One row of the table that every enforcer of the request rules is held to: a pod manifest, and in
- * a second YAML document what it must lead to.
+ * One row of the table that tests hold every enforcer of the request rules to: a pod manifest, and
+ * in a second YAML document what it must lead to.
  *
  * @param name folder and file name, for instance {@code vcuda/invalid-core-150}
  * @param manifest the pod as its author would send it
@@ -107,7 +107,7 @@ public record Fixture(String name, Map<String, Object> manifest, Map<String, Obj
      * What a pod holds on one node.
      *
      * @param name what is special about the node
-     * @param facts what the node tells of itself
+     * @param facts what the node reports
      * @param holds what the pod holds there
      */
     public record OnNode(String name, NodeFacts facts, BoundShare holds) {}

@@ -16,11 +16,12 @@ import java.util.random.RandomGenerator;
 /**
  * Generates pods for simulations: each lives a recorded life again, at other times. What happened
  * in one second happens in one second again, what came later comes later, but by seconds or by a
- * quarter of an hour. So a generated pod says nothing that no API server and no kubelet would say.
+ * quarter of an hour. So a generated pod has only content that an API server or a kubelet would
+ * write.
  */
 public final class PodGenerator {
 
-    /** What lies further apart was asked for so: a year of grace stays a year. */
+    /** Longer gaps were requested and are kept: a year of grace is still a year. */
     private static final long DAY = Duration.ofDays(1).toSeconds();
 
     private final RandomGenerator random;

@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 
 /**
- * What simulations take for pods is what real ones were seen to be. An earlier generator wrote what
- * its author believed of Kubernetes, and so could not find that a pod was charged for waiting.
+ * The pods of simulations look like pods that were recorded. An earlier generator wrote what its
+ * author assumed about Kubernetes, and so could not reveal that a pod was charged for waiting.
  */
 class PodGeneratorTest {
 
@@ -55,7 +55,7 @@ class PodGeneratorTest {
     }
 
     @Test
-    void aGeneratorWhoseBindingsWriteTheStatusIsFoundOut() {
+    void aGeneratorWhoseBindingsWriteTheStatusIsDetected() {
         RecordedLife recorded = RecordedLife.named("begin-unschedulable-30-s/pod");
 
         RecordedLife generated =
@@ -79,7 +79,7 @@ class PodGeneratorTest {
     }
 
     @Test
-    void aGeneratorWhoseTerminalPodsAllTellWhenTheyFinishedIsFoundOut() {
+    void aGeneratorWhoseTerminalPodsAllHaveFinishTimesIsDetected() {
         RecordedLife recorded = RecordedLife.named("end-node-lost-and-deleted/pod");
 
         RecordedLife generated =

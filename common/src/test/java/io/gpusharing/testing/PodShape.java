@@ -11,8 +11,8 @@ import java.util.stream.Collectors;
 
 /**
  * What is alike in two pods that live the same life at other times: the conditions, the states of
- * the containers, who wrote which part of the object, and in which order all of that happened. Who
- * generates pods for a test is held to the shapes of recorded ones.
+ * the containers, who wrote which part of the object, and in which order all of that happened.
+ * Generators of pods are tested against the shapes of recorded ones.
  *
  * @param parts what the object says, a line each
  * @param order its instants from the earliest to the latest; those of the same second in one line

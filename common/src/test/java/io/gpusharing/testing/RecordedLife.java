@@ -71,22 +71,23 @@ public record RecordedLife(String name, String kubernetes, List<Version> version
     }
 
     /**
-     * The audit log of the pods of this recording, a line each. The recording has what the watch
-     * told once only; here it stands again where the API server had logged it.
+     * The audit log of the pods of this recording, a line each. The recording stores each object of
+     * the watch once; here it is inserted again where the API server logged it.
      */
     public String auditLog() {
         Path folder = FOLDER.resolve(kubernetes).resolve(name.replaceFirst("/.*", ""));
-        var told = new HashMap<String, JsonNode>();
+        var byVersion = new HashMap<String, JsonNode>();
         var log = new StringBuilder();
         try {
             for (String line : Files.readAllLines(folder.resolve("watch.jsonl"))) {
                 JsonNode pod = JSON.readTree(line).path("object");
-                told.put(pod.at("/metadata/resourceVersion").asText(), pod);
+                byVersion.put(pod.at("/metadata/resourceVersion").asText(), pod);
             }
             for (String line : Files.readAllLines(folder.resolve("audit.jsonl"))) {
                 var event = (ObjectNode) JSON.readTree(line);
                 JsonNode pod =
-                        told.get(event.at("/responseObject/metadata/resourceVersion").asText());
+                        byVersion.get(
+                                event.at("/responseObject/metadata/resourceVersion").asText());
                 if (pod != null) {
                     event.set("responseObject", pod);
                 }

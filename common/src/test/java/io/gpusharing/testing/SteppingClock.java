@@ -6,7 +6,7 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 
-/** A clock that goes when it is told to. */
+/** A clock that advances on request. */
 public final class SteppingClock extends Clock {
 
     private volatile Instant now;

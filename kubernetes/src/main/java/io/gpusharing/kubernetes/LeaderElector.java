@@ -92,9 +92,9 @@ public final class LeaderElector implements AutoCloseable {
                 .build();
     }
 
-    /** One look at the lease. */
+    /** One try to take or renew the lease. */
     void attempt() {
-        // Before it is asked: how long it takes until we hear that it was renewed is not ours.
+        // Before the request: the time until the answer arrives does not extend the term.
         Instant asked = ticks.instant();
         try {
             if (claim(asked)) {
@@ -120,7 +120,7 @@ public final class LeaderElector implements AutoCloseable {
     /** Whether it is ours now. */
     private boolean claim(Instant asked) {
         Lease known = written;
-        // Until we hear that it was written again.
+        // Until the answer says that it was written again.
         written = null;
         if (known != null && renew(known)) {
             return true;

@@ -16,8 +16,8 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * An API server that stores one lease, and refuses writes of who has not read its last version. It
- * can be away.
+ * An API server that stores one lease, and refuses writes that name an older version. It can be
+ * away.
  */
 final class FakeLease implements AutoCloseable {
 
@@ -50,12 +50,12 @@ final class FakeLease implements AutoCloseable {
         return client;
     }
 
-    /** Whether nobody reaches it now. */
+    /** Whether it is unreachable now. */
     synchronized void away(boolean now) {
         away = now;
     }
 
-    /** Happens once, between somebody's reading and his writing. */
+    /** Runs once, between a client's read and its write. */
     synchronized void beforeTheNextWrite(Runnable what) {
         beforeWrites = what;
     }
@@ -78,7 +78,7 @@ final class FakeLease implements AutoCloseable {
         return stored == null ? JSON.createObjectNode() : stored.path("spec");
     }
 
-    /** Another one has written himself into it, or nobody. */
+    /** Another replica has written its name into it, or an empty one. */
     synchronized void write(String holder) {
         if (stored != null) {
             ((ObjectNode) stored.path("spec")).put("holderIdentity", holder);

@@ -30,10 +30,10 @@ class LeaderElectorTest {
     private final class Replica {
 
         final Leadership leadership = new Leadership(ticks);
-        final LeaderElector keeper;
+        final LeaderElector elector;
 
         Replica(String identity, SteppingClock clock) {
-            keeper =
+            elector =
                     new LeaderElector(
                             lease.client(),
                             new LeaseSettings(
@@ -48,25 +48,25 @@ class LeaderElectorTest {
                             clock);
         }
 
-        boolean leadsAfterALook() {
-            keeper.attempt();
+        boolean leadsAfterATry() {
+            elector.attempt();
             return leadership.leads();
         }
     }
 
-    /** Both look every second. */
+    /** Both try every second. */
     private void pass(int seconds) {
         for (int i = 0; i < seconds; i++) {
             ticks.pass(Duration.ofSeconds(1));
-            one.keeper.attempt();
-            two.keeper.attempt();
+            one.elector.attempt();
+            two.elector.attempt();
         }
     }
 
     @Test
-    void whoComesFirstLeadsAtOnceAndStaysSo() {
-        assertThat(one.leadsAfterALook()).isTrue();
-        assertThat(two.leadsAfterALook()).isFalse();
+    void theFirstReplicaLeadsAtOnceAndRemainsLeader() {
+        assertThat(one.leadsAfterATry()).isTrue();
+        assertThat(two.leadsAfterATry()).isFalse();
 
         pass(60);
 
@@ -77,107 +77,107 @@ class LeaderElectorTest {
 
     @Test
     void aRenewalIsOneRequest() {
-        one.keeper.attempt();
+        one.elector.attempt();
         int taken = lease.requests();
 
         for (int second = 0; second < 10; second++) {
             ticks.pass(Duration.ofSeconds(1));
-            one.keeper.attempt();
+            one.elector.attempt();
         }
 
         assertThat(lease.requests() - taken).isEqualTo(10);
     }
 
     @Test
-    void whoFindsItTakenWhenItWouldRenewItStopsAtOnce() {
-        one.keeper.attempt();
+    void aLeaderThatFindsTheLeaseTakenAtARenewalStopsAtOnce() {
+        one.elector.attempt();
         lease.write("two");
 
-        assertThat(one.leadsAfterALook()).isFalse();
+        assertThat(one.leadsAfterATry()).isFalse();
         assertThat(lease.holder()).isEqualTo("two");
     }
 
     @Test
     void aLeaseThatSomebodyDeletedIsMadeAgainWithinTheSameTerm() {
-        one.keeper.attempt();
+        one.elector.attempt();
         lease.delete();
 
-        assertThat(one.leadsAfterALook()).isTrue();
+        assertThat(one.leadsAfterATry()).isTrue();
         assertThat(one.leadership.term()).isEqualTo(1);
         assertThat(lease.holder()).isEqualTo("one");
     }
 
     @Test
-    void whoseAnswerWasLostFindsItsOwnLeaseAndGoesOn() {
-        one.keeper.attempt();
+    void aLeaderWhoseAnswerWasLostRecognizesItsOwnLeaseAndContinues() {
+        one.elector.attempt();
         lease.away(true);
-        one.keeper.attempt();
+        one.elector.attempt();
         lease.write("one");
         lease.away(false);
 
-        assertThat(one.leadsAfterALook()).isTrue();
+        assertThat(one.leadsAfterATry()).isTrue();
         assertThat(one.leadership.term()).isEqualTo(1);
     }
 
     @Test
     void afterTheLeadersDeathAnotherLeadsWhenTheLeaseHasRunOut() {
-        one.keeper.attempt();
-        two.keeper.attempt();
+        one.elector.attempt();
+        two.elector.attempt();
 
         ticks.pass(Duration.ofSeconds(14));
-        assertThat(two.leadsAfterALook()).isFalse();
+        assertThat(two.leadsAfterATry()).isFalse();
         ticks.pass(Duration.ofSeconds(1));
-        assertThat(two.leadsAfterALook()).isTrue();
+        assertThat(two.leadsAfterATry()).isTrue();
 
         assertThat(lease.spec().path("leaseTransitions").asInt()).isEqualTo(1);
-        assertThat(one.leadsAfterALook()).as("it was only asleep").isFalse();
+        assertThat(one.leadsAfterATry()).as("it was only asleep").isFalse();
     }
 
     @Test
     void aContainerThatIsStartedAgainInTheSamePodLeadsAtOnce() {
-        one.keeper.attempt();
+        one.elector.attempt();
 
-        assertThat(new Replica("one", ticks).leadsAfterALook()).isTrue();
+        assertThat(new Replica("one", ticks).leadsAfterATry()).isTrue();
         assertThat(lease.spec().path("leaseTransitions").asInt()).isZero();
     }
 
     @Test
-    void whoStopsGivesItBackAndTheOtherLeadsWithItsNextLook() {
-        one.keeper.start();
-        two.keeper.attempt();
+    void aLeaderThatStopsReleasesTheLeaseAndAnotherLeadsAtItsNextTry() {
+        one.elector.start();
+        two.elector.attempt();
 
-        one.keeper.stop();
+        one.elector.stop();
 
         assertThat(lease.holder()).isEmpty();
         assertThat(one.leadership.leads()).isFalse();
-        assertThat(two.leadsAfterALook()).isTrue();
+        assertThat(two.leadsAfterATry()).isTrue();
     }
 
     @Test
-    void whoDoesNotLeadGivesNothingBack() {
-        one.keeper.attempt();
-        two.keeper.start();
+    void aReplicaThatDoesNotLeadReleasesNothing() {
+        one.elector.attempt();
+        two.elector.start();
 
-        two.keeper.stop();
+        two.elector.stop();
 
         assertThat(lease.holder()).isEqualTo("one");
     }
 
     @Test
-    void ofTwoThatWriteAtOnceOneLeads() {
-        one.keeper.attempt();
+    void ofTwoReplicasThatWriteAtOnceOneLeads() {
+        one.elector.attempt();
         lease.write("");
         lease.beforeTheNextWrite(() -> lease.write("two"));
 
         var three = new Replica("three", ticks);
-        assertThat(three.leadsAfterALook()).isFalse();
+        assertThat(three.leadsAfterATry()).isFalse();
         assertThat(lease.holder()).isEqualTo("two");
     }
 
     @Test
-    void howLongTheAnswerTookIsNotTheLeadersTime() {
+    void theTimeOfTheRequestIsNotCountedAsTimeOfTheLease() {
         lease.beforeTheNextWrite(() -> ticks.pass(Duration.ofSeconds(6)));
-        one.keeper.attempt();
+        one.elector.attempt();
 
         ticks.pass(Duration.ofSeconds(3));
         assertThat(one.leadership.leads()).isTrue();
@@ -186,31 +186,31 @@ class LeaderElectorTest {
     }
 
     @Test
-    void whoHasNotNoticedThatAnotherLeadsDoesNotGiveBackThatOnesLease() {
-        one.keeper.start();
+    void aReplacedLeaderDoesNotReleaseItsSuccessorsLease() {
+        one.elector.start();
         lease.write("two");
 
-        one.keeper.stop();
+        one.elector.stop();
 
         assertThat(lease.holder()).isEqualTo("two");
     }
 
     @Test
-    void whoCannotReachTheApiServerStopsBeforeAnotherBegins() {
-        var told = new ArrayList<String>();
-        one.leadership.listen(() -> told.add("begins"), () -> told.add("ends"));
-        one.keeper.attempt();
-        two.keeper.attempt();
+    void aLeaderThatCannotReachTheApiServerStopsBeforeAnotherBegins() {
+        var calls = new ArrayList<String>();
+        one.leadership.listen(() -> calls.add("begins"), () -> calls.add("ends"));
+        one.elector.attempt();
+        two.elector.attempt();
         lease.away(true);
 
         pass(9);
         assertThat(one.leadership.leads()).isTrue();
         pass(1);
         assertThat(one.leadership.leads()).isFalse();
-        assertThat(told).as("though nobody answers").containsExactly("begins", "ends");
+        assertThat(calls).as("though nobody answers").containsExactly("begins", "ends");
 
         lease.away(false);
-        one.keeper.attempt();
+        one.elector.attempt();
         assertThat(one.leadership.leads()).as("nobody has taken it").isTrue();
         assertThat(one.leadership.term()).isEqualTo(2);
     }
@@ -219,12 +219,12 @@ class LeaderElectorTest {
     void aReplicaWhoseClockIsAnHourAheadTakesNothingFromALeaderThatIsAlive() {
         var ahead = new SteppingClock(START.plus(Duration.ofHours(1)));
         var fast = new Replica("fast", ahead);
-        one.keeper.attempt();
+        one.elector.attempt();
 
         for (int i = 0; i < 60; i++) {
             ticks.pass(Duration.ofSeconds(1));
-            one.keeper.attempt();
-            assertThat(fast.leadsAfterALook()).isFalse();
+            one.elector.attempt();
+            assertThat(fast.leadsAfterATry()).isFalse();
         }
     }
 }

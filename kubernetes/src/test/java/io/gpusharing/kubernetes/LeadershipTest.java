@@ -16,18 +16,18 @@ class LeadershipTest {
 
     private final SteppingClock ticks = new SteppingClock(START);
     private final Leadership leadership = new Leadership(ticks);
-    private final List<String> told = new ArrayList<>();
+    private final List<String> calls = new ArrayList<>();
 
     LeadershipTest() {
         leadership.listen(
-                () -> told.add("begins " + leadership.term()),
-                () -> told.add("ends " + leadership.term()));
+                () -> calls.add("begins " + leadership.term()),
+                () -> calls.add("ends " + leadership.term()));
     }
 
     @Test
     void nobodyLeadsBeforeTheLeaseWasTaken() {
         assertThat(leadership.leads()).isFalse();
-        assertThat(told).isEmpty();
+        assertThat(calls).isEmpty();
     }
 
     @Test
@@ -38,11 +38,11 @@ class LeadershipTest {
         ticks.pass(Duration.ofSeconds(9));
 
         assertThat(leadership.leads()).isTrue();
-        assertThat(told).containsExactly("begins 1");
+        assertThat(calls).containsExactly("begins 1");
     }
 
     @Test
-    void whoCannotRenewStopsAtTheDeadlineThoughNobodyTellsHim() {
+    void aLeaderThatCannotRenewStopsAtTheDeadlineByItself() {
         leadership.hold(ticks.instant().plus(TEN));
         ticks.pass(TEN);
 
@@ -50,22 +50,22 @@ class LeadershipTest {
     }
 
     @Test
-    void aLeaseThatIsRenewedTooLateBeginsAnotherTermForSomebodyMayHaveThrownHisWorkAway() {
+    void aLeaseThatIsRenewedTooLateBeginsAnotherTerm() {
         leadership.hold(ticks.instant().plus(TEN));
         ticks.pass(TEN);
 
         leadership.hold(ticks.instant().plus(TEN));
 
         assertThat(leadership.leads()).isTrue();
-        assertThat(told).containsExactly("begins 1", "ends 1", "begins 2");
+        assertThat(calls).containsExactly("begins 1", "ends 1", "begins 2");
     }
 
     @Test
-    void anEndIsToldOnce() {
+    void theEndOfATermIsReportedOnce() {
         leadership.hold(ticks.instant().plus(TEN));
         leadership.lose();
         leadership.lose();
 
-        assertThat(told).containsExactly("begins 1", "ends 1");
+        assertThat(calls).containsExactly("begins 1", "ends 1");
     }
 }

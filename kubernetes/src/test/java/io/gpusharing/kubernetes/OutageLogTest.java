@@ -43,7 +43,7 @@ class OutageLogTest {
     }
 
     @Test
-    void isToldOnceAndWithoutAStackTraceHoweverOftenItIsTried() {
+    void anOutageIsLoggedOnceAndWithoutAStackTrace() {
         outageLog.failed(noConnection());
         clock.pass(Duration.ofSeconds(5));
         outageLog.failed(cutOff());
@@ -64,7 +64,7 @@ class OutageLogTest {
     }
 
     @Test
-    void aDefectOfOursIsToldWithItsStackTrace() {
+    void aDefectOfOursIsLoggedWithItsStackTrace() {
         outageLog.failed(noConnection());
         outageLog.failed(new IllegalStateException("never thought of"));
         outageLog.failed(new IllegalStateException("never thought of"));
@@ -74,7 +74,7 @@ class OutageLogTest {
     }
 
     @Test
-    void knowsADatabaseThatIsAwayFromOneThatDisagrees() {
+    void distinguishesAnUnreachableDatabaseFromOneThatRefusesAStatement() {
         assertThat(OutageLog.isOutage(noConnection())).isTrue();
         assertThat(OutageLog.isOutage(cutOff())).isTrue();
         assertThat(
@@ -85,7 +85,7 @@ class OutageLogTest {
     }
 
     @Test
-    void aNewOutageIsToldAgain() {
+    void aNewOutageIsLoggedAgain() {
         outageLog.failed(noConnection());
         outageLog.over();
         outageLog.failed(noConnection());

@@ -2,7 +2,7 @@ package io.gpusharing.kubernetes;
 
 import java.time.Instant;
 
-/** A leadership that a test gives and takes. */
+/** A leadership that a test begins and ends. */
 public final class Terms {
 
     private final Leadership leadership = new Leadership(() -> Instant.EPOCH);

@@ -13,7 +13,7 @@ import java.time.Instant;
 class WallsTest {
 
     @ArchTest
-    static final ArchRule itKnowsCommonTheClientAndTheLanguage =
+    static final ArchRule dependsOnCommonTheClientAndTheJavaLibraryOnly =
             classes()
                     .that()
                     .resideInAPackage("io.gpusharing.kubernetes..")
@@ -32,7 +32,7 @@ class WallsTest {
                     .because("a command line uses it, too: no Spring and no database");
 
     @ArchTest
-    static final ArchRule commonDoesNotKnowIt =
+    static final ArchRule commonDoesNotDependOnIt =
             noClasses()
                     .that()
                     .resideOutsideOfPackage("io.gpusharing.kubernetes..")
@@ -41,7 +41,7 @@ class WallsTest {
                     .resideInAPackage("io.gpusharing.kubernetes..");
 
     @ArchTest
-    static final ArchRule nobodyReadsTheClockPastTheOneThatIsInjected =
+    static final ArchRule onlyTheInjectedClockIsRead =
             noClasses()
                     .that()
                     .resideInAPackage("io.gpusharing.kubernetes..")

@@ -126,7 +126,7 @@ class NvmlTest {
 
     @ParameterizedTest(name = "case 12: {0} bytes")
     @ValueSource(strings = {"0", "18446744073709551615", "9223372036854775808"})
-    void case12_memoryThatIsNotToldIsUnknownAndNotSixteenExbibytes(String bytes) {
+    void case12_memoryThatIsNotReportedIsUnknownAndNotSixteenExbibytes(String bytes) {
         Nvml nvml = nvml("device GPU-1", "process memory=" + bytes);
         ProcessList list = new ProcessList();
 
@@ -144,7 +144,7 @@ class NvmlTest {
     }
 
     @Test
-    void case41_whatIsNoAsciiIsMarked() {
+    void case41_bytesThatAreNotAsciiAreReplaced() {
         Nvml nvml = nvml("device GPU-1 name=GeForce™");
 
         assertThat(nvml.name(first(nvml))).startsWith("GeForce?");

@@ -120,7 +120,7 @@ class SidecarProcessTest {
 
     @Test
     @DisplayName("defect 48: nothing the timekeeper says makes the sidecar end itself")
-    void aRefusedSidecarStaysAndSaysWhyOnce() throws Exception {
+    void aRefusedSidecarKeepsRunningAndLogsTheReasonOnce() throws Exception {
         try (FakeTimekeeper timekeeper = new FakeTimekeeper()) {
             timekeeper.replies.set(0, new FakeTimekeeper.Reply(403, "{\"detail\":\"terminate\"}"));
             Process sidecar = start(timekeeper, "device " + GPU);

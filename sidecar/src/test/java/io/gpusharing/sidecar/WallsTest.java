@@ -11,9 +11,12 @@ import com.tngtech.archunit.lang.ArchRule;
 @AnalyzeClasses(packages = "io.gpusharing.sidecar", importOptions = DoNotIncludeTests.class)
 class WallsTest {
 
-    /** Each feature with those that it may know. What is not named here fails the build. */
+    /**
+     * Each feature with those on which it may depend. A dependency that is not named here fails the
+     * build.
+     */
     @ArchTest
-    static final ArchRule aFeatureKnowsItsNeighboursOnly =
+    static final ArchRule aFeatureDependsOnNamedFeaturesOnly =
             layeredArchitecture()
                     .consideringOnlyDependenciesInAnyPackage("io.gpusharing.sidecar..")
                     .layer("program")
@@ -44,6 +47,6 @@ class WallsTest {
                     .mayOnlyAccessLayers("usage", "attribution", "meter", "report");
 
     @ArchTest
-    static final ArchRule packagesKnowEachOtherInOneDirection =
+    static final ArchRule packagesHaveNoCyclicDependencies =
             slices().matching("io.gpusharing.sidecar.(**)").should().beFreeOfCycles();
 }

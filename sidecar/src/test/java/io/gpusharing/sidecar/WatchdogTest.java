@@ -29,7 +29,7 @@ class WatchdogTest {
     }
 
     @Test
-    void aHealthyMeterStays() {
+    void aHealthyMeterIsNotStopped() {
         assertThat(watchdog.reasonToLeave(1_000 * MINUTE, 1_000 * MINUTE, null, null)).isNull();
     }
 }

@@ -31,9 +31,12 @@ class WallsTest {
 
     private static final String ROOT = "io.gpusharing.timekeeper.";
 
-    /** Each feature with those that it may know. What is not named here fails the build. */
+    /**
+     * Each feature with those on which it may depend. A dependency that is not named here fails the
+     * build.
+     */
     @ArchTest
-    static final ArchRule aFeatureKnowsItsNeighboursOnly =
+    static final ArchRule aFeatureDependsOnNamedFeaturesOnly =
             layeredArchitecture()
                     .consideringOnlyDependenciesInAnyPackage("io.gpusharing.timekeeper..")
                     .layer("application")
@@ -111,7 +114,7 @@ class WallsTest {
                     .mayOnlyAccessLayers("cluster", "leader");
 
     @ArchTest
-    static final ArchRule packagesKnowEachOtherInOneDirection =
+    static final ArchRule packagesHaveNoCyclicDependencies =
             slices().matching(ROOT + "(**)").should().beFreeOfCycles();
 
     @ArchTest
@@ -129,11 +132,11 @@ class WallsTest {
                                             "org.springframework..",
                                             "io.fabric8.kubernetes.client..",
                                             "java.sql..")
-                                    // The type of an object; it brings no client along.
+                                    // The type of an object, without a client.
                                     .and(not(type(CustomResource.class))));
 
     @ArchTest
-    static final ArchRule theLedgerKnowsNothingOfBudgetsAndPeople =
+    static final ArchRule theLedgerDependsOnNeitherBudgetsNorTheRestApi =
             noClasses()
                     .that()
                     .resideInAnyPackage(
@@ -143,7 +146,7 @@ class WallsTest {
                     .resideInAnyPackage(ROOT + "web..", "io.fabric8..");
 
     @ArchTest
-    static final ArchRule nobodyReadsTheClockPastTheOneThatIsInjected =
+    static final ArchRule onlyTheInjectedClockIsRead =
             noClasses()
                     .that()
                     .resideOutsideOfPackage(ROOT + "database..")
@@ -153,7 +156,7 @@ class WallsTest {
                     .callMethod(System.class, "currentTimeMillis");
 
     @ArchTest
-    static final ArchRule theRecountIsAStrangerToAllocation =
+    static final ArchRule theRecountSharesNoCodeWithAllocation =
             noClasses()
                     .that()
                     .resideInAPackage(ROOT + "audit.recount..")

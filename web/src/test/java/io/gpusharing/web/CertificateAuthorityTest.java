@@ -91,7 +91,7 @@ class CertificateAuthorityTest {
     }
 
     @Test
-    void aLeafIsRenewedWhenTwoThirdsOfItsTimeHavePassed() {
+    void aLeafIsRenewedAfterTwoThirdsOfItsValidity() {
         ServerIdentity leaf = authority.issue(List.of("a"), NOW, Duration.ofDays(5));
 
         // A day back and five days on: six days, of which four have passed three days from now.

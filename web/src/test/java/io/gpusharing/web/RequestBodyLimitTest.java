@@ -25,7 +25,7 @@ class RequestBodyLimitTest {
     }
 
     @Test
-    void thereIsRoomForSoMuchAndNoMoreHoweverManyCome() {
+    void bodiesInMemoryAreLimitedHoweverManyRequestsCome() {
         Place first = enter(60);
 
         assertThat(bodies.enter(60)).isEqualTo(new Room.Full());
@@ -47,7 +47,7 @@ class RequestBodyLimitTest {
     }
 
     @Test
-    void whoSendsByteByByteIsNotWaitedForLongerThanTheDeadline() throws IOException {
+    void aClientThatSendsByteByByteIsNotWaitedForBeyondTheDeadline() throws IOException {
         var drip =
                 new InputStream() {
                     @Override

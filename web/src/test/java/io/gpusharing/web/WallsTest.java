@@ -13,7 +13,7 @@ import java.time.Instant;
 class WallsTest {
 
     @ArchTest
-    static final ArchRule ofOursItKnowsCommonAndKubernetesOnly =
+    static final ArchRule dependsOnCommonAndKubernetesOnly =
             classes()
                     .that()
                     .resideInAPackage("io.gpusharing.web..")
@@ -34,7 +34,7 @@ class WallsTest {
                             "javax..");
 
     @ArchTest
-    static final ArchRule commonAndKubernetesDoNotKnowIt =
+    static final ArchRule commonAndKubernetesDoNotDependOnIt =
             noClasses()
                     .that()
                     .resideOutsideOfPackage("io.gpusharing.web..")
@@ -43,7 +43,7 @@ class WallsTest {
                     .resideInAnyPackage("io.gpusharing.web..", "org.springframework..");
 
     @ArchTest
-    static final ArchRule nobodyReadsTheClockPastTheOneThatIsInjected =
+    static final ArchRule onlyTheInjectedClockIsRead =
             noClasses()
                     .that()
                     .resideInAPackage("io.gpusharing.web..")

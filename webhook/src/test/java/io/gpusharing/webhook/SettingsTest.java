@@ -61,14 +61,14 @@ class SettingsTest {
                     gpusharing.grammars=cuda                           | There is no grammar "cuda"
                     gpusharing.resources=                              | must not be empty
                     """)
-    void aBadSettingIsToldWithWhatToSetInstead(
+    void anInvalidSettingIsReportedWithWhatToSetInstead(
             String setting, String advice, CapturedOutput output) {
         assertThat(starts(setting)).isFalse();
         assertThat(output).contains("APPLICATION FAILED TO START").contains(advice);
     }
 
     @Test
-    void variablesOfTheMeterKeepTheirNamesAsTheChartWritesThem() {
+    void environmentVariablesOfTheMeterKeepTheirNames() {
         String json = "{\"gpusharing.sidecar.env[NVIDIA_VISIBLE_DEVICES]\":\"all\"}";
 
         try (var context =

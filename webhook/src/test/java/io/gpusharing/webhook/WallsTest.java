@@ -14,7 +14,7 @@ import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 
-/** The walls of the house, as far as the webhook stands between them. */
+/** Dependency rules of the project, as far as they concern the webhook. */
 @AnalyzeClasses(
         packages = "io.gpusharing",
         importOptions = {DoNotIncludeTests.class, WallsTest.Written.class})
@@ -40,9 +40,12 @@ class WallsTest {
 
     private static final String ROOT = "io.gpusharing.webhook.";
 
-    /** Each feature with those that it may know. What is not named here fails the build. */
+    /**
+     * Each feature with those on which it may depend. A dependency that is not named here fails the
+     * build.
+     */
     @ArchTest
-    static final ArchRule aFeatureKnowsItsNeighboursOnly =
+    static final ArchRule aFeatureDependsOnNamedFeaturesOnly =
             layeredArchitecture()
                     .consideringOnlyDependenciesInAnyPackage("io.gpusharing.webhook..")
                     .layer("application")
@@ -123,7 +126,7 @@ class WallsTest {
                     .mayOnlyAccessLayers("standing", "tls", "admission");
 
     @ArchTest
-    static final ArchRule theWebhookKnowsNoOtherService =
+    static final ArchRule theWebhookDependsOnNoOtherService =
             noClasses()
                     .that()
                     .resideInAPackage("io.gpusharing.webhook..")
@@ -132,7 +135,7 @@ class WallsTest {
                     .resideInAnyPackage("io.gpusharing.timekeeper..", "io.gpusharing.sidecar..");
 
     @ArchTest
-    static final ArchRule theMiddleKnowsNoSpringAndNoServlet =
+    static final ArchRule decisionsUseNeitherSpringNorServlets =
             noClasses()
                     .that()
                     .resideInAPackage("io.gpusharing.webhook..")
@@ -142,7 +145,7 @@ class WallsTest {
                     .resideInAnyPackage("org.springframework..", "jakarta.servlet..");
 
     @ArchTest
-    static final ArchRule readingAndDecidingKnowsNoCluster =
+    static final ArchRule readingAndDecidingUseNoClusterClient =
             noClasses()
                     .that()
                     .resideInAnyPackage(
@@ -156,7 +159,7 @@ class WallsTest {
                     .resideInAnyPackage("io.fabric8..", "java.net..");
 
     @ArchTest
-    static final ArchRule theMiddleHasNoClock =
+    static final ArchRule decisionsReadNoClock =
             noClasses()
                     .that()
                     .resideInAPackage("io.gpusharing.webhook..")
@@ -166,7 +169,7 @@ class WallsTest {
                     .callMethod(System.class, "currentTimeMillis");
 
     @ArchTest
-    static final ArchRule packagesKnowEachOtherInOneDirection =
+    static final ArchRule packagesHaveNoCyclicDependencies =
             slices().matching("io.gpusharing.webhook.(**)").should().beFreeOfCycles();
 
     @ArchTest

@@ -82,7 +82,7 @@ class WebhookApplicationTest {
     }
 
     @Test
-    void answersWhoTrustsTheCaBundleThatItHasWritten() throws Exception {
+    void answersClientsThatTrustTheWrittenCaBundle() throws Exception {
         HttpResponse<String> answer = post("/mutate?timeout=3s", FakeApiServer.review());
 
         assertThat(answer.statusCode()).isEqualTo(200);
@@ -169,7 +169,7 @@ class WebhookApplicationTest {
     }
 
     @Test
-    void staysUpWhileTheApiServerIsAwayAndResumes() throws Exception {
+    void keepsAnsweringWhileTheApiServerIsAwayAndResumes() throws Exception {
         api.goAway();
 
         assertThat(post("/mutate", FakeApiServer.review()).statusCode()).isEqualTo(200);
@@ -228,7 +228,7 @@ class WebhookApplicationTest {
     }
 
     @Test
-    void connectionsThatSayNothingDoNotKeepOthersWaiting() throws Exception {
+    void silentConnectionsDoNotDelayOthers() throws Exception {
         try (Socket one = new Socket(InetAddress.getLoopbackAddress(), admission("/").getPort());
                 Socket two =
                         new Socket(InetAddress.getLoopbackAddress(), admission("/").getPort())) {
@@ -240,7 +240,7 @@ class WebhookApplicationTest {
     }
 
     @Test
-    void aBodyThatTricklesInLosesItsConnectionWhenItsTimeIsOver() throws Exception {
+    void aSlowBodyLosesItsConnectionAtTheDeadline() throws Exception {
         try (Socket socket = connected()) {
             send(socket, "POST /mutate?timeout=1s HTTP/1.1\r\nHost: a\r\n");
             send(socket, "Content-Length: 100000\r\n\r\n");
@@ -255,7 +255,7 @@ class WebhookApplicationTest {
     }
 
     @Test
-    void bodiesThatAreAnnouncedAndDoNotComeHoldNeitherMemoryNorOthersUp() throws Exception {
+    void bodiesThatNeverArriveHoldNoMemoryAndDelayNoOther() throws Exception {
         var stalled = new ArrayList<Socket>();
         try {
             for (int client = 0; client < 100; client++) {
@@ -277,7 +277,7 @@ class WebhookApplicationTest {
     }
 
     @Test
-    void metricsTellVerdictsAndExpiry() throws Exception {
+    void metricsShowVerdictsAndExpiry() throws Exception {
         post("/mutate", FakeApiServer.review());
 
         String metrics = HTTP.send(management("/metrics"), BodyHandlers.ofString()).body();

@@ -46,7 +46,7 @@ class ChartGrammarsTest {
         assertThat(owners.values()).containsAll(RequestGrammars.names());
         owners.forEach((resource, owner) -> {
             for (String name : RequestGrammars.names()) {
-                // nvidia.com/gpu is read by two grammars; the pod and its node tell which.
+                // nvidia.com/gpu is read by two grammars; the pod and its node decide which.
                 boolean second = name.equals("hami") && resource.equals("nvidia.com/gpu");
                 assertThat(RequestGrammars.of(List.of(name), List.of()).reads(resource))
                         .as("%s reads %s", name, resource)

@@ -41,13 +41,13 @@ class GrammarTableTest {
 
     private static final RequestGrammars ALL = RequestGrammars.of(RequestGrammars.names(), CUSTOM);
 
-    /** What a node may tell without any grammar being wiser for it. */
+    /** What a node may report that no grammar reads. */
     private static final NodeFacts SOME_NODE =
             new NodeFacts(Map.of("cpu", Quantity.of(64)), Map.of("zone", "a"), Map.of("x", "y"));
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("legal")
-    void knowsBeforeBindingWhatNoNodeCanChange(Fixture pod) {
+    void computesBeforeBindingASharesPartThatNoNodeCanChange(Fixture pod) {
         PodRequest request = pod.request();
         RequestGrammar grammar = grammars(pod).grammarOf(request).orElseThrow();
 
@@ -60,7 +60,7 @@ class GrammarTableTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("legalUntilBound")
-    void saysBeforeBindingWhatItNeedsToKnow(Fixture pod) {
+    void saysBeforeBindingWhyAShareIsNotYetKnown(Fixture pod) {
         assertThat(grammars(pod).judge(pod.request()))
                 .isEqualTo(
                         new LegalUntilBound(
@@ -70,7 +70,7 @@ class GrammarTableTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("legalUntilBound")
-    void knowsTheWorthOnEachNodeAndWhatItHadToGuess(Fixture pod) {
+    void computesTheShareOnEachNodeAndSaysWhatWasAssumed(Fixture pod) {
         PodRequest request = pod.request();
         RequestGrammar grammar = grammars(pod).grammarOf(request).orElseThrow();
 
@@ -142,7 +142,7 @@ class GrammarTableTest {
         return any().filter(pod -> pod.name().contains("/unrelated-"));
     }
 
-    /** But for HAMi's count alone, which is NVIDIA's word too, until the node says otherwise. */
+    /** Except for HAMi's count alone, which is NVIDIA's resource too, until the node decides. */
     static Stream<Fixture> readByOne() {
         return any().filter(pod -> !pod.name().contains("/unrelated-"))
                 .filter(pod -> !pod.name().startsWith("hami/") || speaker(pod).equals("hami"));

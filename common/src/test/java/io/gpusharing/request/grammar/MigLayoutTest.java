@@ -15,8 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 
 /**
  * Random legal layouts of whole GPUs, by the placements that hardware allows: a profile begins at
- * certain memory slices only and takes so many of them. Source: the placements that nvidia-smi mig
- * -lgipp lists, in NVIDIA's MIG user guide.
+ * certain memory slices only and takes a fixed number of them. Source: the placements that
+ * nvidia-smi mig -lgipp lists, in NVIDIA's MIG user guide.
  */
 class MigLayoutTest {
 
@@ -76,7 +76,7 @@ class MigLayoutTest {
     }
 
     @Test
-    void everyProfileIsMoreThanNothingAndAtMostOneGpu() {
+    void everyProfileIsMoreThanZeroAndAtMostOneGpu() {
         for (Gpu gpu : GPUS) {
             for (Placement placement : gpu.placements) {
                 GpuShare share = share(placement.profile, gpu);

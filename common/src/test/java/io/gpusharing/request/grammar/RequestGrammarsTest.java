@@ -63,7 +63,7 @@ class RequestGrammarsTest {
     }
 
     @Test
-    void withoutSuchAWordThePodAndItsNodeTell() {
+    void withoutThatSettingThePodAndItsNodeDecideThePlugin() {
         RequestGrammars all = RequestGrammars.of(RequestGrammars.names(), List.of());
         PodRequest gpu = pod("nvidia.com/gpu", 1);
         RequestGrammar nvidia = all.grammarOf(gpu).orElseThrow();
@@ -82,7 +82,7 @@ class RequestGrammarsTest {
     }
 
     @Test
-    void anUnknownNameIsAnsweredWithTheKnownOnes() {
+    void anUnknownNameIsAnsweredWithTheKnownNames() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> RequestGrammars.of(List.of("vcuda", "nvida"), List.of()))
                 .withMessage(

@@ -35,7 +35,7 @@ class VcudaGrammarTest {
 
     @ParameterizedTest(name = "{0}")
     @YamlFixtures("vcuda/valid-*")
-    void acceptsAndKnowsTheWorth(Fixture pod) {
+    void acceptsAndComputesTheShare(Fixture pod) {
         assertThat(grammar.judge(pod.request()).getClass().getSimpleName())
                 .isEqualTo(pod.expected().get("verdict"));
         assertThat(grammar.shareOn(pod.request(), NODE).rounded())
@@ -75,7 +75,7 @@ class VcudaGrammarTest {
     }
 
     @Test
-    void aWholeGpuIsKnownBeforeItsNodeAndAFractionOnlyInPart() {
+    void beforeBindingTheShareOfAWholeGpuIsExactAndThatOfAFractionIsPartial() {
         assertThat(grammar.judge(pod(app("cuda", 300, 0)))).isEqualTo(new Legal(GpuShare.whole(3)));
         assertThat(grammar.judge(pod(app("cuda", 50, 15))))
                 .isEqualTo(

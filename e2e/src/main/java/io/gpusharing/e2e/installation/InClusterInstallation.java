@@ -70,7 +70,7 @@ public final class InClusterInstallation implements InstalledServices {
     }
 
     @Override
-    public String howToLookAround() {
+    public String howToExplore() {
         return """
         It is a machine of its own: its network and its processes are seen from inside only.
           tools/machine enter .run/node

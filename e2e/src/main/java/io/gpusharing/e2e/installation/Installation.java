@@ -192,7 +192,7 @@ public final class Installation implements InstalledServices {
     }
 
     @Override
-    public String howToLookAround() {
+    public String howToExplore() {
         return """
           export KUBECONFIG=%s
           export PATH=%s:$PATH
@@ -224,7 +224,7 @@ public final class Installation implements InstalledServices {
         return timekeeperUrl;
     }
 
-    /** The API server learns of a webhook's certificate with its next look at the configuration. */
+    /** The API server learns of a webhook's certificate when it next reads the configuration. */
     public void awaitAdmission() {
         awaitAdmission(cluster);
     }

@@ -19,5 +19,5 @@ public interface InstalledServices {
     String keepGpuBusy(Pod pod);
 
     /** How a person looks around in what still runs, a line each. */
-    String howToLookAround();
+    String howToExplore();
 }

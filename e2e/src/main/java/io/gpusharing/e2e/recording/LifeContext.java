@@ -30,8 +30,8 @@ final class LifeContext {
     /** Ends at SIGTERM, as a good container does. */
     static final String RUN = "trap 'exit 0' TERM; while :; do sleep 0.2; done";
 
-    /** The first process of a container that has no handler for SIGTERM does not hear it. */
-    static final String DEAF = "sleep 1000000";
+    /** The first process of a container that has no handler for SIGTERM ignores it. */
+    static final String IGNORES_SIGTERM = "sleep 1000000";
 
     /** Begins the label that no node has until a life puts it there. */
     static final String PLACE = "gpusharing.test/";

@@ -1,6 +1,6 @@
 package io.gpusharing.e2e.recording;
 
-import static io.gpusharing.e2e.recording.LifeContext.DEAF;
+import static io.gpusharing.e2e.recording.LifeContext.IGNORES_SIGTERM;
 import static io.gpusharing.e2e.recording.LifeContext.RUN;
 import static io.gpusharing.e2e.recording.LifeContext.container;
 
@@ -287,13 +287,17 @@ final class Lives {
                         "end-deleted-with-grace-0",
                         "deleted by force, with no grace, while it ran",
                         life -> {
-                            life.create(DEAF);
+                            life.create(IGNORES_SIGTERM);
                             life.untilReady();
                             life.rest(3);
                             life.delete("--grace-period=0", "--force");
                             life.until("is gone", Version::removed);
                         }),
-                deleted("end-deleted-with-grace-5", 5, DEAF, "its container did not hear SIGTERM"),
+                deleted(
+                        "end-deleted-with-grace-5",
+                        5,
+                        IGNORES_SIGTERM,
+                        "its container ignored SIGTERM"),
                 deleted("end-deleted-with-grace-30", 30, RUN, "its container ended at SIGTERM"),
                 Life.of(
                         "end-deleted-with-a-year-of-grace",
@@ -301,7 +305,8 @@ final class Lives {
                                 + " deleted by force",
                         life -> {
                             life.create(
-                                    DEAF, spec -> spec.setTerminationGracePeriodSeconds(31536000L));
+                                    IGNORES_SIGTERM,
+                                    spec -> spec.setTerminationGracePeriodSeconds(31536000L));
                             life.untilReady();
                             life.rest(3);
                             life.delete();
@@ -345,10 +350,11 @@ final class Lives {
                         life -> preempts(life, "pod", "preemptor")),
                 Life.of(
                         "end-evicted-by-the-kubelet",
-                        "it wrote five times what its volume may hold, and did not hear SIGTERM",
+                        "it wrote five times what its volume may hold, and ignored SIGTERM",
                         life -> {
                             life.create(
-                                    "sleep 3; head -c 5000000 /dev/zero >/kept/much; " + DEAF,
+                                    "sleep 3; head -c 5000000 /dev/zero >/kept/much; "
+                                            + IGNORES_SIGTERM,
                                     spec -> {
                                         remembers(spec);
                                         spec.getVolumes()
@@ -513,7 +519,7 @@ final class Lives {
                             .put(one, new Quantity("1"));
                 };
         life.priorityClass();
-        life.create(life.pod(victim, DEAF, there));
+        life.create(life.pod(victim, IGNORES_SIGTERM, there));
         life.until(victim, "is ready", 60, Version::ready);
         life.rest(3);
         life.create(

@@ -15,24 +15,24 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The cluster that a story plays on. What a person would type is told by the narrator, with its
- * answer; what only the story has to know is asked in silence.
+ * The cluster of a story. The narrator prints what a person would type, with its answer; what only
+ * the story needs is asked in silence.
  */
 record ClusterSnapshot(TestCluster cluster, Narrator narrator) {
 
-    /** Asks without telling. */
+    /** Asks without printing. */
     Kubectl.Answer kubectl(String... arguments) {
         return cluster.kubectl().run(arguments);
     }
 
-    /** Asks, tells what was answered, and takes no refusal. */
+    /** Asks, prints the answer, and accepts no refusal. */
     String succeeds(String... arguments) {
         var answer = kubectl(arguments);
         narrator.command("kubectl " + answer.command(), answer.text());
         return answer.orFail();
     }
 
-    /** Asks for what has to be refused, and tells the answer. */
+    /** Asks for what has to be refused, and prints the answer. */
     String refused(String... arguments) {
         var answer = kubectl(arguments);
         narrator.command("kubectl " + answer.command(), answer.text());

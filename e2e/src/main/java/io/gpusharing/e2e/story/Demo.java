@@ -8,7 +8,7 @@ import io.gpusharing.e2e.installation.InstalledServices;
 import java.nio.file.Path;
 
 /**
- * {@code make demo}, and inside a machine of its own {@code make node}: starts everything, tells
+ * {@code make demo}, and inside a machine of its own {@code make node}: starts everything, shows
  * the story, cleans up. Exits 1 if the story is not true.
  *
  * <p>{@code KEEP=1} leaves everything running and says how to look around and how to stop it.
@@ -21,10 +21,10 @@ public final class Demo {
     private Demo() {}
 
     public static void main(String[] arguments) {
-        System.exit(tell(new Terminal(System.out), "1".equals(System.getenv("KEEP"))));
+        System.exit(run(new Terminal(System.out), "1".equals(System.getenv("KEEP"))));
     }
 
-    private static int tell(Terminal terminal, boolean keep) {
+    private static int run(Terminal terminal, boolean keep) {
         Path dir = TestCluster.hasRealNodes() ? NODE : DEMO;
         terminal.step("A control plane with two nodes of two GPUs each");
         // Ctrl-C while it starts: tools/cluster sees this process die and cleans up itself.
@@ -43,7 +43,7 @@ public final class Demo {
                 Runtime.getRuntime().removeShutdownHook(cleanUp);
                 cluster.keep();
                 terminal.say("\nEverything still runs, and cuda is still charged. Look around:");
-                terminal.say(services.howToLookAround());
+                terminal.say(services.howToExplore());
             }
             return 0;
         } catch (AssertionError | RuntimeException e) {

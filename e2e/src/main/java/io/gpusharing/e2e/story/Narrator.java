@@ -1,6 +1,6 @@
 package io.gpusharing.e2e.story;
 
-/** Who tells the story while it happens. */
+/** Prints the story while it happens. */
 public interface Narrator {
 
     /** A new step begins. */

@@ -26,21 +26,18 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Story {
 
-    /**
-     * What the installation is told besides the chart: a story cannot wait as long as a cluster
-     * can.
-     */
+    /** Values beside the chart's: a story cannot wait as long as a cluster can. */
     public static final Map<String, String> PROPERTIES =
             Map.of("GPUSHARING_RECLAIM_PATIENCE", "2s", "GPUSHARING_BUDGETS_STATUSREFRESH", "1s");
 
     private final InstalledServices services;
     private final Narrator narrator;
-    private final ClusterSnapshot scene;
+    private final ClusterSnapshot snapshot;
 
     public Story(TestCluster cluster, InstalledServices services, Narrator narrator) {
         this.services = services;
         this.narrator = narrator;
-        this.scene = new ClusterSnapshot(cluster, narrator);
+        this.snapshot = new ClusterSnapshot(cluster, narrator);
     }
 
     /** All of it. */
@@ -49,7 +46,7 @@ public final class Story {
         whatCannotWork();
         theClockRuns();
         theBudgetEnds();
-        whoIsInBudgetComesFirst();
+        aPodInBudgetIsServedFirst();
         theQuota();
         whatWasReallyUsed();
         waitingCostsNothing();
@@ -59,20 +56,20 @@ public final class Story {
     /** Step 1: a pod that asks for half a GPU is completed, placed and runs. */
     public void halfAGpu() {
         narrator.step("1. Half a GPU");
-        scene.succeeds("create", "-f", "e2e/story/teams.yaml");
-        scene.kubectl(
+        snapshot.succeeds("create", "-f", "e2e/story/teams.yaml");
+        snapshot.kubectl(
                         "wait",
                         "gpubudget/team-a",
                         "gpubudget/team-b",
                         "--for=jsonpath={.status.standing}=InBudget",
                         "--timeout=30s")
                 .orFail();
-        scene.succeeds("create", "-f", "e2e/story/cuda.yaml");
-        scene.running("team-a", "cuda");
-        scene.kubectl("create", "-f", "e2e/story/patient.yaml").orFail();
+        snapshot.succeeds("create", "-f", "e2e/story/cuda.yaml");
+        snapshot.running("team-a", "cuda");
+        snapshot.kubectl("create", "-f", "e2e/story/patient.yaml").orFail();
         narrator.say("It runs. This is what was added to it:");
         String added =
-                scene.succeeds(
+                snapshot.succeeds(
                         "get",
                         "pod",
                         "cuda",
@@ -96,26 +93,28 @@ public final class Story {
      */
     public void whatCannotWork() {
         narrator.step("2. What cannot work is said at once");
-        assertThat(scene.refused("create", "-f", "e2e/story/one-and-a-half.yaml"))
+        assertThat(snapshot.refused("create", "-f", "e2e/story/one-and-a-half.yaml"))
                 .contains("cuda", "tencent.com/vcuda-core", "150", "1..99", "200");
-        assertThat(scene.refused("create", "-f", "e2e/story/no-memory.yaml"))
+        assertThat(snapshot.refused("create", "-f", "e2e/story/no-memory.yaml"))
                 .contains("cuda", "tencent.com/vcuda-memory", "is not set", "1 or more");
-        assertThat(scene.refused("create", "-f", "e2e/story/bad-deployment.yaml"))
+        assertThat(snapshot.refused("create", "-f", "e2e/story/bad-deployment.yaml"))
                 .contains("cuda", "tencent.com/vcuda-core", "150");
-        assertThat(scene.refused("create", "-f", "e2e/story/bad-job.yaml"))
+        assertThat(snapshot.refused("create", "-f", "e2e/story/bad-job.yaml"))
                 .contains("cuda", "tencent.com/vcuda-memory", "is not set", "1 or more");
-        assertThat(scene.kubectl("get", "deployments,jobs", "-n", "team-a", "-o", "name").orFail())
+        assertThat(
+                        snapshot.kubectl("get", "deployments,jobs", "-n", "team-a", "-o", "name")
+                                .orFail())
                 .isEmpty();
     }
 
     /** Step 3: used time is share times time, to the microsecond. */
     public void theClockRuns() {
         narrator.step("3. The clock runs");
-        scene.succeeds("get", "gpubudgets");
-        Instant placed = scene.placedAt("team-a", "cuda");
+        snapshot.succeeds("get", "gpubudgets");
+        Instant placed = snapshot.placedAt("team-a", "cuda");
         BudgetStatus status =
                 patiently("team-a is charged for half a GPU")
-                        .until(() -> scene.status("team-a"), s -> s.rate() == 500_000);
+                        .until(() -> snapshot.status("team-a"), s -> s.rate() == 500_000);
 
         Instant now = Instant.now();
         assertThat(status.usedAt(now))
@@ -135,34 +134,34 @@ public final class Story {
      */
     public void theBudgetEnds() {
         narrator.step("4. The budget ends");
-        scene.succeeds("create", "-f", "e2e/story/trainer.yaml");
-        scene.running("team-a", "trainer");
+        snapshot.succeeds("create", "-f", "e2e/story/trainer.yaml");
+        snapshot.running("team-a", "trainer");
         BudgetStatus running =
                 patiently("team-a is charged for two and a half GPUs")
-                        .until(() -> scene.status("team-a"), s -> s.rate() == 2_500_000);
+                        .until(() -> snapshot.status("team-a"), s -> s.rate() == 2_500_000);
         Instant end = requirePresent(running.exhaustedAt(), "exhaustedAt");
         narrator.say("With two more GPUs it will end at " + end + ", the status foretells.");
         assertThat(end).isAfter(Instant.now());
         assertThat(running.standing()).isEqualTo("InBudget");
 
         patiently("the budget is exhausted")
-                .until(() -> scene.status("team-a").standing(), "OverBudget"::equals);
+                .until(() -> snapshot.status("team-a").standing(), "OverBudget"::equals);
         assertThat(Instant.now()).isAfterOrEqualTo(end);
-        assertThat(scene.status("team-a").exhaustedAt())
+        assertThat(snapshot.status("team-a").exhaustedAt())
                 .as("it ended when it was foretold")
                 .isCloseTo(end, within(1, ChronoUnit.MILLIS));
         String events =
                 patiently("an Event says so")
                         .until(
-                                () -> scene.eventsOf("GpuBudget", "team-a"),
+                                () -> snapshot.eventsOf("GpuBudget", "team-a"),
                                 text -> text.contains("BudgetExhausted"));
         narrator.say(events);
-        scene.succeeds("get", "gpubudgets");
+        snapshot.succeeds("get", "gpubudgets");
 
-        scene.succeeds("create", "-f", "e2e/story/late.yaml");
-        scene.running("team-a", "late");
+        snapshot.succeeds("create", "-f", "e2e/story/late.yaml");
+        snapshot.running("team-a", "late");
         assertThat(
-                        scene.succeeds(
+                        snapshot.succeeds(
                                         "get",
                                         "pods",
                                         "-n",
@@ -172,7 +171,7 @@ public final class Story {
                                 .replaceAll(" +", " "))
                 .contains("late gpu-over-budget -100")
                 .contains("cuda gpu-in-budget 0");
-        patiently("late is charged too").until(() -> scene.status("team-a").rate() == 3_500_000);
+        patiently("late is charged too").until(() -> snapshot.status("team-a").rate() == 3_500_000);
         narrator.say("It runs, because GPUs are free, and it is charged: 3.5 GPUs are held now.");
     }
 
@@ -180,46 +179,46 @@ public final class Story {
      * Step 5: who is in budget comes first, by the scheduler where it can, by reclaim where it
      * cannot.
      */
-    public void whoIsInBudgetComesFirst() {
+    public void aPodInBudgetIsServedFirst() {
         narrator.step("5. Who is in budget comes first");
-        assertThat(scene.evictions()).as("nobody was evicted while nobody waited").isZero();
+        assertThat(snapshot.evictions()).as("nobody was evicted while nobody waited").isZero();
         narrator.say(
                 "team-b asks for a GPU; the scheduler preempts team-a's pod of lower priority:");
-        scene.succeeds("create", "-f", "e2e/story/urgent.yaml");
-        scene.running("team-b", "urgent");
-        patiently("late is gone").until(() -> scene.pod("team-a", "late") == null);
+        snapshot.succeeds("create", "-f", "e2e/story/urgent.yaml");
+        snapshot.running("team-b", "urgent");
+        patiently("late is gone").until(() -> snapshot.pod("team-a", "late") == null);
         assertThat(
-                        scene.succeeds(
+                        snapshot.succeeds(
                                 "get",
                                 "events",
                                 "-n",
                                 "team-a",
                                 "--field-selector=involvedObject.name=late,reason=Preempted"))
                 .contains("Preempted");
-        assertThat(scene.evictions()).as("the scheduler did that, not we").isZero();
+        assertThat(snapshot.evictions()).as("the scheduler did that, not we").isZero();
 
         narrator.say(
                 "team-b asks for two more. Only trainer is in the way, and it has the same priority: it was admitted in budget. The timekeeper evicts it:");
-        scene.succeeds("create", "-f", "e2e/story/big.yaml");
-        scene.running("team-b", "big");
-        patiently("trainer is gone").until(() -> scene.pod("team-a", "trainer") == null);
+        snapshot.succeeds("create", "-f", "e2e/story/big.yaml");
+        snapshot.running("team-b", "big");
+        patiently("trainer is gone").until(() -> snapshot.pod("team-a", "trainer") == null);
         assertThat(
-                        scene.succeeds(
+                        snapshot.succeeds(
                                 "get",
                                 "events",
                                 "-n",
                                 "team-a",
                                 "--field-selector=involvedObject.name=trainer"))
                 .containsIgnoringCase("reclaim");
-        assertThat(scene.evictions()).as("one eviction, no more").isEqualTo(1);
-        assertThat(scene.pod("team-a", "cuda")).as("cuda was in nobody's way").isNotNull();
-        scene.succeeds("get", "pods", "-A", "-l", "gpusharing.io/metered=true", "-o", "wide");
+        assertThat(snapshot.evictions()).as("one eviction, no more").isEqualTo(1);
+        assertThat(snapshot.pod("team-a", "cuda")).as("cuda was in nobody's way").isNotNull();
+        snapshot.succeeds("get", "pods", "-A", "-l", "gpusharing.io/metered=true", "-o", "wide");
     }
 
     /** Step 6: how much at once is a plain ResourceQuota. */
     public void theQuota() {
         narrator.step("6. How much at once: a ResourceQuota");
-        assertThat(scene.refused("create", "-f", "e2e/story/too-many.yaml"))
+        assertThat(snapshot.refused("create", "-f", "e2e/story/too-many.yaml"))
                 .contains("exceeded quota: gpus")
                 .contains("requests.tencent.com/vcuda-core=300");
     }
@@ -230,7 +229,7 @@ public final class Story {
         narrator.say(
                 "cuda: "
                         + services.keepGpuBusy(
-                                requirePresent(scene.pod("team-a", "cuda"), "cuda")));
+                                requirePresent(snapshot.pod("team-a", "cuda"), "cuda")));
         JsonNode cuda =
                 patiently("ten seconds of cuda are measured")
                         .until(
@@ -255,11 +254,11 @@ public final class Story {
         narrator.step("8. Waiting costs nothing");
         narrator.say(
                 "patient has waited since step 1 for a node with a label. Now the nodes get it:");
-        scene.succeeds("label", "nodes", "--all", "example.com/quiet=yes");
-        scene.running("team-a", "patient");
-        Pod patient = requirePresent(scene.pod("team-a", "patient"), "patient");
+        snapshot.succeeds("label", "nodes", "--all", "example.com/quiet=yes");
+        snapshot.running("team-a", "patient");
+        Pod patient = requirePresent(snapshot.pod("team-a", "patient"), "patient");
         Instant created = Instant.parse(patient.getMetadata().getCreationTimestamp());
-        Instant placed = scene.placedAt("team-a", "patient");
+        Instant placed = snapshot.placedAt("team-a", "patient");
         JsonNode usage =
                 patiently("patient is charged")
                         .until(() -> usage("team-a", "patient"), pod -> !pod.isMissingNode());

@@ -21,7 +21,7 @@ import org.awaitility.core.ConditionFactory;
  */
 final class AdmissionCluster implements AutoCloseable {
 
-    /** The person that tests of the policies are about: administrator of a namespace, no more. */
+    /** The user of the policies' tests: administrator of a namespace, no more. */
     static final String TENANT = "alice";
 
     /** Names of workloads in {@code default} that are older than GPUSharing, and illegal. */
@@ -52,7 +52,7 @@ final class AdmissionCluster implements AutoCloseable {
         return new AdmissionCluster(cluster, client, Webhooks.install(cluster, 2));
     }
 
-    /** One that asks once: a refusal because the webhook was not reached is a 500, and counts. */
+    /** A client that does not retry: an unreachable webhook shows as a 500. */
     private static KubernetesClient impatient(Config config) {
         return new KubernetesClientBuilder()
                 .withConfig(new ConfigBuilder(config).withRequestRetryBackoffLimit(0).build())
@@ -141,7 +141,7 @@ final class AdmissionCluster implements AutoCloseable {
                         """
                                 .formatted(TENANT))
                 .orFail();
-        // What some sites grant on top.
+        // Additional rights that some sites grant.
         api().create(
                         name,
                         """

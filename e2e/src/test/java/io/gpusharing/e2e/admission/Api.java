@@ -15,7 +15,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The API server, asked in JSON: objects come back exactly as it keeps them, and warnings with
+ * The API server, queried in JSON: objects come back exactly as it stores them, and warnings with
  * them, neither of which a typed client shows.
  */
 public final class Api {
@@ -38,7 +38,7 @@ public final class Api {
         this.groups = groups;
     }
 
-    /** The same API server, asked in the name of a user. */
+    /** The same API server, as a user. */
     public Api as(String user, String... groups) {
         return new Api(client, user, List.of(groups));
     }
@@ -69,7 +69,7 @@ public final class Api {
         return send("POST", path, yaml(manifest).toString(), "application/json");
     }
 
-    /** Asks what would be created. */
+    /** A dry run of a creation. */
     public Answer dryRun(String namespace, JsonNode object) {
         return send(
                 "POST",

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 
-/** Certificates that change while reviews are asked. Two replicas share one authority. */
+/** Certificates that change during reviews. Two replicas share one authority. */
 @OnAdmissionCluster
 @Order(OnAdmissionCluster.LAST + 2)
 class CertificatesIT {
@@ -35,7 +35,7 @@ class CertificatesIT {
     /**
      * Certificates begin to be valid a day before they are made and are followed when two thirds of
      * their time have passed. With 24 seconds more than 12 hours to live, the authority is followed
-     * every 16 seconds; with 4 hours, a leaf at every look.
+     * every 16 seconds; with 4 hours, a leaf at every check.
      */
     private static final Map<String, String> SHORT_LIVED =
             Map.of(

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Other mutating webhooks before and after ours, in the order that the API server really asks them
- * in. Each has its own namespace.
+ * Other mutating webhooks before and after ours, in the order in which the API server really calls
+ * them. Each has its own namespace.
  */
 @OnAdmissionCluster
 class ChainIT {
@@ -114,7 +114,7 @@ class ChainIT {
                                         + pod.at(
                                                         "/spec/containers/0/resources/limits/tencent.com~1vcuda-core")
                                                 .asInt()));
-        // The last one registered is the last one that the API server hears of.
+        // The last one registered is the last one that the API server observes.
         eventually("the API server asks the other webhooks too")
                 .until(() -> !api.dryRun("more-and-more", Pods.halfAGpu("probe")).accepted());
     }
@@ -140,7 +140,7 @@ class ChainIT {
     }
 
     @Test
-    void whatWasAddedBeforeUsStaysAndComesBehindOurs() {
+    void containersAddedBeforeOursRemainAndComeAfterIt() {
         ObjectNode pod = api.create("mesh-before", Pods.halfAGpu("a")).orFail();
 
         assertMeshed(pod);
@@ -151,7 +151,7 @@ class ChainIT {
     }
 
     @Test
-    void whatIsHarmlessMayBeAddedAfterUs() {
+    void otherWebhooksMayAddHarmlessThingsAfterOurs() {
         ObjectNode pod = api.create("mesh-after", Pods.halfAGpu("a")).orFail();
 
         assertMeshed(pod);
@@ -162,7 +162,7 @@ class ChainIT {
     }
 
     @Test
-    void theyDoNotTouchPodsWithoutAGpuThroughUs() {
+    void podsWithoutAGpuAreChangedByOtherWebhooksOnly() {
         ObjectNode pod = api.create("mesh-before", Pods.withoutGpu("cpu")).orFail();
 
         assertMeshed(pod);
@@ -170,7 +170,7 @@ class ChainIT {
     }
 
     @Test
-    void whoIsAskedAgainBecauseOfUsDoublesNothing() {
+    void aWebhookThatIsReinvokedBecauseOfOursAddsNothingTwice() {
         ObjectNode pod = api.create("asked-again", Pods.halfAGpu("a")).orFail();
 
         assertThat(Pods.names(pod.at("/spec/initContainers")))
@@ -182,7 +182,7 @@ class ChainIT {
     }
 
     @Test
-    void aGpuAddedBeforeUsIsJudgedAndCompleted() {
+    void aGpuAddedByAnEarlierWebhookIsValidatedAndCompleted() {
         ObjectNode pod = api.create("gpu-before", Pods.withoutGpu("a")).orFail();
 
         assertThat(Pods.annotation(pod, "gpusharing.io/request"))
@@ -191,7 +191,7 @@ class ChainIT {
     }
 
     @Test
-    void aGpuAddedAfterUsIsJudgedAndStampedToo() {
+    void aGpuAddedByALaterWebhookIsValidatedAndStampedToo() {
         ObjectNode pod = api.create("gpu-after", Pods.halfAGpu("a")).orFail();
 
         assertThat(Pods.annotation(pod, "gpusharing.io/request"))
@@ -200,7 +200,7 @@ class ChainIT {
     }
 
     @Test
-    void aGpuAddedAfterUsToAPodThatAskedForNoneIsRefusedToo() {
+    void aGpuThatALaterWebhookAddsToAPodWithoutOneIsRefusedToo() {
         Api.Answer answer = api.create("gpu-after", Pods.withoutGpu("a"));
 
         assertThat(answer.code()).isEqualTo(403);
@@ -208,7 +208,7 @@ class ChainIT {
     }
 
     @Test
-    void anAmountRaisedAfterUsIsStampedAnew() {
+    void anAmountThatALaterWebhookRaisesIsStampedAgain() {
         ObjectNode pod = api.create("more-after", Pods.halfAGpu("a")).orFail();
 
         assertThat(Pods.annotation(pod, "gpusharing.io/request"))
@@ -219,16 +219,16 @@ class ChainIT {
     }
 
     @Test
-    void anAmountRaisedToSomethingIllegalIsRefusedByUs() {
+    void anAmountThatALaterWebhookMakesIllegalIsRefused() {
         Api.Answer answer = api.create("illegal-after", Pods.halfAGpu("a"));
 
         assertThat(answer.code()).isEqualTo(422);
         assertThat(answer.message()).contains("tencent.com/vcuda-core] is 150");
     }
 
-    /** Nobody is asked a third time. */
+    /** No webhook is called a third time. */
     @Test
-    void anAmountRaisedOnceMoreIsRefusedByThePolicy() {
+    void anAmountRaisedAfterTheReinvocationIsRefusedByThePolicy() {
         Api.Answer answer = api.create("more-and-more", Pods.halfAGpu("a"));
 
         assertThat(answer.code()).isEqualTo(403);

@@ -11,8 +11,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * What is promised of the container that we add: a pod that a namespace lets in without it is let
- * in with it, and lives as it would have lived.
+ * What is promised of the injected container: a pod that is admitted without it is admitted with
+ * it, and runs as it would have run.
  */
 @OnAdmissionCluster
 class InjectedSidecarIT {
@@ -160,7 +160,7 @@ class InjectedSidecarIT {
     }
 
     @Test
-    void whereALimitRangeLeavesItTooLittleThePodGoesWithoutItAndTheUserIsTold() {
+    void whereALimitRangeAllowsItTooLittleThePodGoesWithoutItAndTheUserIsWarned() {
         Api.Answer answer = api.create(TIGHT, resources("tight", "{cpu: 10m, memory: 16Mi}"));
 
         ObjectNode pod = answer.orFail();

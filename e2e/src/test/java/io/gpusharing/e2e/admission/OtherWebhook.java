@@ -25,7 +25,7 @@ import javax.net.ssl.SSLContext;
 
 /**
  * Somebody else's mutating webhooks, all behind one HTTPS server with a certificate of its own. API
- * servers ask webhooks in the order of their configurations' names; ours is {@code
+ * servers call webhooks in the order of their configurations' names; ours is {@code
  * gpusharing-webhook}.
  */
 final class OtherWebhook implements AutoCloseable {

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
-/** Pods as JSON, and what of them is whose. */
+/** Pods as JSON, and which parts of them are ours. */
 final class Pods {
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -54,7 +54,7 @@ final class Pods {
         return pod.path("metadata").path("annotations").path(key).asText("");
     }
 
-    /** The container that the webhook says it added; missing if it added none. */
+    /** The container that the webhook's annotation names; missing if there is none. */
     static JsonNode sidecar(JsonNode pod) {
         String name = annotation(pod, "gpusharing.io/sidecar");
         return named(pod.path("spec").path("initContainers"), name);
@@ -75,7 +75,7 @@ final class Pods {
         return StreamSupport.stream(list.spliterator(), false);
     }
 
-    /** The manifest that somebody gets who saves this pod, to create it anew. */
+    /** The manifest of this pod as a user would save it to create it again. */
     static ObjectNode saved(ObjectNode stored) {
         ObjectNode manifest = stored.deepCopy();
         manifest.remove("status");

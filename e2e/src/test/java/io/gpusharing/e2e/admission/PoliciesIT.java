@@ -13,8 +13,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What holds for everybody and at all times: the pods were completed by the webhook, and then it
- * was stopped. Nothing here needs a process of ours.
+ * Policies that hold at all times: the pods were completed by the webhook, and then it was stopped.
+ * Nothing here needs a process of ours.
  */
 @OnAdmissionCluster
 @Order(OnAdmissionCluster.LAST + 1)
@@ -45,7 +45,7 @@ class PoliciesIT {
                         "ending",
                         "leaving")) {
             ObjectNode pod = Pods.halfAGpu(name);
-            // Nobody but these tests decides where and when it runs.
+            // Only these tests decide where and when it runs.
             pod.withObject("/spec").put("schedulerName", "nobody");
             cluster.tenant().create(TEAM, pod).orFail();
         }
@@ -71,7 +71,9 @@ class PoliciesIT {
                 .forEach(workload -> cluster.api().create(TEAM, workload.manifest()).orFail());
     }
 
-    /** Nobody judged the template, and the controller that makes its pods is no administrator. */
+    /**
+     * The template was not validated, and the controller that creates its pods is no administrator.
+     */
     @Test
     void butNoControllerWritesOurKeysIntoItsPods() {
         cluster.api()

@@ -34,7 +34,7 @@ import javax.net.ssl.SSLSocketFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks reviews of the webhook as an API server does: it trusts the caBundle as it is published at
+ * Sends reviews to the webhook as an API server does: it trusts the caBundle as it is published at
  * that instant, keeps connections open, and opens new ones when the bundle changes. Every tenth
  * review opens a new one anyway, so that new certificates are met soon.
  */
@@ -61,7 +61,7 @@ final class ReviewLoad implements AutoCloseable {
     /**
      * Begins to ask the replicas in turn.
      *
-     * @param aSecond how many reviews; what a busy machine delays is made up later
+     * @param aSecond how many reviews; those that a busy machine delays are sent later
      */
     ReviewLoad(KubernetesClient client, List<URI> replicas, int aSecond) {
         this.replicas = replicas;
@@ -91,12 +91,12 @@ final class ReviewLoad implements AutoCloseable {
         threads.execute(() -> askAll(aSecond));
     }
 
-    /** Reviews that got a yes with a patch. */
+    /** Reviews that were allowed with a patch. */
     int answered() {
         return answered.get();
     }
 
-    /** Why the others did not. */
+    /** Why the others were not. */
     Collection<String> problems() {
         return problems;
     }

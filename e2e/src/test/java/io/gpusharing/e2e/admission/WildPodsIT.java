@@ -76,7 +76,7 @@ class WildPodsIT {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("io.gpusharing.testing.WildPod#all")
-    void createdAnewFromWhatWasStoredItStaysAsItIs(WildPod shape) {
+    void aPodRecreatedFromItsStoredManifestIsUnchanged(WildPod shape) {
         ObjectNode stored = api.dryRun(WITH_US, named(shape, "first")).orFail();
 
         ObjectNode again =
@@ -87,7 +87,7 @@ class WildPodsIT {
     }
 
     @Test
-    void aCopyOfAnOlderPodIsToldWhichKeysToRemove() {
+    void aCopyOfAnOlderPodIsRefusedWithTheKeysToRemove() {
         ObjectNode stored = api.dryRun(WITH_US, Pods.halfAGpu("old")).orFail();
         ObjectNode copy = Pods.saved(stored);
         copy.withObject("/metadata/annotations")

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.stream.Stream;
 
 /**
- * An object that a controller makes pods from, one of each kind, and idle: it makes none.
+ * An object from which a controller creates pods, one of each kind, and idle: it creates none.
  *
  * @param manifest the object
  * @param template where its pod template stands, as a change in YAML with a hole for the template

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Early verdicts on everything that pods are made from, and where the late ones can be read. */
+/** Early verdicts on workloads, and where the later verdicts on their pods can be read. */
 @OnAdmissionCluster
 class WorkloadsIT {
 
@@ -147,7 +147,7 @@ class WorkloadsIT {
     }
 
     @Test
-    void aDeploymentIsToldThatItsPodsAreRefused() {
+    void aDeploymentGetsAnEventThatItsPodsAreRefused() {
         Api.Answer answer =
                 cluster.api()
                         .create(
@@ -171,7 +171,7 @@ class WorkloadsIT {
     }
 
     @Test
-    void aCronJobIsToldThatThePodsOfItsJobsAreRefused() {
+    void aCronJobGetsAnEventThatThePodsOfItsJobsAreRefused() {
         api.create(
                         BROKE,
                         """
@@ -200,7 +200,7 @@ class WorkloadsIT {
     }
 
     @Test
-    void aStatefulSetIsToldDirectly() {
+    void aStatefulSetGetsTheEventItself() {
         api.create(
                         BROKE,
                         """

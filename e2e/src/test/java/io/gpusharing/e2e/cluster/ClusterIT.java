@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What the other tests take for granted of the control plane, without any service of ours. */
+/** What the other tests assume of the control plane, without any service of ours. */
 class ClusterIT {
 
     private static final Path RUN = Repository.root().resolve(".run");
@@ -117,7 +117,7 @@ class ClusterIT {
     }
 
     @Test
-    void aJobsPodCompletesWhenItIsToldTo() {
+    void aPodOfAJobCompletesOnRequest() {
         cluster.kubectl()
                 .pipe(
                         """
@@ -173,7 +173,7 @@ class ClusterIT {
     }
 
     @Test
-    void theApiServerComesBackWithAllItKnew() {
+    void theApiServerComesBackWithAllItsObjects() {
         cluster.createNamespace("remembered");
 
         cluster.killApiServer();
@@ -185,7 +185,7 @@ class ClusterIT {
     }
 
     @Test
-    void nothingSurvivesAnOwnerThatIsKilled() throws Exception {
+    void noProcessSurvivesItsKilledParent() throws Exception {
         var dir = RUN.resolve("orphan");
         var owner = new ProcessBuilder("sleep", "600").start();
         var up =

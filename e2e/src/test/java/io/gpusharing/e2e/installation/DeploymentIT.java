@@ -11,10 +11,7 @@ import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
-/**
- * The manifests as they are shipped, on a control plane that knows nothing of us, while none of our
- * services runs.
- */
+/** The manifests as they are shipped, on a fresh control plane, while none of our services runs. */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class DeploymentIT {
 

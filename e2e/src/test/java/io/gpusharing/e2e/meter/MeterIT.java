@@ -146,7 +146,7 @@ class MeterIT {
 
     @Test
     @Order(3)
-    void whoUsesAGpuWithoutHavingAskedForOneIsToldSo() {
+    void aPodThatUsesAGpuWithoutRequestingOneGetsAnEvent() {
         patiently("the pod has an Event")
                 .untilAsserted(() ->
                         assertThat(
@@ -308,7 +308,7 @@ class MeterIT {
         return requireNonNull(PODS.get(pod), pod).getMetadata().getUid();
     }
 
-    /** Its own process is the pod's; the others on the GPU are strangers to it. */
+    /** Its own process is the pod's; the others on the GPU are not. */
     private static void startSidecar(String generation, int share) {
         String name = alone(generation, share);
         var scenario = new ArrayList<String>();

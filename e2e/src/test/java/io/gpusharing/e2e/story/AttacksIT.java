@@ -27,9 +27,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Who has every right of a tenant, or every right there is in a namespace, tries at every state of
- * a pod's life to change what the charge and the choice of victims rest on. What the API server
- * takes of it changes neither.
+ * A tenant, and a user with every right in a namespace, try in every state of a pod to change what
+ * charge and choice of victims depend on. What the API server accepts of it changes neither.
  *
  * <p>The pods are on a node that nobody simulates: the test writes what its kubelet would.
  */
@@ -39,10 +38,10 @@ class AttacksIT {
     private static final String NODE = "gpu-attacked";
     private static final String YEAR = "31536000";
 
-    /** The longest that is given. */
+    /** The longest grace that is given. */
     private static final String HOUR = "3600";
 
-    /** Whom a site makes administrator of a namespace, and whom it gives everything there. */
+    /** A namespace's administrator, and a user with every right there. */
     private static final List<String> ATTACKERS = List.of("admin", "owner");
 
     private static TestCluster cluster;
@@ -50,7 +49,7 @@ class AttacksIT {
     private static Api administrator;
     private static Api kubelet;
 
-    /** The states of a pod's life, as far as they differ for who attacks it. */
+    /** The states of a pod that differ for an attacker. */
     private enum State {
         GATED,
         PENDING,
@@ -91,7 +90,7 @@ class AttacksIT {
                             "takes the label off",
                             "{metadata: {labels: {gpusharing.io/metered: null}}}"),
                     Attack.merge(
-                            "turns the label",
+                            "changes the label",
                             "{metadata: {labels: {gpusharing.io/metered: 'false'}}}"),
                     Attack.merge(
                             "takes the stamp off",
@@ -100,7 +99,7 @@ class AttacksIT {
                             "names another budget",
                             "{metadata: {annotations: {gpusharing.io/budget: rich}}}"),
                     Attack.merge(
-                            "turns the standing",
+                            "changes the standing",
                             "{metadata: {annotations: {gpusharing.io/standing: InBudget, gpusharing.io/standing-as-of: now}}}"),
                     Attack.merge(
                             "spares itself",
@@ -279,7 +278,7 @@ class AttacksIT {
     }
 
     @Test
-    void whateverATenantChangesMovesNoChargeAndSparesNoVictim() {
+    void noChangeByATenantAffectsAChargeOrSparesAVictim() {
         var pods = new TreeMap<String, State>();
         for (String attacker : ATTACKERS) {
             for (State state : State.values()) {
@@ -305,10 +304,10 @@ class AttacksIT {
         Map<String, Ledger.AllocationInterval> still = new TreeMap<>(ledger.allocations(TEAM));
         still.remove("after");
         assertThat(still).isEqualTo(charged);
-        theirEndsAreThoseThatTheirKubeletTells(pods);
+        theirEndsAreThoseThatTheKubeletReports(pods);
     }
 
-    /** Tries everything on one pod; what the API server took of it. */
+    /** Tries everything on one pod; returns what the API server accepted. */
     private static Set<String> attack(String name, State state) {
         Api attacker =
                 administrator.as(name.substring(0, name.indexOf('-')), "system:authenticated");
@@ -333,7 +332,7 @@ class AttacksIT {
         return taken;
     }
 
-    /** What is read of a pod to charge it, and to choose who goes. */
+    /** What charging and the choice of victims read of a pod. */
     private static ObjectNode whatDecides(ObjectNode pod) {
         ObjectNode read = new ObjectMapper().createObjectNode();
         for (String part : List.of("/metadata/labels", "/metadata/annotations")) {
@@ -462,7 +461,7 @@ class AttacksIT {
                 .until(() -> ledger.allocations(TEAM).containsKey(name));
     }
 
-    private static void theirEndsAreThoseThatTheirKubeletTells(Map<String, State> pods) {
+    private static void theirEndsAreThoseThatTheKubeletReports(Map<String, State> pods) {
         Map<String, String> ends =
                 pods.entrySet().stream()
                         .filter(it -> it.getValue().held())

@@ -22,9 +22,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * GPUs by resource claims, which a scheduler and a driver hand out without us. The driver's slices
- * are written by the test; who allocates, reserves and binds are the real scheduler and
- * controllers.
+ * GPUs by resource claims, which a scheduler and a driver allocate without us. The test writes the
+ * driver's slices; the real scheduler and controllers allocate, reserve and bind.
  */
 class ClaimsIT {
 
@@ -160,7 +159,7 @@ class ClaimsIT {
         cluster.close();
     }
 
-    /** 33 of 100 cores are 35, since the driver hands them out in steps of 5. */
+    /** 33 of 100 cores are 35, since the driver allocates them in steps of 5. */
     @Test
     void aPartIsChargedAsTheDriverRoundedIt() {
         template(
@@ -257,7 +256,7 @@ class ClaimsIT {
 
     /** With the claim's finalizer gone the scheduler would hand the device to somebody else. */
     @Test
-    void whoTakesAClaimAwayFromARunningPodIsChargedOn() {
+    void aRunningPodWhoseClaimIsTakenAwayIsStillCharged() {
         template("taken", "deviceClassName: whole.example.com");
         api.create(TEAM, pod("taken", "taken")).orFail();
         assertThat(charge("taken").rate()).isEqualTo(1_000_000);
@@ -274,8 +273,8 @@ class ClaimsIT {
 
         assertThat(tenant.merge(claim, "{metadata: {finalizers: null}}").message())
                 .contains("leave the finalizers of a claim that is in use");
-        // From 1.36 on the API server itself wants a right for that which no role of a namespace
-        // gives.
+        // From 1.36 on the API server itself requires a right for that, which no role of a
+        // namespace gives.
         assertThat(tenant.merge(claim + "/status", status).message())
                 .containsAnyOf(
                         "leave allocation and reservedFor of a claim to the scheduler",

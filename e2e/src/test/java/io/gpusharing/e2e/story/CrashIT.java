@@ -98,7 +98,7 @@ class CrashIT {
             List<String> teams = teams(round);
             killUnderLoad(teams);
             theBillIsRight();
-            everythingWasToldOnce(teams);
+            everythingWasReportedOnce(teams);
             record(round, begun);
         }
     }
@@ -143,7 +143,7 @@ class CrashIT {
         }
     }
 
-    /** Whatever it is at: serving, starting, or starting the database again. */
+    /** Whatever it is doing: serving, starting, or starting the database again. */
     private void kill(Target target) {
         if (target != Target.TIMEKEEPER) {
             installation.database().kill();
@@ -216,8 +216,8 @@ class CrashIT {
                 .isEmpty();
     }
 
-    /** Which Events are due follows from the recount and the budgets, not from the timekeeper. */
-    private void everythingWasToldOnce(List<String> teams) {
+    /** The recount and the budgets decide which Events are due, not the timekeeper. */
+    private void everythingWasReportedOnce(List<String> teams) {
         Map<String, Long> used =
                 AuditBills.of(cluster).values().stream()
                         .collect(

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What breaks around us, and inside. Each test ends all pods and holds the whole ledger against the
- * recount: no second is lost, none is charged twice.
+ * Failures around the services, and inside them. Each test ends all pods and compares the whole
+ * ledger with the recount: no second is lost, none is charged twice.
  */
 class FaultsIT {
 
@@ -35,7 +35,7 @@ class FaultsIT {
         installation =
                 Installation.on(
                         cluster,
-                        // Not to wait a quarter of a minute for a lease to run out.
+                        // Avoids a wait of 15 seconds for a lease to expire.
                         Map.of(
                                 "GPUSHARING_LEADERSHIP_LEASEDURATION", "6s",
                                 "GPUSHARING_LEADERSHIP_RENEWDEADLINE", "4s"));

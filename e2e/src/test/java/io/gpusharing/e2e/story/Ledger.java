@@ -26,7 +26,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.awaitility.Awaitility;
 
-/** The timekeeper's ledger, read straight from its database, and held against the recount. */
+/** The timekeeper's ledger, read directly from its database, and compared with the recount. */
 final class Ledger {
 
     private final TestCluster cluster;
@@ -76,9 +76,7 @@ final class Ledger {
      */
     record Difference(String pod, long ledger, long recount) {}
 
-    /**
-     * Every pod that the two bill differently; a pod that only one of them knows is one of them.
-     */
+    /** Every pod that the two bill differently, including pods that only one of them has. */
     List<Difference> differences() {
         Map<String, Bill> bills = AuditBills.of(cluster);
         Map<String, Long> charges = charges();

@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
 /**
- * The demo's story, told by real containers on real nodes, and what else only a kubelet and a
- * Service show; afterwards the bill of it all.
+ * The demo's story with real containers on real nodes, and what only a kubelet and a Service show;
+ * afterwards the bill.
  */
 @Tag("node")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
@@ -62,7 +62,7 @@ class NodeStoryIT {
                         TEAM,
                         "{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: tenant}, roleRef: {kind: ClusterRole, name: admin, apiGroup: rbac.authorization.k8s.io}, subjects: [{kind: User, name: tenant, apiGroup: rbac.authorization.k8s.io}]}")
                 .orFail();
-        // It waits while the story is told.
+        // It waits while the story runs.
         api.create(TEAM, pod("patient", "{example.com/place: here}", 30, "sleep 1000")).orFail();
     }
 
@@ -74,7 +74,7 @@ class NodeStoryIT {
 
     @Test
     @Order(1)
-    void realContainersTellTheStory() {
+    void theDemoRunsWithRealContainers() {
         new Story(cluster, services, Narrator.silent()).whole();
         for (String team : new String[] {"team-a", "team-b"}) {
             cluster.kubectl().run("delete", "pods", "--all", "--namespace=" + team).orFail();
@@ -140,7 +140,7 @@ class NodeStoryIT {
 
     @Test
     @Order(4)
-    void whoDeletesAPodWithAnHoursGracePaysOn() {
+    void aPodDeletedWithAnHoursGraceIsChargedUntilItEnds() {
         api.create(
                         TEAM,
                         pod("lingers", "{}", 31_536_000, "trap '' TERM; while :; do sleep 1; done"))
@@ -171,7 +171,7 @@ class NodeStoryIT {
                 .orFail();
     }
 
-    /** It would be given an hour by its own word, and does not care for the signal. */
+    /** Its own grace is an hour, and it ignores the signal. */
     @Test
     @Order(5)
     void reclaimGivesAPodOverItsBudgetNoMoreTimeThanItMay() {

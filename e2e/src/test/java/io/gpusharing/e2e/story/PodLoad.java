@@ -23,7 +23,7 @@ import java.util.stream.Collectors;
 final class PodLoad implements AutoCloseable {
 
     private static final Duration BETWEEN = Duration.ofMillis(300);
-    private static final int MOST_AT_ONCE = 14;
+    private static final int MAX_AT_ONCE = 14;
 
     /** Every second pod waits at least as long for its node. */
     private static final Duration SHORTEST_WAIT = Duration.ofSeconds(10);
@@ -113,7 +113,7 @@ final class PodLoad implements AutoCloseable {
         }
     }
 
-    /** As a user, who comes back after a refusal. */
+    /** As a user who tries again after a refusal. */
     private void tryStep() {
         try {
             step();
@@ -141,7 +141,7 @@ final class PodLoad implements AutoCloseable {
             }
         }
         created.incrementAndGet();
-        if (running.size() > random.nextInt(2, MOST_AT_ONCE)) {
+        if (running.size() > random.nextInt(2, MAX_AT_ONCE)) {
             delete(running.removeFirst());
         }
     }

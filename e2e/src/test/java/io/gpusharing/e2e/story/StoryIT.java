@@ -27,7 +27,7 @@ class StoryIT {
     private static TestCluster cluster;
     private static Installation installation;
     private static Story story;
-    private static ClusterSnapshot scene;
+    private static ClusterSnapshot snapshot;
     private static Ledger ledger;
 
     @BeforeAll
@@ -38,7 +38,7 @@ class StoryIT {
         installation = Installation.on(cluster, properties);
         Installation.set(cluster, "timekeeper.annotatePods=true", "rbac-timekeeper.yaml");
         story = new Story(cluster, installation, Narrator.silent());
-        scene = new ClusterSnapshot(cluster, Narrator.silent());
+        snapshot = new ClusterSnapshot(cluster, Narrator.silent());
         ledger = Ledger.of(cluster, installation);
     }
 
@@ -68,10 +68,10 @@ class StoryIT {
 
     @Test
     @Order(4)
-    void theBudgetEndsInTheForetoldSecondAndWorkGoesOn() {
+    void theBudgetIsExhaustedInThePredictedSecondAndPodsKeepRunning() {
         story.theBudgetEnds();
 
-        Instant end = requireNonNull(scene.status("team-a").exhaustedAt());
+        Instant end = requireNonNull(snapshot.status("team-a").exhaustedAt());
         for (String pod : new String[] {"cuda", "trainer", "late"}) {
             await(pod + " carries the end of its budget")
                     .atMost(Duration.ofSeconds(30))
@@ -83,7 +83,7 @@ class StoryIT {
 
     /** What the timekeeper has written on a pod of team-a; empty if nothing. */
     private static String exhaustedAtAnnotation(String pod) {
-        return requireNonNull(scene.pod("team-a", pod))
+        return requireNonNull(snapshot.pod("team-a", pod))
                 .getMetadata()
                 .getAnnotations()
                 .getOrDefault("gpusharing.io/budget-exhausted-at", "");
@@ -91,8 +91,8 @@ class StoryIT {
 
     @Test
     @Order(5)
-    void whoIsInBudgetComesFirst() {
-        story.whoIsInBudgetComesFirst();
+    void aPodInBudgetIsServedFirst() {
+        story.aPodInBudgetIsServedFirst();
     }
 
     @Test
@@ -114,11 +114,11 @@ class StoryIT {
         story.waitingCostsNothing();
     }
 
-    /** team-a is over budget and still holds half a GPU, so that somebody could be evicted. */
+    /** team-a is over budget and still holds half a GPU, so that a pod could be evicted. */
     @Test
     @Order(9)
     void nobodyIsEvictedForWhoIsOverBudgetOrCouldNotFitAnyway() {
-        long before = scene.evictions();
+        long before = snapshot.evictions();
         wants("team-a", "more", 100);
         wants("default", "giant", 800);
 
@@ -128,7 +128,7 @@ class StoryIT {
         cluster.kubectl().run("delete", "pod", "more", "--namespace=team-a").orFail();
         cluster.kubectl().run("delete", "pod", "giant", "--namespace=default").orFail();
 
-        assertThat(scene.evictions()).isEqualTo(before);
+        assertThat(snapshot.evictions()).isEqualTo(before);
     }
 
     private static void wants(String namespace, String name, int cores) {

@@ -16,8 +16,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Whole GPUs, which NVIDIA's device plugin hands out without us, as the chart is: nobody has named
- * their resource in the values. The nodes are written by the test, and nobody simulates them.
+ * Whole GPUs, which NVIDIA's device plugin allocates without us, with the chart's defaults: the
+ * values do not name their resource. The test writes the nodes, and nothing simulates them.
  */
 class WholeGpusIT {
 

@@ -53,7 +53,7 @@ public final class FakeNvml implements SymbolLookup {
     private final CountDownLatch released = new CountDownLatch(1);
     private final boolean[] lost;
     private int initialised;
-    private int told;
+    private int reported;
     private int asked = -1;
 
     /** Plays a scenario that begins now. */
@@ -337,7 +337,7 @@ public final class FakeNvml implements SymbolLookup {
             return code;
         }
         int capacity = ALL.get(JAVA_INT, count);
-        int written = fold(device, lastSeen, rows, capacity, 32);
+        int written = writeRows(device, lastSeen, rows, capacity, 32);
         ALL.set(JAVA_INT, count, Math.abs(written));
         return answer(written);
     }
@@ -352,7 +352,7 @@ public final class FakeNvml implements SymbolLookup {
         }
         int capacity = ALL.get(JAVA_INT, info + 4);
         long lastSeen = ALL.get(JAVA_LONG, info + 8);
-        int written = fold(device, lastSeen, ALL.get(JAVA_LONG, info + 16), capacity, 40);
+        int written = writeRows(device, lastSeen, ALL.get(JAVA_LONG, info + 16), capacity, 40);
         ALL.set(JAVA_INT, info + 4, Math.abs(written));
         return answer(written);
     }
@@ -364,7 +364,7 @@ public final class FakeNvml implements SymbolLookup {
     }
 
     /** Writes the rows; a negative number says how many there are when they do not fit. */
-    private int fold(long device, long lastSeen, long rows, int capacity, int rowBytes) {
+    private int writeRows(long device, long lastSeen, long rows, int capacity, int rowBytes) {
         Ring ring = ring(processRings, device);
         List<FakeProcess> here = processes.get(index(device));
         int written = 0;
@@ -526,8 +526,9 @@ public final class FakeNvml implements SymbolLookup {
         if (code != 0) {
             return code;
         }
-        if (told < scenario.events.size() && scenario.events.get(told).atMicros() <= now()) {
-            Scenario.Event event = scenario.events.get(told++);
+        if (reported < scenario.events.size()
+                && scenario.events.get(reported).atMicros() <= now()) {
+            Scenario.Event event = scenario.events.get(reported++);
             ALL.set(JAVA_LONG, data, HANDLE + event.device() * 64L);
             ALL.set(JAVA_LONG, data + 8, event.type());
             ALL.set(JAVA_LONG, data + 16, event.data());

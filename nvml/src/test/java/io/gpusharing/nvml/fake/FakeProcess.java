@@ -5,7 +5,7 @@ package io.gpusharing.nvml.fake;
  *
  * @param device index of its GPU
  * @param hostPid its pid in the machine's first namespace; 0 for the driver's own work, negative
- *     for work that no row tells of
+ *     for work that no row reports
  * @param podPid its pid in the metering pod's shared namespace; 0 where it is not of that pod
  * @param podUid the pod it belongs to, for the node's view; empty for none
  * @param memoryBytes GPU memory it holds

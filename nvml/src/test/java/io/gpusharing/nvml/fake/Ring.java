@@ -4,11 +4,11 @@ import java.util.List;
 
 /**
  * The driver's history of one GPU: per entry the engine's busy share and ONE process, the one that
- * was caught. Co-runners are told apart only by how often each is caught.
+ * was caught. Co-runners are distinguished only by how often each is caught.
  *
- * <p>How the driver folds its ring into one row per process is not public. Supposed here, and only
- * here: the sum of a process's own entries over the number of all entries in the window, rounded to
- * whole percent. Change it when hardware says otherwise.
+ * <p>How the driver aggregates its ring into one row per process is not public. Supposed here, and
+ * only here: the sum of a process's own entries over the number of all entries in the window,
+ * rounded to whole percent. Change it when hardware says otherwise.
  */
 final class Ring {
 

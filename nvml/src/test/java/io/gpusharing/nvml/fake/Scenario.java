@@ -16,7 +16,7 @@ import java.util.Map;
  *         [on=1.7s off=2.3s] [from=0s] [to=60s]
  * mps                                # processes are MPS clients, samples carry the server
  * row pid=17 sm=101 [at=-0.1s]       # a row more in each answer, at an instant relative to now
- * event device=0 type=8 data=79 at=5s # what a GPU tells: 8 an XID, 256 a change of MIG
+ * event device=0 type=8 data=79 at=5s # an event of a GPU: 8 an XID, 256 a change of MIG
  * empty                              # SUCCESS with no rows instead of NOT_FOUND
  * stamp newest                       # newest | own | own_over_all: what a row's timestamp is
  * without nvmlDeviceGetSamples       # the library lacks a symbol
@@ -53,7 +53,7 @@ public final class Scenario {
     /** A row of samples that is added to each answer. */
     public record Row(long pid, long sm, long atMicros) {}
 
-    /** What a GPU tells of its own accord. */
+    /** What a GPU reports by itself. */
     public record Event(int device, long type, long data, long atMicros) {}
 
     /**

@@ -4,7 +4,7 @@ import io.gpusharing.nvml.TimeSource;
 import java.time.Duration;
 
 /** A clock that moves when a test says so. */
-@SuppressWarnings("NonAtomicVolatileUpdate") // One thread moves it, others only look.
+@SuppressWarnings("NonAtomicVolatileUpdate") // One thread advances it, others only read.
 public final class VirtualTime implements TimeSource {
 
     private volatile long monotonic = 1_000_000_000L;

@@ -211,7 +211,7 @@ final class DeviceMeter {
             }
             case ALLOCATION -> counters.uncovered(now);
         }
-        if (reading.rowWindow.takeNews()) {
+        if (reading.rowWindow.takeNewRows()) {
             counters.settleDoubt(reading.rowWindow.isWhole());
         }
     }

@@ -179,7 +179,7 @@ final class DeviceReading {
         if (owner != null || !view.vanished(pid, now)) {
             return owner;
         }
-        // Gone before anybody looked; on a GPU that is one pod's alone it was that pod's.
+        // The process ended before it was read; on a GPU of one pod alone it was that pod's.
         String alone = view.soleOwner(uuid, visible);
         if (alone == null) {
             return null;

@@ -3,7 +3,7 @@ package io.gpusharing.sidecar.meter;
 import io.gpusharing.nvml.UtilizationRows;
 
 /**
- * Over which stretch of time the driver folds a row's percent. NVIDIA leaves open what a row's
+ * Over which stretch of time the driver averages a row's percent. NVIDIA leaves open what a row's
  * timestamp is, and three readings fit its text:
  *
  * <ul>
@@ -42,7 +42,7 @@ final class RowWindow {
     }
 
     /** Whether it became known since this was asked last. */
-    boolean takeNews() {
+    boolean takeNewRows() {
         boolean now = news;
         news = false;
         return now;

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /** What became of one report. */
 public sealed interface Answer {
 
-    /** How much the timekeeper wants to hear from this meter. */
+    /** How much the timekeeper wants from this meter. */
     enum Mode {
         /** A report each period. */
         FULL,

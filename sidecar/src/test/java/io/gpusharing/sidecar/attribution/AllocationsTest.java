@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What kubelet's files tell. */
+/** Allocations from the kubelet's files. */
 class AllocationsTest {
 
     private static final String POD = "0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10";
@@ -71,7 +71,7 @@ class AllocationsTest {
     }
 
     @Test
-    void otherResourcesAreNoRequestForAGpu() {
+    void otherResourcesDoNotRequestAGpu() {
         assertThat(
                         Allocations.of(List.of(new Grant(POD, "intel.com/sriov", List.of("eth1"))))
                                 .asked(POD))
@@ -91,7 +91,8 @@ class AllocationsTest {
     }
 
     @Test
-    void case49_withoutKubeletsFilesNothingIsKnown(@TempDir Path directory) throws IOException {
+    void case49_withoutTheKubeletsFilesNoAllocationIsKnown(@TempDir Path directory)
+            throws IOException {
         KubeletFiles none = new KubeletFiles(directory.resolve("x"), directory.resolve("y"));
         none.refresh();
         assertThat(none.isReadable()).isFalse();

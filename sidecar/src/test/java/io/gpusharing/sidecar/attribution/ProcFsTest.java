@@ -20,7 +20,7 @@ class ProcFsTest {
     }
 
     @Test
-    void case48_aProcessThatVanishedBetweenTwoReadsIsAbsentAndNoError() throws IOException {
+    void case48_aProcessThatEndsBetweenTwoReadsIsAbsentAndNoError() throws IOException {
         Files.createDirectories(directory.resolve("7"));
         ProcFs proc = new ProcFs(directory);
 

@@ -310,7 +310,7 @@ class BasisTest {
     }
 
     @Test
-    void aSidecarIsNotMisledByNeighboursWhoseSamplesItIsNotTold() {
+    void samplesThatASidecarCannotSeeDoNotMisleadIt() {
         Bench bench =
                 Bench.shared(DEVICE, "process pod=17 busy=0%", "process pod=0 host=-1 busy=60%");
 

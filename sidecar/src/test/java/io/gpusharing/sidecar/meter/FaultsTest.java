@@ -130,7 +130,7 @@ class FaultsTest {
 
     @ParameterizedTest(name = "case 4: without {0}")
     @org.junit.jupiter.params.provider.MethodSource("symbols")
-    void case4_aSymbolThatIsMissingCostsARungAtMost(String symbol) {
+    void case4_aMissingSymbolCostsOneBasisAtMost(String symbol) {
         Bench bench = Bench.exclusive(1, DEVICE, "process busy=30%", "without " + symbol);
 
         bench.play(Duration.ofMinutes(10));
@@ -184,7 +184,7 @@ class FaultsTest {
 
     @Test
     @DisplayName("case 25: a GPU waits for a reset")
-    void case25_aGpuThatWaitsForAResetIsLookedForAgain() {
+    void case25_aGpuThatNeedsAResetIsTriedAgain() {
         Bench bench =
                 Bench.shared(
                         DEVICE,
@@ -398,21 +398,21 @@ class FaultsTest {
         while (bench.fake.calls(symbol) <= after) {
             Thread.onSpinWait();
         }
-        List<DeviceUse> told = new ArrayList<>();
+        List<DeviceUse> seen = new ArrayList<>();
         for (int tens = 0; tens < 4; tens++) {
             bench.time.pass(Duration.ofSeconds(10));
-            told.addAll(bench.uses());
+            seen.addAll(bench.uses());
         }
         bench.fake.release();
         nvml.join();
-        told.addAll(bench.uses());
+        seen.addAll(bench.uses());
         for (int second = 0; second < 300; second++) {
             bench.play(Duration.ofSeconds(1));
-            told.addAll(bench.uses());
+            seen.addAll(bench.uses());
         }
 
         for (String gpu : List.of(Bench.GPU, "GPU-2")) {
-            List<DeviceUse> ofGpu = told.stream().filter(use -> use.uuid().equals(gpu)).toList();
+            List<DeviceUse> ofGpu = seen.stream().filter(use -> use.uuid().equals(gpu)).toList();
             assertThat(ofGpu).extracting(DeviceUse::coveredMicroseconds).isSorted();
             assertThat(ofGpu).extracting(DeviceUse::uncoveredMicroseconds).isSorted();
             assertThat(ofGpu).extracting(DeviceUse::gpuMicroseconds).isSorted();

@@ -151,9 +151,9 @@ class IntegralTest {
                 .isEqualTo(stamp.equals("own_over_all"));
     }
 
-    @ParameterizedTest(name = "stamp {0}, and work that no row tells of")
+    @ParameterizedTest(name = "stamp {0}, and work that no row reports")
     @ValueSource(strings = {"newest", "own", "own_over_all"})
-    void whatATimestampMeansIsFoundOutBesideWorkThatNoRowTellsOf(String stamp) {
+    void theMeaningOfATimestampIsDetectedBesideUseThatNoRowReports(String stamp) {
         Bench bench =
                 Bench.node(
                         DEVICE,
@@ -176,7 +176,7 @@ class IntegralTest {
         "own_over_all,500",
         "own_over_all,3000"
     })
-    void whatATimestampMeansDoesNotMatterToASidecarEither(String stamp, int millis) {
+    void theMeaningOfATimestampDoesNotMatterToASidecarEither(String stamp, int millis) {
         Bench bench =
                 Bench.shared(
                         DEVICE,
@@ -197,7 +197,7 @@ class IntegralTest {
         "300,busy=10%",
         "300,busy=100% on=0.3s off=0.9s"
     })
-    void whatIsCreditedOnceItIsKnownIsWhatWasUsed(int millis, String load) {
+    void whatIsCreditedAfterwardsEqualsWhatWasUsed(int millis, String load) {
         Bench bench = beforeAndAfter(Duration.ofMinutes(10), load);
 
         bench.play(Duration.ofMinutes(12), Duration.ofMillis(millis));
@@ -208,7 +208,7 @@ class IntegralTest {
     }
 
     @Test
-    void whatIsCreditedOnceItIsKnownWasMeasured() {
+    void whatIsCreditedAfterwardsWasMeasured() {
         Bench bench = beforeAndAfter(Duration.ofHours(1), "busy=100%");
         bench.play(Duration.ofHours(1));
 
@@ -221,7 +221,9 @@ class IntegralTest {
         assertThat(bench.use().basisReason()).contains("as the driver's answers show");
     }
 
-    /** Only what comes after a process was alone shows over what its percents were. */
+    /**
+     * Only what follows a time when a process was alone shows which window its percents refer to.
+     */
     private static Bench beforeAndAfter(Duration alone, String load) {
         long then = alone.toSeconds();
         return Bench.node(
@@ -235,7 +237,7 @@ class IntegralTest {
     @Test
     @DisplayName("rounding: percents are whole numbers and at least 1")
     void theBoundOfRoundingIsOnePercentOfTheTimeForEachProcess() {
-        // Ten processes of 0.3 percent: the driver tells 1 percent of a window that caught one.
+        // Ten processes of 0.3 percent: the driver reports 1 percent of a window that caught one.
         String[] lines =
                 java.util.stream.Stream.concat(
                                 java.util.stream.Stream.of(DEVICE),

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The node agent: whose process is it. */
+/** The node agent: which pod a process belongs to. */
 public class NodeViewTest {
 
     static final String OTHER = "11111111-2222-3333-4444-555555555555";
@@ -60,7 +60,7 @@ public class NodeViewTest {
     }
 
     @Test
-    @DisplayName("case 21: a process that is gone before anybody looked, on a shared GPU")
+    @DisplayName("case 21: a process that ended before it was read, on a shared GPU")
     void case21_whatCannotBeResolvedIsCountedAsNobodys() throws IOException {
         Bench bench = Bench.node(DEVICE, "process host=100 busy=100% from=10s to=10.9s");
         delete(bench.proc.resolve("100"));
@@ -123,7 +123,7 @@ public class NodeViewTest {
 
     @ParameterizedTest(name = "busy {0} %, and the driver''s own work as process {1}")
     @CsvSource({"30,0", "0,0", "30,-1"})
-    void useOfNoPodDoesNotTurnACorrectBasisIntoASplit(int busy, int host) {
+    void useOfNoPodDoesNotReplaceACorrectBasisByASplit(int busy, int host) {
         Bench bench =
                 Bench.node(
                         DEVICE,
@@ -160,7 +160,7 @@ public class NodeViewTest {
 
     @Test
     @DisplayName("case 23: two containers of one pod on one GPU, and eight GPUs")
-    void case23_containersOfAPodAreToldApart() throws IOException {
+    void case23_containersOfAPodAreDistinguished() throws IOException {
         String[] lines = new String[10];
         for (int gpu = 0; gpu < 8; gpu++) {
             lines[gpu] = "device GPU-" + gpu;
@@ -206,13 +206,13 @@ public class NodeViewTest {
         assertThat(own.basisReason()).contains("MPS");
         assertThat(own.gpuMicroseconds() + other.gpuMicroseconds())
                 .isCloseTo(480_000_000, withinPercentage(2));
-        // Three units against the one that everybody has at least.
+        // Three units against the one that every pod has at least.
         assertThat(own.gpuMicroseconds())
                 .isCloseTo(3 * other.gpuMicroseconds(), withinPercentage(1));
     }
 
     @Test
-    void withoutHostPidTheAgentDoesNotPretendToKnow() throws IOException {
+    void withoutHostPidTheAgentAttributesNothing() throws IOException {
         Bench bench = Bench.node(DEVICE, "process host=100 busy=50% uid=" + Bench.POD);
         delete(bench.proc.resolve("100"));
 
@@ -256,7 +256,7 @@ public class NodeViewTest {
     }
 
     @Test
-    void whoAskedIsNotGuessedWhereKubeletsTableCannotBeRead() throws IOException {
+    void requestersAreNotGuessedWhereTheKubeletsTableCannotBeRead() throws IOException {
         Files.createDirectories(directory.resolve("logs/team-a_miner_" + OTHER));
         KubeletFiles kubelet =
                 new KubeletFiles(directory.resolve("checkpoint"), directory.resolve("logs"));

@@ -20,7 +20,7 @@ class PodCountersTest {
     }
 
     @Test
-    void whatWasDoubtfulIsCreditedOnceItIsKnown() {
+    void uncertainUseIsCreditedOnceItIsCertain() {
         assertThat(busy(1_100_000)).isEqualTo(1_040_000);
     }
 

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class MetricsServerTest {
 
     @Test
-    void aClientThatStopsInTheMiddleOfItsRequestKeepsNobodyElseWaiting() throws Exception {
+    void aClientThatStopsInTheMiddleOfItsRequestDelaysNoOther() throws Exception {
         try (MetricsServer server = new MetricsServer(0, () -> "page", () -> true);
                 Socket silent = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
             silent.getOutputStream().write("GET /metrics HT".getBytes(StandardCharsets.US_ASCII));

@@ -49,7 +49,7 @@ public final class FakeTimekeeper implements AutoCloseable {
     /** One answer. */
     public record Reply(int status, String body) {}
 
-    /** What is answered next; the last one stays. */
+    /** What is answered next; the last one is repeated. */
     public final List<Reply> replies = new CopyOnWriteArrayList<>();
 
     /** All that came in. */

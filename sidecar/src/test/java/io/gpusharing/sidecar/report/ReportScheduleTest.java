@@ -21,7 +21,7 @@ class ReportScheduleTest {
 
     @ParameterizedTest(name = "seed {0}")
     @ValueSource(longs = {1, 2, 3, 4, 5})
-    void reportsSpreadByTwentyPercentAroundThePeriod(long seed) {
+    void reportsAreSpreadByTwentyPercentAroundThePeriod(long seed) {
         ReportSchedule dice = new ReportSchedule(PERIOD, new Random(seed));
 
         for (int i = 0; i < 1_000; i++) {

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Reports over time: nothing lost, nothing doubled, nothing taken back. */
+/** Reports over time: nothing is lost, counted twice or taken back. */
 class ReporterTest {
 
     private static final String OK = "{\"result\":\"Accepted\",\"mode\":\"Full\"}";
@@ -127,7 +127,7 @@ class ReporterTest {
     }
 
     @Test
-    void case45_afterTenMinutesWithoutTheTimekeeperOneReportTellsAll() {
+    void case45_afterTenMinutesWithoutTheTimekeeperOneReportHasEverything() {
         Reporter reporter = reporter(0);
         server.replies.clear();
         for (int i = 0; i < 60; i++) {
@@ -149,7 +149,7 @@ class ReporterTest {
     }
 
     @Test
-    void case45_eachReportHasASequenceOfItsOwnAlsoWhenNobodyAnswered() {
+    void case45_eachReportHasItsOwnSequenceEvenWithoutAnAnswer() {
         server.replies.set(0, new Reply(503, "{}"));
         Reporter reporter = reporter(0);
         reporter.report();
@@ -201,7 +201,7 @@ class ReporterTest {
     }
 
     @Test
-    void aDiskThatCannotBeWrittenIsToldOnceAndStopsNoReport() {
+    void aDiskThatCannotBeWrittenIsLoggedOnceAndStopsNoReport() {
         stateFile = new StateFile(directory.resolve("missing"));
         Reporter reporter = reporter(0);
 

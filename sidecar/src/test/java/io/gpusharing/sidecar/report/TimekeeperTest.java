@@ -61,7 +61,7 @@ class TimekeeperTest {
     }
 
     @Test
-    void aReportNamesWhoUsesAGpuWithoutHavingAskedForOne() {
+    void aReportNamesPodsThatUseAGpuWithoutRequestingOne() {
         Usage usage =
                 new Usage(List.of(), List.of(), List.of(new Usage.Unasked(UID, "team-a", "miner")));
 
@@ -85,15 +85,15 @@ class TimekeeperTest {
                                 + "\"GPU-1\",\"gpuMicroseconds\":7}]}");
     }
 
-    private static String told(DeviceUse use) {
+    private static String sent(DeviceUse use) {
         Usage usage = new Usage(List.of(new PodUse(UID, List.of(use))), List.of(), List.of());
         return new UsageReport("run-1", 1, "Sidecar", usage).toJson();
     }
 
     @Test
-    void whatWasMeasuredBeforeTheMeterFellKeepsItsBasis() {
+    void whatWasMeasuredBeforeADowngradeKeepsItsBasis() {
         String fell =
-                told(
+                sent(
                         new DeviceUse(
                                 "GPU-1",
                                 Basis.ALLOCATION,
@@ -106,7 +106,7 @@ class TimekeeperTest {
                                 Basis.PROCESS,
                                 List.of()));
         String never =
-                told(
+                sent(
                         new DeviceUse(
                                 "GPU-1",
                                 Basis.ALLOCATION,
@@ -127,7 +127,7 @@ class TimekeeperTest {
     @Test
     void aReasonIsOneLineOfBoundedLength() {
         String json =
-                told(
+                sent(
                         new DeviceUse(
                                 "GPU-1",
                                 Basis.ALLOCATION,
@@ -145,7 +145,7 @@ class TimekeeperTest {
     }
 
     @Test
-    void aStaticPodWhoseUidNobodyKnowsIsNotReported() {
+    void aStaticPodWithoutAKnownUidIsNotReported() {
         Usage usage =
                 new Usage(List.of(new PodUse("a".repeat(32), List.of())), List.of(), List.of());
 
@@ -233,7 +233,7 @@ class TimekeeperTest {
                 "200|{\"result\":\"Duplicate\",\"mode\":\"Full\"}|FULL",
                 "200|{\"result\":\"Accepted\",\"mode\":\"Full\",\"unknown\":[1]}|FULL",
             })
-    void aTakenReportTellsTheMode(int status, String body, Mode mode) throws Exception {
+    void anAcceptedReportReturnsTheMode(int status, String body, Mode mode) throws Exception {
         try (FakeTimekeeper server = new FakeTimekeeper()) {
             server.replies.set(0, new Reply(status, body));
 

@@ -79,7 +79,7 @@ class InjectionReconciler extends LeaderTask implements PodObserver {
         restored = false;
     }
 
-    /** One look at both. Nothing is asked for while all is well. */
+    /** Compares both once. Nothing is requested while all is well. */
     @Override
     protected Instant work(Instant now) {
         if (!restored) {

@@ -12,11 +12,11 @@ import org.springframework.validation.annotation.Validated;
  * @param identity what this replica is called in the lease: the pod's name, so that a container
  *     which is restarted finds its own lease and goes on at once
  * @param lease name of the lease in our own namespace
- * @param leaseDuration how long the others wait for a leader of whom they hear nothing; whole
+ * @param leaseDuration how long the others wait for a leader whose lease does not change; whole
  *     seconds
  * @param renewDeadline how long a leader leads that cannot renew the lease; shorter, so that it has
  *     stopped before another one begins
- * @param retry how often the lease is renewed, and looked at by the others
+ * @param retry how often the lease is renewed, and read by the others
  */
 @Validated
 @ConfigurationProperties("gpusharing.leadership")

@@ -23,8 +23,7 @@ import org.hibernate.type.SqlTypes;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Room that was made for a waiter on one node: who was to go, who was considered, whether it
- * helped.
+ * Evictions for a waiter on one node: which pods were to go, who was considered, whether it helped.
  */
 @Entity
 class EvictionPlan {
@@ -99,8 +98,8 @@ class EvictionPlan {
      */
     void record(UUID victim, Result result, String detail) {
         victims.computeIfPresent(victim, (uid, it) -> it.with(result, detail));
-        if (victims.values().stream().allMatch(EvictionVictim::stayed)) {
-            settle(EvictionVictim.STAYED, decidedAt);
+        if (victims.values().stream().allMatch(EvictionVictim::remained)) {
+            settle(EvictionVictim.REMAINED, decidedAt);
         }
     }
 

@@ -47,7 +47,7 @@ class EvictionPlans {
         }
 
         /** Whether it is still there. */
-        boolean stayed() {
+        boolean remained() {
             return this == Refused || this == Spared;
         }
     }

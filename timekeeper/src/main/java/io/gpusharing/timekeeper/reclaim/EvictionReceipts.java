@@ -53,7 +53,7 @@ public class EvictionReceipts {
      *
      * @param because the same as a sentence
      * @param cost micro-GPU-seconds of the victim's run, which may be lost
-     * @param considered every pod that was considered, and why it stayed
+     * @param considered every pod that was considered, and why it remained
      * @param result {@code Evicted}; {@code Deleted} because the API server had refused it for too
      *     long; {@code Refused} by the API server; {@code Spared} because another of the same plan
      *     was refused; {@code Gone}; or {@code Planned} while that is open
@@ -125,8 +125,8 @@ public class EvictionReceipts {
         EvictionPlan plan = row.plan();
         EvictionVictim victim = row.victim();
         Pod waiter = plan.waiter;
-        boolean stayed = victim.stayed();
-        Boolean helped = stayed ? Boolean.FALSE : plan.helped;
+        boolean remained = victim.remained();
+        Boolean helped = remained ? Boolean.FALSE : plan.helped;
         return new Receipt(
                 plan.decidedAt,
                 new Pod(row.uid(), victim.namespace(), victim.name(), victim.budget()),
@@ -152,7 +152,7 @@ public class EvictionReceipts {
                 victim.result() == null ? "Planned" : victim.result().name(),
                 victim.resultDetail().isEmpty() ? null : victim.resultDetail(),
                 helped,
-                helped == null ? null : stayed ? EvictionVictim.STAYED.detail() : plan.outcome,
+                helped == null ? null : remained ? EvictionVictim.REMAINED.detail() : plan.outcome,
                 "%s_%d_%s".formatted(MICROS.format(plan.decidedAt), plan.number, row.uid()));
     }
 

@@ -28,8 +28,8 @@ record EvictionVictim(
         @Enumerated(EnumType.STRING) @Nullable Result result,
         String resultDetail) {
 
-    /** What a plan comes to for a victim that stayed. */
-    static final Outcome STAYED = new Outcome(false, "it was not evicted");
+    /** What a plan comes to for a victim that remained. */
+    static final Outcome REMAINED = new Outcome(false, "it was not evicted");
 
     static EvictionVictim planned(Victim victim) {
         return new EvictionVictim(
@@ -45,8 +45,8 @@ record EvictionVictim(
     }
 
     /** Whether it is known to be still there. */
-    boolean stayed() {
-        return result != null && result.stayed();
+    boolean remained() {
+        return result != null && result.remained();
     }
 
     EvictionVictim with(Result result, String detail) {

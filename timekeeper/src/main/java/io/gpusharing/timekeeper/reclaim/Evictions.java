@@ -76,7 +76,7 @@ class Evictions {
                     .addKeyValue("node", plan.node())
                     .addKeyValue("result", answer.result())
                     .log("reclaimed");
-            tellVictim(plan, victim, answer, now);
+            notifyVictim(plan, victim, answer, now);
         }
         long gone = answers.values().stream().filter(it -> it.result().ended()).count();
         if (gone > 0) {
@@ -116,7 +116,7 @@ class Evictions {
                 : answer;
     }
 
-    private void tellVictim(Evict plan, Victim victim, Answer answer, Instant now) {
+    private void notifyVictim(Evict plan, Victim victim, Answer answer, Instant now) {
         String done =
                 switch (answer.result()) {
                     case Evicted -> "Evicted";

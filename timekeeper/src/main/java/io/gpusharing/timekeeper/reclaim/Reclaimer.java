@@ -29,7 +29,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks for waiting pods regularly and makes room where the planner says so. While nobody waits, or
+ * Looks for waiting pods regularly and evicts where the planner says so. While nobody waits, or
  * nobody could be evicted, it asks the API server nothing. Only the leader evicts.
  */
 class Reclaimer extends LeaderTask {

@@ -14,7 +14,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     ({@code ca.crt}) with its certificate
  * @param authorityValidity how long a CA that has to be made is valid
  * @param certificateValidity how long a certificate is valid; it is renewed at two thirds
- * @param check how often Secret and ConfigMap are looked at
+ * @param check how often Secret and ConfigMap are checked
  */
 @ConfigurationProperties("gpusharing.tls")
 record TlsProperties(

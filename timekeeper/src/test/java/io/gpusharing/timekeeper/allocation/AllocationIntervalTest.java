@@ -90,7 +90,7 @@ class AllocationIntervalTest {
     }
 
     @Test
-    void whoWritesWhenAPodWasWrittenDoesNotMoveItsEndBeyondWhenItWasTold() {
+    void aForgedWriteTimeDoesNotMoveAnEndBeyondItsObservation() {
         Instant far = Instant.parse("2028-01-01T00:00:00Z");
 
         assertThat(AllocationInterval.of(RUNNING.finishedAt(far).writtenAt(far).facts(), LATER))
@@ -98,7 +98,7 @@ class AllocationIntervalTest {
     }
 
     @Test
-    void ourOwnClockMayLieBehindAndMovesNoEnd() {
+    void aTimekeeperClockThatIsBehindMovesNoEnd() {
         Pods finished = RUNNING.finishedAt(LATER).writtenAt(LATER);
 
         assertThat(AllocationInterval.of(finished.facts(), LATER.minusSeconds(80_000)))
@@ -117,7 +117,7 @@ class AllocationIntervalTest {
     }
 
     @Test
-    void aBindingInTheFutureIsNotLaterThanWeWereTold() {
+    void aBindingInTheFutureIsNotLaterThanItsObservation() {
         Pods bound = WAITING.boundAt(Instant.parse("2030-01-01T00:00:00Z"));
 
         assertThat(AllocationInterval.of(bound.writtenAt(LATER).facts(), LATER.plusSeconds(900)))
@@ -125,7 +125,7 @@ class AllocationIntervalTest {
     }
 
     @Test
-    void whatAKubeletWroteAnewIsNotTheBegin() {
+    void aConditionThatAKubeletRewroteIsNotTheBegin() {
         Instant again = LATER.plusSeconds(300);
 
         assertThat(AllocationInterval.of(takenUp(again, BOUND, again), again))
@@ -133,7 +133,7 @@ class AllocationIntervalTest {
     }
 
     @Test
-    void aKubeletWhoseClockIsAheadBeginsNoStayLaterThanItWroteThat() {
+    void aKubeletWhoseClockIsAheadDoesNotDelayTheBeginBeyondItsWrite() {
         Instant ahead = LATER.plusSeconds(3600);
 
         assertThat(AllocationInterval.of(takenUp(ahead, ahead, LATER), LATER.plusSeconds(30)))
@@ -141,7 +141,7 @@ class AllocationIntervalTest {
     }
 
     @Test
-    void anEndKnowsThatTheBeginIsAnEstimate() {
+    void anEndRecordsThatTheBeginIsEstimated() {
         Instant ahead = LATER.plusSeconds(3600);
         PodFacts pod = takenUp(ahead, ahead, LATER);
 
@@ -188,7 +188,7 @@ class AllocationIntervalTest {
     }
 
     @Test
-    void aContainerThatEndsAfterItsPodsRemovalEndsTheStay() {
+    void aContainerThatEndsAfterThePodsRemovalEndsTheAllocation() {
         Instant finished = LATER.plusSeconds(3);
 
         assertThat(

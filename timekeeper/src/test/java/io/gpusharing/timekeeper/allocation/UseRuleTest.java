@@ -18,7 +18,7 @@ class UseRuleTest {
 
     @ParameterizedTest(name = "{0} s held, {1} s measured, busy {2} micro-GPU-seconds: {3}")
     @CsvSource({
-        // Nobody measured: the share.
+        // Not measured: the share.
         "100, 0, 0, 50000000",
         // Half busy of its half, all the time.
         "100, 100, 25000000, 25000000",

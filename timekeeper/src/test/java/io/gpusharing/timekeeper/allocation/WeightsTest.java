@@ -32,7 +32,7 @@ class WeightsTest {
         "Tesla-T4, 2026-03-01T00:00:00Z, 400000, true",
         "NVIDIA-A100-SXM4-40GB, 2026-04-30T23:59:59Z, 2500000, true",
         "NVIDIA-A100-SXM4-40GB, 2026-05-01T00:00:00Z, 2000000, true",
-        // Before its first date a model is one that nobody has weighed.
+        // Before its first date a model has no weight.
         "Tesla-T4, 2025-12-31T23:59:59Z, 1500000, false",
         "NVIDIA-H100-80GB-HBM3, 2026-03-01T00:00:00Z, 1500000, false",
         // Shared and cut GPUs are the same model.
@@ -48,13 +48,13 @@ class WeightsTest {
     }
 
     @Test
-    void aNodeThatDoesNotTellItsModelHasTheUsualWeightAndIsFlagged() {
+    void aNodeWithoutAModelLabelHasTheDefaultWeightAndIsFlagged() {
         assertThat(WEIGHTS.at(MAY, NodeFacts.UNKNOWN))
                 .isEqualTo(new Weight(null, 1_500_000, false));
     }
 
     @Test
-    void whereNothingIsWeighedEveryModelIsKnownToCostTheSame() {
+    void withoutWeightsEveryModelCostsTheSameAndCountsAsWeighed() {
         assertThat(Weights.EQUAL.at(MAY, node("Tesla-T4")))
                 .isEqualTo(new Weight("Tesla-T4", 1_000_000, true));
     }

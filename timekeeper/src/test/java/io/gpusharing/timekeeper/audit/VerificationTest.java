@@ -18,9 +18,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * What somebody may do to the rows of a ledger, and which checks notice it. Team a's pod held half
- * a GPU from ten; its end at half past eleven was told at one, and ten of its minutes were given
- * back. Team b is charged by use, and idle.
+ * Changes to the rows of a ledger, and which checks detect them. Team a's pod held half a GPU from
+ * ten; its end at half past eleven was observed at one, and ten of its minutes were given back.
+ * Team b is charged by use, and idle.
  */
 class VerificationTest {
 
@@ -29,7 +29,7 @@ class VerificationTest {
     private static TestLedger ledger;
 
     @BeforeAll
-    static void keepALedger() {
+    static void fillLedger() {
         ledger =
                 new TestLedger(
                         TEN,
@@ -55,8 +55,8 @@ class VerificationTest {
     }
 
     /**
-     * Kinds of what is found after a change that nobody else sees; all the same by whoever verifies
-     * what was posted since ten.
+     * Kinds of the differences after a change; the same for a verification of what was posted since
+     * ten.
      */
     private static List<String> found(String change) {
         List<String> found = found(change, ledger::differences);
@@ -227,7 +227,7 @@ class VerificationTest {
     }
 
     @Test
-    void whatIsPostedOfAPodThatNobodyKnowsIsFoundHoweverLate() {
+    void aLateEntryOfAnUnknownPodIsFound() {
         assertThat(
                         foundLater(
                                 """
@@ -239,7 +239,7 @@ class VerificationTest {
     }
 
     @Test
-    void chargesOfAPodThatNobodyKnowsAreFound() {
+    void chargesOfAnUnknownPodAreFound() {
         assertThat(found("delete from pod_allocation where budget = 'a'")).containsExactly("pod");
     }
 }

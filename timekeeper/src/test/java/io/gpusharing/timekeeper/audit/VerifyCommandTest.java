@@ -214,7 +214,7 @@ class VerifyCommandTest {
     }
 
     @Test
-    void aPodThatTheLedgerDoesNotKnowIsADifference() throws Exception {
+    void aPodThatIsMissingFromTheLedgerIsADifference() throws Exception {
         String log = log(NODE, bound(), ended("10:20:00"));
         database.jdbc().sql("delete from charge").update();
         database.jdbc().sql("delete from pod_allocation").update();
@@ -299,7 +299,7 @@ class VerifyCommandTest {
         verify();
 
         assertThat(((HikariDataSource) database.dataSource()).isRunning()).isTrue();
-        // A server process outlives its connection for a moment.
+        // A server process ends a moment after its connection.
         await().until(() -> connections() <= 2);
     }
 

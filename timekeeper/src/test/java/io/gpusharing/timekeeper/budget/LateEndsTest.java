@@ -33,7 +33,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What administrators are told of budgets that are odd. */
+/** Conditions of unusual budgets. */
 class LateEndsTest {
 
     private static final Instant START = Instant.parse("2026-03-02T10:00:00Z");
@@ -87,23 +87,24 @@ class LateEndsTest {
         budgets.upToDate(START);
         BudgetState state = budgets.state("a").orElseThrow();
 
-        assertThat(told(state, 79, BudgetConditions.THRESHOLD)).startsWith("False BelowThresholds");
-        assertThat(told(state, 80, BudgetConditions.THRESHOLD))
+        assertThat(condition(state, 79, BudgetConditions.THRESHOLD))
+                .startsWith("False BelowThresholds");
+        assertThat(condition(state, 80, BudgetConditions.THRESHOLD))
                 .isEqualTo("True Used80: 80 % of 100.000 GPU-minutes are used");
-        assertThat(told(state, 84, BudgetConditions.ENDS_SOON))
+        assertThat(condition(state, 84, BudgetConditions.ENDS_SOON))
                 .startsWith("False")
                 .contains("It lasts for more than 15 minutes");
-        assertThat(told(state, 85, BudgetConditions.ENDS_SOON))
+        assertThat(condition(state, 85, BudgetConditions.ENDS_SOON))
                 .startsWith("True")
                 .endsWith("left at 2026-03-02T11:40:00Z");
-        assertThat(told(state, 100, BudgetConditions.ENDS_SOON))
+        assertThat(condition(state, 100, BudgetConditions.ENDS_SOON))
                 .startsWith("False")
                 .contains("It is used up");
-        assertThat(told(state, 100, BudgetConditions.THRESHOLD)).startsWith("True Used95");
+        assertThat(condition(state, 100, BudgetConditions.THRESHOLD)).startsWith("True Used95");
     }
 
     @Test
-    void whatAGrantTakesWithItWhenItExpiresIsNotToldAsUsed() {
+    void whatExpiresWithAGrantIsNotReportedAsUsed() {
         TestBudgets.exist(budgets, List.of(TestBudgets.monthly("a", START, "5", "team-a")));
         Instant expiry = START.plus(Duration.ofMinutes(10));
         TestBudgets.grant(budgets, List.of(new Given("g", "a", "900", START, expiry)));
@@ -123,7 +124,7 @@ class LateEndsTest {
                 .noneMatch(it -> it.contains("905"));
     }
 
-    private static String told(BudgetState state, int minute, String type) {
+    private static String condition(BudgetState state, int minute, String type) {
         Instant at = START.plus(Duration.ofMinutes(minute));
         GpuBudgetStatus status =
                 StatusDocument.of(
@@ -158,7 +159,7 @@ class LateEndsTest {
     }
 
     @Test
-    void aQuotaThatIsReferredToAndNotThereIsTold() {
+    void aMissingReferenceQuotaIsReported() {
         Written plain = TestBudgets.monthly("a", START, "10", "team-a");
         GpuBudgetSpec spec = plain.spec();
         Written fromQuota =

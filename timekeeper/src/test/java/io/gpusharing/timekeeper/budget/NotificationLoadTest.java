@@ -41,7 +41,7 @@ class NotificationLoadTest {
     private static final Duration BOUND = Duration.ofSeconds(2);
 
     /**
-     * Five hundred pods of a GPU each, one GPU-minute left. Admission sees nothing but what was
+     * Five hundred pods of a GPU each, one GPU-minute left. Admission reads only what was
      * published; the watch's own time comes on top of the bound.
      */
     @ParameterizedTest

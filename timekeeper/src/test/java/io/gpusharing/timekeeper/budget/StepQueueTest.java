@@ -24,7 +24,7 @@ class StepQueueTest {
     }
 
     @Test
-    void eachBudgetHasOneStepWhichMovesOrGoes() {
+    void eachBudgetHasOneStepWhichIsReplacedOrRemoved() {
         queue.put("a", TEN);
         queue.put("a", TEN.plusSeconds(5));
         queue.put("b", TEN.plusSeconds(6));

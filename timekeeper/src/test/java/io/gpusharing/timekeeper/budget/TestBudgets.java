@@ -33,7 +33,7 @@ public final class TestBudgets {
 
     private TestBudgets() {}
 
-    /** All accounts on a database, of no budget yet. */
+    /** All accounts on a database, without a budget yet. */
     public static Budgets on(TestDatabase database, Duration periodCloses, Clock clock) {
         return on(database, periodCloses, clock, "Unlimited");
     }
@@ -60,7 +60,7 @@ public final class TestBudgets {
                 clock);
     }
 
-    /** What the ledger of a database says of balances. */
+    /** The balances by the ledger of a database. */
     public static Balances balances(TestDatabase database, Clock clock) {
         return new Balances(
                 new Snapshot(database.jdbc(), database.transactions()),
@@ -135,7 +135,7 @@ public final class TestBudgets {
                     new Share(Formula.Max, Reference.Fixed, new Fixed(compute, memory)));
         }
 
-        /** It was edited before, so that it is of this generation now. */
+        /** It was edited before, so this is its generation now. */
         public Written ofGeneration(long number) {
             return new Written(name, created, number, spec, byDefault);
         }

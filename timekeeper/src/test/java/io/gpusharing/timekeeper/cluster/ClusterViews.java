@@ -10,19 +10,19 @@ public final class ClusterViews {
 
     private ClusterViews() {}
 
-    /** Knows that node, and one pod. */
+    /** Has that node, and one pod. */
     public static ClusterView withPod(PodFacts pod) {
         ClusterView view = withNode();
         view.put(pod);
         return view;
     }
 
-    /** Knows the node that all test pods run on. */
+    /** Has the node that all test pods run on. */
     public static ClusterView withNode() {
         return withNode(Pods.NODE_FACTS);
     }
 
-    /** Knows this of the node that all test pods run on. */
+    /** Has these facts of the node that all test pods run on. */
     public static ClusterView withNode(NodeFacts facts) {
         var view = new ClusterView();
         view.put(Pods.NODE, facts);

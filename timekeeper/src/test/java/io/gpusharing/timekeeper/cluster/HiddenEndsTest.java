@@ -9,7 +9,7 @@ import io.gpusharing.timekeeper.allocation.PodReader;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
-/** Pods whose owners would gain if we believed in an end that is not the pod's. */
+/** Pods whose owners would gain if another end than the pod's own counted. */
 class HiddenEndsTest {
 
     private static final Instant BOUND = Instant.parse("2026-03-01T10:00:00Z");
@@ -34,7 +34,7 @@ class HiddenEndsTest {
     }
 
     @Test
-    void aContainerThatItsKubeletLostSightOfTellsNoEnd() {
+    void aContainerWhoseStatusTheKubeletLostHasNoEnd() {
         PodFacts pod =
                 pod(
                         "Failed",
@@ -107,7 +107,7 @@ class HiddenEndsTest {
     }
 
     @Test
-    void whoeverForgotWhenItWasWrittenEndsWhenWeAreTold() {
+    void aPodWithoutManagedFieldsEndsWhenItIsObserved() {
         PodFacts pod =
                 read(
                         """

@@ -28,7 +28,7 @@ class NodeWatchTest {
     }
 
     @Test
-    void knowsWhichGpusNodesOfferWhoeverReadsThem() {
+    void findsTheGpusThatNodesOfferWhetherAGrammarReadsThemOrNot() {
         api.answer(
                 "/nodes",
                 """

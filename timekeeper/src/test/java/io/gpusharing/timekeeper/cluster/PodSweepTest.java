@@ -27,7 +27,7 @@ class PodSweepTest {
     private FakeApiServer api;
     private PodSweep sweep;
 
-    /** Remembers what was swept. */
+    /** Remembers what a sweep found. */
     private static final class Found implements PodEventHandler {
 
         final List<List<PodFacts>> sweeps = new ArrayList<>();
@@ -109,7 +109,7 @@ class PodSweepTest {
     }
 
     @Test
-    void sweepsEverySoOftenAndNotBeforeTheWatchedPodsAreKnown() {
+    void sweepsPeriodicallyAndNotBeforeTheWatchedPodsAreListed() {
         Instant now = clock.instant();
 
         assertThat(sweep.work(now)).isEqualTo(now.plusSeconds(10));

@@ -49,7 +49,7 @@ class PodWatchTest {
     }
 
     @Test
-    void afterAnErrorThatNobodyHasThoughtOfItListsThePodsAgain() throws Exception {
+    void afterAnUnexpectedErrorItListsThePodsAgain() throws Exception {
         var reader = new PodReader(resource -> false);
         var failing = new AtomicBoolean(true);
         var watch =
@@ -68,7 +68,7 @@ class PodWatchTest {
     }
 
     @Test
-    void whoGoesOnWhereItWasIsToldWhenThePastBeginsToBeTold() throws Exception {
+    void aResumedWatchReportsWhenItReplaysThePast() throws Exception {
         var reader = new PodReader(resource -> false);
         var watch =
                 new PodWatch(
@@ -89,7 +89,7 @@ class PodWatchTest {
 
     /** As if a claim of the pod could not be read for a moment. */
     @Test
-    void newsThatWereNotTakenAreToldAgain() throws Exception {
+    void eventsThatWereNotAcceptedAreDeliveredAgain() throws Exception {
         String event = LEFT.replace("DELETED", "MODIFIED").formatted("").replace("\n", "");
         api.happen("/pods", event);
         var reader = new PodReader(resource -> false);
@@ -155,28 +155,28 @@ class PodWatchTest {
     }
 
     @Test
-    void aPodThatLostItsLabelHasNotGone() throws Exception {
-        api.keep("/pods/p", THERE.formatted("0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10"));
+    void aPodThatLostItsLabelIsNotGone() throws Exception {
+        api.store("/pods/p", THERE.formatted("0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10"));
 
         assertThat(whatLeft(LEFT.formatted(""))).isEqualTo("unlabelled p on n1");
     }
 
     @Test
-    void aPodWhoseNameAnotherHasNowHasGone() throws Exception {
-        api.keep("/pods/p", THERE.formatted("7b1f0d0c-4f83-4a0e-9d3b-1f0a4f6b1c2d"));
+    void aPodWhoseNameAnotherPodHasNowIsGone() throws Exception {
+        api.store("/pods/p", THERE.formatted("7b1f0d0c-4f83-4a0e-9d3b-1f0a4f6b1c2d"));
 
         assertThat(whatLeft(LEFT.formatted(""))).isEqualTo("removed p");
     }
 
     @Test
-    void aPodThatNobodyFindsHasGone() throws Exception {
-        api.keep("/pods/p", "");
+    void aPodThatCannotBeFoundIsGone() throws Exception {
+        api.store("/pods/p", "");
 
         assertThat(whatLeft(LEFT.formatted(""))).isEqualTo("removed p");
     }
 
     @Test
-    void aPodThatSaysThatItWasRemovedIsNotLookedFor() throws Exception {
+    void aPodWhoseObjectShowsItsRemovalIsNotQueried() throws Exception {
         assertThat(whatLeft(LEFT.formatted(REMOVAL))).isEqualTo("removed p");
         assertThat(api.to("/pods/p")).isEmpty();
     }

@@ -23,10 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/**
- * What docs/accounting.md says of every recorded life is what is charged, whoever reads the pod and
- * whenever.
- */
+/** Every recorded life is charged as docs/accounting.md says, whenever the pod is observed. */
 class RecordedLivesTest {
 
     private static final Duration LATE = Duration.ofHours(1);
@@ -39,13 +36,13 @@ class RecordedLivesTest {
 
     @ParameterizedTest
     @MethodSource("lives")
-    void whoIsToldOfEveryVersionAtOnceChargesWhatTheTableSays(RecordedLife life) {
-        assertThat(toldAtOnce(life, 0)).isEqualTo(AccountingTable.of(life));
+    void observingEveryVersionAtOnceYieldsTheTablesCharge(RecordedLife life) {
+        assertThat(observedAtOnce(life, 0)).isEqualTo(AccountingTable.of(life));
     }
 
     @ParameterizedTest
     @MethodSource("lives")
-    void whoIsToldOfTheRemovedPodAloneChargesTheSame(RecordedLife life) {
+    void observingTheRemovedPodAloneYieldsTheSameCharge(RecordedLife life) {
         Version last = life.last();
 
         assertThat(charged(null, AllocationInterval.ofRemoved(facts(last), last.at().plus(LATE))))
@@ -54,8 +51,10 @@ class RecordedLivesTest {
 
     @ParameterizedTest
     @MethodSource("lives")
-    void whoStartsAtAnyMomentOfItsLifeChargesTheSame(RecordedLife life) {
-        assertThat(IntStream.range(0, life.versions().size()).mapToObj(i -> toldAtOnce(life, i)))
+    void startingAtAnyMomentOfALifeYieldsTheSameCharge(RecordedLife life) {
+        assertThat(
+                        IntStream.range(0, life.versions().size())
+                                .mapToObj(i -> observedAtOnce(life, i)))
                 .containsOnly(AccountingTable.of(life));
     }
 
@@ -70,8 +69,8 @@ class RecordedLivesTest {
                     generator.again(recorded, "team-a", Instant.parse("2026-03-27T21:17:05Z"));
             int from = random.nextInt(life.versions().size());
 
-            assertThat(toldAtOnce(life, from))
-                    .as("%s, told from version %d on", life.name(), from)
+            assertThat(observedAtOnce(life, from))
+                    .as("%s, observed from version %d on", life.name(), from)
                     .isEqualTo(AccountingTable.of(life));
         }
     }
@@ -83,7 +82,7 @@ class RecordedLivesTest {
     }
 
     /** As the ledger does: the first begin stands, the last end counts. */
-    private static Charged toldAtOnce(RecordedLife life, int first) {
+    private static Charged observedAtOnce(RecordedLife life, int first) {
         Instant begin = null;
         AllocationInterval allocation = new AllocationInterval.None();
         for (Version version : life.versions().subList(first, life.versions().size())) {

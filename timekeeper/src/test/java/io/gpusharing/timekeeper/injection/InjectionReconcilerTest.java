@@ -38,16 +38,16 @@ class InjectionReconcilerTest {
     private final SteppingClock clock = new SteppingClock(NOON);
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private FakeApiServer api;
-    private InjectionReconciler keeper;
+    private InjectionReconciler reconciler;
 
     @BeforeEach
     void start() throws IOException {
         api = new FakeApiServer();
-        api.keep(SWITCH, "");
-        keeper = keeper();
+        api.store(SWITCH, "");
+        reconciler = reconciler();
     }
 
-    private InjectionReconciler keeper() {
+    private InjectionReconciler reconciler() {
         return new InjectionReconciler(
                 api.client(),
                 "gpusharing-system",
@@ -65,9 +65,9 @@ class InjectionReconcilerTest {
     @Test
     void whileAllIsWellTheSwitchIsReadOnceAndNeverWritten() {
         for (int i = 0; i < 10; i++) {
-            keeper.onPod(waiting(1));
-            keeper.onPod(started(2));
-            keeper.work(clock.instant());
+            reconciler.onPod(waiting(1));
+            reconciler.onPod(started(2));
+            reconciler.work(clock.instant());
         }
 
         assertThat(api.requests).extracting(FakeApiServer.Asked::method).containsExactly("GET");
@@ -75,10 +75,10 @@ class InjectionReconcilerTest {
     }
 
     @Test
-    void threePodsThatWaitForTheImageStopTheInjectionAndItIsToldOnce() {
+    void threePodsThatWaitForTheImageStopTheInjectionWithOneEvent() {
         threePodsWait();
-        keeper.work(clock.instant());
-        keeper.work(clock.instant());
+        reconciler.work(clock.instant());
+        reconciler.work(clock.instant());
 
         assertThat(published())
                 .containsEntry("injection", "Off")
@@ -92,11 +92,11 @@ class InjectionReconcilerTest {
     @Test
     void theFirstPodThatPullsItAfterAllSwitchesItOnAgain() {
         threePodsWait();
-        keeper.work(clock.instant());
+        reconciler.work(clock.instant());
         clock.pass(Duration.ofMinutes(5));
 
-        keeper.onPod(started(1));
-        keeper.work(clock.instant());
+        reconciler.onPod(started(1));
+        reconciler.work(clock.instant());
 
         assertThat(published()).containsEntry("injection", "On").doesNotContainKey("image");
         assertThat(events()).containsExactly("InjectionStopped", "InjectionResumed");
@@ -104,11 +104,11 @@ class InjectionReconcilerTest {
     }
 
     @Test
-    void aRestartForgetsNothingAndTellsNothingAnew() {
-        api.keep(SWITCH, OFF);
+    void aRestartForgetsNothingAndRepeatsNoEvent() {
+        api.store(SWITCH, OFF);
 
-        keeper.work(clock.instant());
-        keeper.work(clock.instant());
+        reconciler.work(clock.instant());
+        reconciler.work(clock.instant());
 
         assertThat(stopped()).isOne();
         assertThat(published()).containsEntry("injection", "Off");
@@ -124,12 +124,12 @@ class InjectionReconcilerTest {
             })
     void anAdministratorSwitchesItOnOrTakesTheSwitchAway(String written) {
         threePodsWait();
-        keeper.work(clock.instant());
+        reconciler.work(clock.instant());
         clock.pass(Duration.ofMinutes(5));
 
-        api.keep(SWITCH, written);
-        keeper.work(clock.instant());
-        keeper.work(clock.instant());
+        api.store(SWITCH, written);
+        reconciler.work(clock.instant());
+        reconciler.work(clock.instant());
 
         assertThat(published())
                 .containsEntry("injection", "On")
@@ -140,20 +140,20 @@ class InjectionReconcilerTest {
     @Test
     void podsOfBeforeDoNotSwitchOffWhatAnAdministratorSwitchedOn() {
         threePodsWait();
-        keeper.work(clock.instant());
+        reconciler.work(clock.instant());
         clock.pass(Duration.ofMinutes(5));
-        api.keep(SWITCH, "");
-        keeper.work(clock.instant());
-        keeper.work(clock.instant());
+        api.store(SWITCH, "");
+        reconciler.work(clock.instant());
+        reconciler.work(clock.instant());
 
         threePodsWait();
-        keeper.work(clock.instant());
+        reconciler.work(clock.instant());
         assertThat(stopped()).isZero();
 
         for (int pod = 4; pod <= 6; pod++) {
-            keeper.onPod(pod(pod, clock.instant(), "{waiting: {reason: ErrImagePull}}"));
+            reconciler.onPod(pod(pod, clock.instant(), "{waiting: {reason: ErrImagePull}}"));
         }
-        keeper.work(clock.instant());
+        reconciler.work(clock.instant());
         assertThat(stopped()).isOne();
     }
 
@@ -165,7 +165,7 @@ class InjectionReconcilerTest {
         assertThat(published()).isEmpty();
 
         api.allow("/configmaps");
-        keeper.work(clock.instant());
+        reconciler.work(clock.instant());
 
         assertThat(published()).containsEntry("injection", "Off");
         assertThat(events()).containsExactly("InjectionStopped");
@@ -173,13 +173,13 @@ class InjectionReconcilerTest {
 
     @Test
     void nothingIsDecidedBeforeTheSwitchWasReadOnce() {
-        api.keep(SWITCH, OFF);
+        api.store(SWITCH, OFF);
         api.refuse(SWITCH, 500);
         fails();
         assertThat(stopped()).isZero();
 
         api.allow(SWITCH);
-        keeper.work(clock.instant());
+        reconciler.work(clock.instant());
 
         assertThat(stopped()).isOne();
     }
@@ -188,15 +188,15 @@ class InjectionReconcilerTest {
     void anEventThatCannotBeWrittenHoldsNothingUpAndIsNotTriedForEver() {
         api.refuse("/events", 403);
         threePodsWait();
-        keeper.work(clock.instant());
-        keeper.work(clock.instant());
+        reconciler.work(clock.instant());
+        reconciler.work(clock.instant());
 
         assertThat(published()).containsEntry("injection", "Off");
         assertThat(api.to("/events")).hasSize(1);
     }
 
     @Test
-    void anEventThatAKillCutOffIsToldOnceByWhoComesNext() {
+    void anEventThatAKillInterruptedIsWrittenOnceByTheNextLeader() {
         api.refuse("/events", 500);
         threePodsWait();
         fails();
@@ -206,9 +206,9 @@ class InjectionReconcilerTest {
         api.allow("/events");
         for (int restart = 0; restart < 3; restart++) {
             clock.pass(Duration.ofHours(2));
-            keeper = keeper();
-            keeper.work(clock.instant());
-            keeper.work(clock.instant());
+            reconciler = reconciler();
+            reconciler.work(clock.instant());
+            reconciler.work(clock.instant());
         }
 
         assertThat(api.created("/events")).isOne();
@@ -221,27 +221,27 @@ class InjectionReconcilerTest {
         threePodsWait();
         api.refuse("/events", 500);
         fails();
-        api.keep(
+        api.store(
                 SWITCH,
                 "{\"metadata\":{\"name\":\"gpusharing-injection\"},\"data\":{\"injection\":\"On\"}}");
         api.allow("/events");
 
-        keeper.work(clock.instant());
-        keeper.work(clock.instant());
+        reconciler.work(clock.instant());
+        reconciler.work(clock.instant());
 
         assertThat(published()).containsEntry("injection", "On");
-        keeper.work(clock.instant());
+        reconciler.work(clock.instant());
         assertThat(stopped()).isZero();
     }
 
     private void fails() {
-        assertThatThrownBy(() -> keeper.work(clock.instant()))
+        assertThatThrownBy(() -> reconciler.work(clock.instant()))
                 .isInstanceOf(KubernetesClientException.class);
     }
 
     private void threePodsWait() {
         for (int pod = 1; pod <= 3; pod++) {
-            keeper.onPod(waiting(pod));
+            reconciler.onPod(waiting(pod));
         }
     }
 

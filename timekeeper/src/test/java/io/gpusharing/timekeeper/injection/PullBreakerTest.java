@@ -68,7 +68,7 @@ class PullBreakerTest {
     }
 
     @Test
-    void staysOpenWhileOnlyOldContainersRunOn() {
+    void remainsOpenWhileOnlyOldContainersRun() {
         open();
 
         pulls(-1);

@@ -58,7 +58,7 @@ class LeaderTaskTest {
         assertThat(LeaderTask.isDue(inAYear.plusSeconds(60), inAYear, TEN)).isTrue();
     }
 
-    /** What it does otherwise than before; that it works twice is no matter. */
+    /** The calls that differ from the ones before; a repeated call does not matter. */
     private @Nullable String next(@Nullable String before) throws InterruptedException {
         String next = did.poll(10, TimeUnit.SECONDS);
         return next != null && next.equals(before) ? next(before) : next;

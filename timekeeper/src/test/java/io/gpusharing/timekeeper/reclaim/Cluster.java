@@ -35,7 +35,7 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** A small cluster, written down as a test needs it: two GPUs a node, 60 memory blocks each. */
+/** A small cluster that a test describes: two GPUs a node, 60 memory blocks each. */
 public final class Cluster {
 
     public static final Instant NOON = Instant.parse("2026-03-02T12:00:00Z");
@@ -263,7 +263,7 @@ public final class Cluster {
             return this;
         }
 
-        public Pod guardedBy(String... disruptionBudgets) {
+        public Pod protectedBy(String... disruptionBudgets) {
             this.disruptionBudgets = Set.of(disruptionBudgets);
             return this;
         }

@@ -46,7 +46,7 @@ class EvictionPlansTest {
     private final PodRef waiting = new PodRef(UUID.randomUUID().toString(), "team-b", "w");
     private final Evict plan = plan(victim);
 
-    /** A plan for the same waiter that takes somebody else. */
+    /** A plan for the same waiter with another victim. */
     private Evict another() {
         return plan(new PodRef(UUID.randomUUID().toString(), "team-a", "other"));
     }
@@ -115,11 +115,9 @@ class EvictionPlansTest {
         assertThat(column("cost")).isEqualTo("1200000000");
     }
 
-    /**
-     * A leader that slept over its plan meets what the next one has planned, whomever that took.
-     */
+    /** A leader that slept over its plan finds the next leader's plan, whatever its victims. */
     @Test
-    void whoHasNotSeenTheLastEvictionPlansAnew() {
+    void aPlannerThatMissedTheLastEvictionPlansAgain() {
         long seen = plans.written();
         assertThat(plans.plan(seen, another(), "team-b", NOON, SETTLES)).isPresent();
 
@@ -132,7 +130,7 @@ class EvictionPlansTest {
     }
 
     @Test
-    void ofManyThatPlanFromOneReadingAtOnceOneMayEvict() throws InterruptedException {
+    void ofManyPlansFromOneReadOneMayEvict() throws InterruptedException {
         try (var timekeepers = Executors.newFixedThreadPool(4)) {
             for (long round = 0; round < 20; round++) {
                 long read = round;
@@ -187,7 +185,7 @@ class EvictionPlansTest {
     }
 
     @Test
-    void whoStayedWhereOthersWentWasNotEvictedWhateverBecameOfTheWaiter() {
+    void aVictimThatWasNotEvictedIsNotReportedAsEvicted() {
         var other = new PodRef(UUID.randomUUID().toString(), "team-a", "other");
         var both =
                 new Evict(
@@ -231,7 +229,7 @@ class EvictionPlansTest {
     }
 
     @Test
-    void whoWasSparedForAnothersSakeWasNotRefused() {
+    void aVictimSparedBecauseOfAnotherIsNotReportedAsRefused() {
         answered(Result.Spared, "another may not go");
 
         assertThat(plans.open()).isEmpty();
@@ -240,7 +238,7 @@ class EvictionPlansTest {
     }
 
     @Test
-    void staysOpenUntilItIsKnownWhetherItHelped() {
+    void remainsOpenUntilItsOutcomeIsKnown() {
         plans.plan(plans.written(), plan, "team-b", NOON, SETTLES);
         assertThat(plans.open())
                 .singleElement()
@@ -287,7 +285,7 @@ class EvictionPlansTest {
     }
 
     @Test
-    void looksBackOnlyAsFarAsAsked() {
+    void readsOnlyAsFarBackAsRequested() {
         plans.plan(plans.written(), plan, "team-b", NOON, SETTLES);
 
         assertThat(plans.since(NOON)).isEmpty();

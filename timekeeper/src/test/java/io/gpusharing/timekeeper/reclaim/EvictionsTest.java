@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is asked of the API server, in which order, and what its answers mean. */
+/** The requests to the API server, their order, and what the answers mean. */
 class EvictionsTest {
 
     private FakeApiServer api;
@@ -81,7 +81,7 @@ class EvictionsTest {
     private static final Duration SHORT = Duration.ofSeconds(30);
 
     @Test
-    void everyVictimIsTriedWithoutEffectBeforeAnyoneGoes() {
+    void everyVictimIsDryRunBeforeAnyIsEvicted() {
         Map<String, Answer> answers =
                 evictions.carryOut(plan(victim("a", SHORT), victim("b", SHORT)), () -> true, NOON);
 
@@ -92,7 +92,7 @@ class EvictionsTest {
     }
 
     @Test
-    void nobodyGoesOnceAnotherReplicaLeads() {
+    void nothingIsEvictedOnceAnotherReplicaLeads() {
         assertThat(evictions.carryOut(plan(victim("a", SHORT)), () -> false, NOON)).isEmpty();
 
         assertThat(evictions()).hasSize(1).allMatch(it -> it.contains("dryRun"));
@@ -100,7 +100,7 @@ class EvictionsTest {
     }
 
     @Test
-    void nobodyGoesWhenADisruptionBudgetHoldsOneOfThem() {
+    void nothingIsEvictedWhenADisruptionBudgetProtectsOneVictim() {
         api.refuse("/pods/b/eviction", 429);
 
         Map<String, Answer> answers =
@@ -114,7 +114,7 @@ class EvictionsTest {
     }
 
     @Test
-    void whoWasRefusedForTooLongIsDeletedWithItsGraceAndTold() {
+    void aVictimRefusedForTooLongIsDeletedWithItsGraceAndGetsAnEvent() {
         api.refuse("/pods/a/eviction", 429);
 
         Map<String, Answer> answers =
@@ -143,7 +143,7 @@ class EvictionsTest {
     }
 
     @Test
-    void whoMayGoAfterAllIsEvictedAndNotDeleted() {
+    void aVictimThatMayBeEvictedAfterAllIsNotDeleted() {
         Map<String, Answer> answers = evictions.carryOut(plan(insisting("a")), () -> true, NOON);
 
         assertThat(answers).containsEntry("uid-a", new Answer(Result.Evicted, ""));
@@ -151,7 +151,7 @@ class EvictionsTest {
     }
 
     @Test
-    void whoIsRefusedOnlyWhenItIsMeantIsNotDeleted() {
+    void aVictimRefusedOnlyAfterTheDryRunIsNotDeleted() {
         api.refuseInEarnest("/pods/a/eviction", 429);
 
         Map<String, Answer> answers =
@@ -163,7 +163,7 @@ class EvictionsTest {
     }
 
     @Test
-    void withoutTheRightToDeleteItStaysAtThat() {
+    void withoutTheRightToDeleteTheVictimRemains() {
         api.refuse("/pods/a/eviction", 429);
         api.refuse("/pods/a", 403);
 
@@ -196,7 +196,7 @@ class EvictionsTest {
     }
 
     @Test
-    void onlyTheVeryPodThatWasChosenGoes() {
+    void onlyTheChosenPodIsEvicted() {
         evictions.carryOut(plan(victim("a", SHORT)), () -> true, NOON);
 
         assertThat(evictions()).allMatch(it -> it.contains("\"uid\":\"uid-a\""));
@@ -212,7 +212,7 @@ class EvictionsTest {
     }
 
     @Test
-    void victimAndWaiterAreTold() {
+    void victimAndWaiterGetEvents() {
         evictions.carryOut(plan(victim("a", SHORT)), () -> true, NOON);
 
         assertThat(events())

@@ -21,9 +21,9 @@ class HamiReclaimTest {
 
     private static final String ALLOCATED = "hami.io/vgpu-devices-allocated";
 
-    /** A node of two GPUs, as HAMi tells of it, each with a pod that holds 10 000 MiB. */
+    /** A node of two GPUs, as HAMi registers it, each with a pod that holds 10 000 MiB. */
     @Test
-    void makesRoomOnTheGpuThatCanBecomeFreeEnough() {
+    void evictsFromTheGpuThatCanBecomeFreeEnough() {
         var readers = new Readers(RequestGrammars.of(List.of("hami"), List.of()));
         Node node =
                 Serialization.unmarshal(
@@ -59,7 +59,7 @@ class HamiReclaimTest {
     }
 
     @Test
-    void nobodyGoesForAPartThatNoNodeHandsOut() {
+    void nothingIsEvictedForAPartThatNoNodeOffers() {
         var readers = new Readers(RequestGrammars.of(List.of("nvidia", "hami"), List.of()));
         Node node =
                 Serialization.unmarshal(

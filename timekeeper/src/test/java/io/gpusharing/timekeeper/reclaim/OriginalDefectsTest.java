@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * What was wrong with how the proof of concept (timozerrer/kubernetes-gpusharing) that the
- * timekeeper follows got rid of pods. Each test is named after the defect that must not come back.
+ * timekeeper follows evicted pods. Each test is named after the defect that must not come back.
  */
 class OriginalDefectsTest {
 
@@ -82,7 +82,7 @@ class OriginalDefectsTest {
         }
     }
 
-    /** The deletion's answer was never looked at, so the pod might live on. */
+    /** The deletion's answer was ignored, so the pod might run on. */
     @Test
     void defect37_whetherAPodReallyWentWasNeverSeen() throws IOException {
         try (var api = new FakeApiServer()) {
@@ -109,7 +109,7 @@ class OriginalDefectsTest {
         }
     }
 
-    /** Who reported went, one after the other, in whatever order they happened to report. */
+    /** Pods were deleted in the order in which they happened to report. */
     @Test
     void defect39_theOrderOfDeletionsWasArbitrary() {
         Cluster cluster =

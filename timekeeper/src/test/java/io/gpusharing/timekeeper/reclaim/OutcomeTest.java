@@ -11,7 +11,7 @@ class OutcomeTest {
     private static final Instant SETTLES = NOON.plusSeconds(60);
 
     @Test
-    void evictionThatItsWaiterTookHelped() {
+    void anEvictionWhoseWaiterWasBoundThereHelped() {
         assertThat(Outcome.of("n1", SETTLES, true, "n1", NOON))
                 .contains(new Outcome(true, "the waiter was bound to n1"));
     }
@@ -23,13 +23,13 @@ class OutcomeTest {
     }
 
     @Test
-    void aWaiterThatWentWasNotHelped() {
+    void aWaiterThatWasDeletedWasNotHelped() {
         assertThat(Outcome.of("n1", SETTLES, false, null, NOON))
                 .contains(new Outcome(false, "the waiter went before it was bound"));
     }
 
     @Test
-    void whoStillWaitsHasUntilTheRoomIsSettled() {
+    void aPodThatStillWaitsHasUntilTheReservationExpires() {
         assertThat(Outcome.of("n1", SETTLES, true, null, SETTLES.minusSeconds(1))).isEmpty();
         assertThat(Outcome.of("n1", SETTLES, true, null, SETTLES))
                 .contains(new Outcome(false, "the waiter still waited at 2026-03-02T12:01:00Z"));

@@ -34,7 +34,7 @@ class ReclaimMetricsTest {
     }
 
     @Test
-    void onlyWhoWentHasCostAnything() {
+    void onlyEvictedPodsCountAsCost() {
         metrics.carriedOut(victim(), Result.Evicted);
         metrics.carriedOut(victim(), Result.Refused);
 
@@ -46,7 +46,7 @@ class ReclaimMetricsTest {
     }
 
     @Test
-    void roomIsCountedByWhetherItHelped() {
+    void evictionsAreCountedByTheirOutcome() {
         metrics.settled(new Outcome(true, ""));
 
         assertThat(registry.scrape())
@@ -55,7 +55,7 @@ class ReclaimMetricsTest {
     }
 
     @Test
-    void whoWaitsIsCountedByWhyNobodyGoesUntilTheNextLook() {
+    void waitersAreCountedByReasonUntilTheNextRound() {
         Waiter waiter = Cluster.pod("team-b", "w").waiting(Duration.ofMinutes(1));
         metrics.decided(List.of(new Leave(waiter, Reason.KEPT, "", null, List.of())));
         assertThat(registry.scrape())

@@ -28,9 +28,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Days of a small busy cluster. Whatever happens: no gang is evicted before its minimum run time,
- * nobody whose budget has time left, none that could not help, never more than the limit in a
- * minute, nobody whom a PodDisruptionBudget keeps before it has said no for long enough, and never
- * A for B and then B for A. The checks share no code with the planner.
+ * none whose budget has time left, none that would not help, never more than the limit in a minute,
+ * none that a PodDisruptionBudget protects before it has refused for long enough, and no two
+ * workloads for each other. The checks share no code with the planner.
  */
 class ReclaimSimulationTest {
 
@@ -64,7 +64,7 @@ class ReclaimSimulationTest {
     }
 
     @Test
-    void evictionsHappenAndMostOfThemHelpAndSomeAreInsistedOn() {
+    void evictionsHappenAndMostHelpAndSomeAreForced() {
         long refused = 0;
         long insisted = 0;
         long done = 0;
@@ -93,7 +93,7 @@ class ReclaimSimulationTest {
             for (Decision decision : planner.plan(cluster.snapshot(), node -> List.of())) {
                 if (decision instanceof Evict plan) {
                     check(cluster, plan, done);
-                    if (guardsAgree(cluster, plan, refused)) {
+                    if (disruptionBudgetsAgree(cluster, plan, refused)) {
                         note(cluster, plan, done);
                         Set<String> victims = new HashSet<>();
                         plan.victims().forEach(victim -> victims.add(victim.pod().uid()));
@@ -140,21 +140,24 @@ class ReclaimSimulationTest {
                             .isFalse());
         }
         wholeGangs(cluster, gangs, context);
-        neededAndEnough(cluster, plan, gangs, context);
+        isNecessaryAndSufficient(cluster, plan, gangs, context);
     }
 
-    /** Whether everybody goes: those who are kept only when they were refused for long enough. */
-    private static boolean guardsAgree(
+    /**
+     * Whether all victims may be evicted: protected ones only after they were refused for long
+     * enough.
+     */
+    private static boolean disruptionBudgetsAgree(
             ToyCluster cluster, Evict plan, Map<Asked, Instant> refused) {
         Set<String> kept = new HashSet<>();
         for (Victim victim : plan.victims()) {
             ToyPod pod = running(cluster, victim);
             var asked = new Asked(plan.waiter().pod().uid(), pod.gang);
             if (victim.refusedSince() != null) {
-                assertThat(pod.guarded).isTrue();
+                assertThat(pod.isProtected).isTrue();
                 assertThat(refused.get(asked)).isBeforeOrEqualTo(cluster.now.minus(INSIST));
                 cluster.insisted++;
-            } else if (pod.guarded) {
+            } else if (pod.isProtected) {
                 kept.add(pod.uid);
                 refused.putIfAbsent(asked, cluster.now);
             }
@@ -187,19 +190,19 @@ class ReclaimSimulationTest {
         }
     }
 
-    private static void neededAndEnough(
+    private static void isNecessaryAndSufficient(
             ToyCluster cluster, Evict plan, Map<String, Set<String>> gangs, String context) {
         Set<String> all = new HashSet<>();
         gangs.values().forEach(all::addAll);
-        assertThat(roomFor(cluster, plan, all)).as(context).isTrue();
+        assertThat(fitsAfter(cluster, plan, all)).as(context).isTrue();
         gangs.forEach((gang, members) -> {
             Set<String> others = new HashSet<>(all);
             others.removeAll(members);
-            assertThat(roomFor(cluster, plan, others)).as(context).isFalse();
+            assertThat(fitsAfter(cluster, plan, others)).as(context).isFalse();
         });
     }
 
-    private static boolean roomFor(ToyCluster cluster, Evict plan, Set<String> gone) {
+    private static boolean fitsAfter(ToyCluster cluster, Evict plan, Set<String> gone) {
         Map<String, Long> held = new HashMap<>(cluster.coresByGpu(plan.node(), gone));
         promised(cluster, plan, held);
         long cores = plan.waiter().ask().gpus().getFirst().cores();
@@ -210,7 +213,7 @@ class ReclaimSimulationTest {
         return fitting >= plan.waiter().ask().gpus().getFirst().count();
     }
 
-    /** Room that was made for others on the same node and is not taken yet. */
+    /** Capacity on the same node that is reserved for others. */
     private static void promised(ToyCluster cluster, Evict plan, Map<String, Long> held) {
         cluster.past.stream()
                 .filter(it -> !it.helped() && cluster.now.isBefore(it.settlesAt()))

@@ -140,7 +140,7 @@ class ReclaimerTest {
     }
 
     /**
-     * @param metadata more of the holder's metadata
+     * @param metadata more metadata of the pod that holds the GPU
      */
     private Reclaimer amongTwoTeams(EvictionPlans plans, String metadata) {
         GpuBudgetSpec plain = GpuBudgetSpec.monthly(List.of("team-a"), "1");
@@ -214,14 +214,14 @@ class ReclaimerTest {
     }
 
     @Test
-    void whoHoldsTheOnlyGpuAndIsOverGoes() {
+    void anOverBudgetPodThatHoldsTheOnlyGpuIsEvicted() {
         amongTwoTeams(plans).work(TEN);
 
         assertThat(api.to("/pods/old/eviction")).hasSize(2);
     }
 
     @Test
-    void whoDeletedItselfWithAYearsGraceGoesAsEverybodyElse() {
+    void aPodDeletedWithAYearsGraceIsEvictedLikeAnyOther() {
         amongTwoTeams(
                         plans,
                         "\"deletionTimestamp\": \"2027-03-02T09:40:00Z\", \"deletionGracePeriodSeconds\": 31536000,")
@@ -233,7 +233,7 @@ class ReclaimerTest {
     }
 
     @Test
-    void whoWillHaveEndedWithinTheLongestGraceIsWaitedFor() {
+    void aPodThatEndsWithinTheLongestGraceIsWaitedFor() {
         amongTwoTeams(
                         plans,
                         "\"deletionTimestamp\": \"2026-03-02T10:05:00Z\", \"deletionGracePeriodSeconds\": 30,")
@@ -243,7 +243,7 @@ class ReclaimerTest {
     }
 
     @Test
-    void whoseKubeletDoesNotEndItIsNotEvictedForEver() {
+    void aPodThatItsKubeletDoesNotEndIsNotEvictedForEver() {
         amongTwoTeams(
                         plans,
                         "\"deletionTimestamp\": \"2026-03-02T09:50:00Z\", \"deletionGracePeriodSeconds\": 300,")
@@ -253,7 +253,7 @@ class ReclaimerTest {
     }
 
     @Test
-    void aLeaderThatSleptWhileAnotherMadeRoomEvictsNobodyElse() {
+    void aLeaderThatSleptWhileAnotherEvictedEvictsNoOtherPod() {
         Evict another = plan();
         var slept =
                 new EvictionPlans(rows, new TransactionTemplate(database.entityTransactions())) {

@@ -152,7 +152,7 @@ class SnapshotPodsTest {
     }
 
     @Test
-    void withoutItsAnnotationNobodyKnowsWhichGpuItHolds() {
+    void withoutItsAnnotationTheGpuThatAPodHoldsIsUnknown() {
         assertThat(gpuPod(RUNNING.replace("idx-1", "idx-7")).hold().gpus()).isNull();
     }
 
@@ -163,7 +163,7 @@ class SnapshotPodsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"DaemonSet", "Node"})
-    void nobodyIsExemptForAnOwnerThatAnybodyCanName(String kind) {
+    void aForgeableOwnerExemptsNoPod(String kind) {
         assertThat(gpuPod(RUNNING.replace("kind: Job", "kind: " + kind)).exemption()).isNull();
     }
 
@@ -184,7 +184,7 @@ class SnapshotPodsTest {
         "2026-03-02T13:00:00Z, 30, true, 90",
         "2027-03-02T12:59:59Z, 31536000, false, 31536000"
     })
-    void aPodThatGaveItselfAYearToEndIsNotLeaving(
+    void aPodWithAYearsGraceIsNotTerminating(
             String ends, String given, boolean leaving, long grace) {
         String deleted =
                 RUNNING.replace(
@@ -198,8 +198,7 @@ class SnapshotPodsTest {
 
     @ParameterizedTest
     @CsvSource({"2026-03-02T12:54:00Z, true", "2026-03-02T12:53:59Z, false"})
-    void aPodWhoseGraceIsOverAndThatIsStillThereIsNeitherLeavingNorAVictim(
-            String ends, boolean leaving) {
+    void aPodThatOutlivedItsGraceIsNeitherTerminatingNorAVictim(String ends, boolean leaving) {
         String deleted =
                 RUNNING.replace(
                         "  name: w-0", "  name: w-0\n  deletionTimestamp: \"" + ends + "\"");
@@ -209,7 +208,7 @@ class SnapshotPodsTest {
         assertThat(gpuPod.leaving()).isEqualTo(leaving);
         assertThat(gpuPod.exemption() == null).isEqualTo(leaving);
         assertThat(gpuPod.gang().equals(gpuPod(RUNNING).gang()))
-                .as("it keeps nobody of its gang")
+                .as("it protects no pod of its gang")
                 .isEqualTo(leaving);
     }
 
@@ -243,7 +242,7 @@ class SnapshotPodsTest {
         }
 
         @Test
-        void butNobodyWhoSlippedPastTheWebhook() {
+        void butNoPodThatPassedByTheWebhook() {
             assertThat(gpuPod(RUNNING.replace("metered: \"true\"", "app: mine")).exemption())
                     .isNull();
         }

@@ -34,14 +34,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A cluster that lives: teams submit pods, a scheduler packs them on GPUs and preempts by priority,
- * controllers make again what was evicted, budgets are used up and renewed at midnight.
+ * controllers recreate what was evicted, budgets are used up and renewed at midnight.
  */
 final class ToyCluster {
 
     static final Duration TICK = Duration.ofSeconds(10);
     private static final Duration GRACE = Duration.ofSeconds(30);
     private static final int GPUS = 2;
-    private static final String GUARD = "all/never";
+    private static final String DISRUPTION_BUDGET = "all/never";
 
     final Random random;
     final List<NodeView> nodes;
@@ -61,7 +61,7 @@ final class ToyCluster {
                         .toList();
         OnExhausted[] kinds = OnExhausted.values();
         for (int i = 0; i < 4; i++) {
-            // Two at least can be reclaimed from, or nothing would ever happen.
+            // At least two can be reclaimed from, or nothing would ever happen.
             OnExhausted kind = i < 2 ? OnExhausted.Reclaim : kinds[random.nextInt(kinds.length)];
             teams.add(
                     new Team(
@@ -98,13 +98,13 @@ final class ToyCluster {
                 nodes,
                 pods.stream().filter(pod -> pod.node != null).map(ToyPod::gpuPod).toList(),
                 budgets,
-                Map.of(GUARD, 0),
+                Map.of(DISRUPTION_BUDGET, 0),
                 past.stream().filter(it -> it.at().isAfter(now.minus(Duration.ofDays(2)))).toList(),
                 refusals,
                 Set.copyOf(nodes.stream().map(NodeView::name).toList()));
     }
 
-    /** The API server says no to those of them that a PodDisruptionBudget keeps. */
+    /** The API server refuses those that a PodDisruptionBudget protects. */
     void refuse(Waiter waiter, Set<String> victims) {
         victims.forEach(
                 uid -> refusals.add(new Refusal(now, waiter.pod().uid(), waiter.workload(), uid)));
@@ -190,7 +190,7 @@ final class ToyCluster {
         }
     }
 
-    /** As kube-scheduler does: by the node's sums, pods of lower priority only. */
+    /** As kube-scheduler does: by the node's totals, pods of lower priority only. */
     private void preempt(ToyPod pod) {
         for (NodeView node : nodes) {
             long free = 100L * GPUS - on(node).stream().mapToLong(it -> it.cores).sum();
@@ -269,7 +269,7 @@ final class ToyCluster {
         final int priority;
         final String gang;
         final Duration length;
-        final boolean guarded;
+        final boolean isProtected;
         Instant since;
         List<GpuHold> gpus = List.of();
         @Nullable String node;
@@ -290,7 +290,7 @@ final class ToyCluster {
             this.priority = priority;
             this.gang = gang;
             this.length = length;
-            this.guarded = gang.hashCode() % 5 == 0;
+            this.isProtected = gang.hashCode() % 5 == 0;
             this.since = since;
         }
 
@@ -342,7 +342,7 @@ final class ToyCluster {
                     gang,
                     leavesAt != null,
                     null,
-                    guarded ? Set.of(GUARD) : Set.of(),
+                    isProtected ? Set.of(DISRUPTION_BUDGET) : Set.of(),
                     GRACE);
         }
     }

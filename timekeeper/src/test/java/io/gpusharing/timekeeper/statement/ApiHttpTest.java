@@ -79,7 +79,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Questions and orders over HTTP, on a real database, with an API server that knows the people. */
+/** Reads and writes over HTTP, on a real database, with an API server that knows the users. */
 class ApiHttpTest {
 
     private static final Instant TEN = Instant.parse("2026-03-01T10:00:00Z");
@@ -94,7 +94,7 @@ class ApiHttpTest {
     /** Held half a GPU from 10:00:00 to 12:30:00. */
     private static final Pods ENDED = Pods.waiting("team-a", 50, 15).boundAt(TEN);
 
-    /** The cluster shows it, the ledger was never told. */
+    /** The cluster has it, and the ledger never observed it. */
     private static final Pods UNMETERED = Pods.waiting("team-a", 50, 15).boundAt(TEN);
 
     /** As {@link #ENDED}, of another budget: it is corrected. */
@@ -217,7 +217,7 @@ class ApiHttpTest {
                                         "c", TEN, "200", Unit.Day, "UTC", "0", 25, "team-c"),
                                 TestBudgets.budget(
                                         "b", TEN, null, Unit.Day, "UTC", "0", 25, "team-b"))));
-        // Metering begins here, and not when the ledger's thread looks at the clock.
+        // Metering begins here, and not when the ledger's thread reads the clock.
         assertThat(writer.position()).isEmpty();
         writer.begin();
         writer.onEvent(new Listed(List.of(), "0", false, CLOCK.instant()));
@@ -328,7 +328,7 @@ class ApiHttpTest {
     }
 
     @Test
-    void whatNobodyMayDoIsNoQuestionOfRights() throws Exception {
+    void whatDoesNotExistIsNotAnsweredWithMissingRights() throws Exception {
         for (String who : List.of("reader", "admin")) {
             isProblem(send(who, "DELETE", "/api/v1/budgets/a", ""), 405);
         }
@@ -417,7 +417,7 @@ class ApiHttpTest {
     }
 
     @Test
-    void aBalanceIsKnownForAnyInstantOfThePast() throws Exception {
+    void aBalanceIsAnsweredForAnyInstantOfThePast() throws Exception {
         JsonNode at = json("/api/v1/budgets/a/balance?at=2026-03-01T11:00:00Z");
 
         assertThat(at.path("granted").asLong()).isEqualTo(200 * 60_000_000L);
@@ -465,7 +465,7 @@ class ApiHttpTest {
                                 .asLong());
     }
 
-    /** What is used while somebody reads would else be in the lines and not in the sum. */
+    /** Otherwise use during the reads would be in the lines and not in the sum. */
     @Test
     void theFirstPageOfAStatementWithoutAnEndFixesIt() throws Exception {
         HttpResponse<String> first = get("reader", "/api/v1/budgets/a/statement?limit=1");
@@ -476,10 +476,10 @@ class ApiHttpTest {
         String page = "/api/v1/budgets/a/statement?limit=1";
         HttpResponse<String> answer = first;
         while (page != null) {
-            JsonNode told = JSON.readTree(answer.body());
-            assertThat(told.path("to")).isEqualTo(whole.path("to"));
-            assertThat(told.path("from")).isEqualTo(whole.path("from"));
-            for (JsonNode line : told.path("lines")) {
+            JsonNode body = JSON.readTree(answer.body());
+            assertThat(body.path("to")).isEqualTo(whole.path("to"));
+            assertThat(body.path("from")).isEqualTo(whole.path("from"));
+            for (JsonNode line : body.path("lines")) {
                 lines += line.path("used").asLong();
             }
             page = answer.headers().firstValue("Link").isPresent() ? next(answer) : null;
@@ -533,7 +533,7 @@ class ApiHttpTest {
                 .isEqualTo(200);
     }
 
-    /** Takes nothing of what it asked for until it is told to. */
+    /** Reads nothing of the answer until the test says so. */
     private static final class SlowClient extends MockHttpServletResponse {
 
         private final CountDownLatch begun;
@@ -620,7 +620,7 @@ class ApiHttpTest {
     }
 
     @Test
-    void whoDoesNotLeadAnswersQuestionsAndSaysWhereCorrectionsAreTaken() throws Exception {
+    void aReplicaThatDoesNotLeadAnswersReadsAndSaysWhereCorrectionsAreAccepted() throws Exception {
         String order =
                 "{\"pod\": \"%s\", \"from\": \"%s\", \"to\": \"%s\", \"rate\": 0, \"reason\": \"why\"}"
                         .formatted(ENDED.uid(), TEN, TEN.plusSeconds(60));
@@ -679,7 +679,7 @@ class ApiHttpTest {
     }
 
     @Test
-    void aGrantIsMadeInTheNameOfWhoAsksOnceForEachKey() throws Exception {
+    void aGrantIsCreatedInTheCallersNameOnceForEachKey() throws Exception {
         String path = "/api/v1/budgets/a/grants";
         String order = "{\"gpuMinutes\": \"30\", \"reason\": \"paper deadline\"}";
 
@@ -750,7 +750,7 @@ class ApiHttpTest {
     }
 
     @Test
-    void aKeyThatIsNoAsciiIsRefusedAndNoFailureOfOurs() throws Exception {
+    void aKeyThatIsNotAsciiIsRefusedAsABadRequest() throws Exception {
         try (var socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             socket.getOutputStream()
                     .write(
@@ -869,7 +869,7 @@ class ApiHttpTest {
     }
 
     @Test
-    void whoMayNotGetPodsSeesWhatWasUsedAndNeitherUidNorNameOfAPod() throws Exception {
+    void callersWhoMayNotGetPodsSeeUseWithoutUidsAndNamesOfPods() throws Exception {
         String statement = "/api/v1/budgets/c/statement";
         String uid = CORRECTED.uid().toString();
         String name = "pod-" + uid;
@@ -904,7 +904,7 @@ class ApiHttpTest {
     }
 
     @Test
-    void aReceiptNamesWhoElseWasConsideredOnlyToWhoMayGetThatPod() throws Exception {
+    void aReceiptNamesOtherConsideredPodsOnlyToCallersWhoMayGetThem() throws Exception {
         DATABASE.jdbc()
                 .sql(
                         """
@@ -930,7 +930,7 @@ class ApiHttpTest {
     }
 
     @Test
-    void aPathThatIsWrittenInAnotherWayNeedsTheSameRight() throws Exception {
+    void anEquivalentPathNeedsTheSameRight() throws Exception {
         isProblem(get("reader", "/api/v1/w%61ste"), 403, "namespace");
         isProblem(get("reader", "/%61pi/v1/waste"), 403, "namespace");
         isProblem(get("reader", "/api/v1/v%65rify"), 403, "update");
@@ -945,7 +945,7 @@ class ApiHttpTest {
     }
 
     @Test
-    void aNamespaceThatCannotBeIsABadRequestAndNoFailureOfOurs() throws Exception {
+    void anInvalidNamespaceIsABadRequest() throws Exception {
         isProblem(get("admin", "/api/v1/pods?namespace=%00"), 400, "namespace");
         isProblem(get("admin", "/api/v1/waste?namespace=%00"), 400);
     }

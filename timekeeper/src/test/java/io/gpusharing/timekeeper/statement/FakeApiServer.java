@@ -16,10 +16,10 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * An API server that knows three people by their tokens: {@code reader} may get and list budgets,
- * {@code admin} may do everything, {@code stranger} nothing. {@code clerk} may update budgets, but
- * not create grants. {@code scoped} is the administrator, with a token that may not be used for any
- * of it. All but the stranger may get the pods of {@code team-a}.
+ * An API server that authenticates five users by their tokens: {@code reader} may get and list
+ * budgets, {@code admin} may do everything, {@code stranger} nothing. {@code clerk} may update
+ * budgets, but not create grants. {@code scoped} is the administrator, with a token that may not be
+ * used for any of it. All but the stranger may get the pods of {@code team-a}.
  */
 final class FakeApiServer implements AutoCloseable {
 

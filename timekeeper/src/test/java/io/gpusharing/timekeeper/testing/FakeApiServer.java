@@ -21,12 +21,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * An API server that remembers what was asked of it. It creates whatever it is given, each name
- * once, and refuses what it was told to refuse. Watches end as soon as they have begun.
+ * An API server that records its requests. It creates whatever it is given, each name once, and
+ * refuses what a test asks it to refuse. Watches end as soon as they have begun.
  */
 public final class FakeApiServer implements AutoCloseable {
 
-    /** Something that was asked. */
+    /** A request. */
     public record Asked(String method, String path, String query, String body) {}
 
     private static final Pattern NAME =
@@ -75,7 +75,7 @@ public final class FakeApiServer implements AutoCloseable {
         refused.put(end, code);
     }
 
-    /** The same, but a dry run is let through. */
+    /** The same, but a dry run succeeds. */
     public void refuseInEarnest(String end, int code) {
         refusedInEarnest.put(end, code);
     }
@@ -85,7 +85,7 @@ public final class FakeApiServer implements AutoCloseable {
         refused.remove(end);
     }
 
-    /** A namespace is being deleted: nothing new is taken there. */
+    /** A namespace is being deleted: nothing new is accepted there. */
     public void terminate(String namespace) {
         terminating.add(namespace);
     }
@@ -95,7 +95,7 @@ public final class FakeApiServer implements AutoCloseable {
         answers.put(end, json);
     }
 
-    /** The next watch of a path that ends so is told this event. */
+    /** The next watch of a path that ends so gets this event. */
     public void happen(String end, String event) {
         events.put(end, event);
     }
@@ -106,11 +106,11 @@ public final class FakeApiServer implements AutoCloseable {
      *
      * @param json empty if there is no such object
      */
-    public void keep(String end, String json) {
+    public void store(String end, String json) {
         kept.put(end, json);
     }
 
-    /** What stands at a path that ends so and is kept; empty if nothing does. */
+    /** What is stored at a path that ends so; empty if nothing is. */
     public String kept(String end) {
         return kept.getOrDefault(end, "");
     }
@@ -122,7 +122,7 @@ public final class FakeApiServer implements AutoCloseable {
                 .count();
     }
 
-    /** What was asked of paths that end so. */
+    /** The requests for paths that end so. */
     public List<Asked> to(String end) {
         return requests.stream().filter(it -> it.path().endsWith(end)).toList();
     }
@@ -191,7 +191,7 @@ public final class FakeApiServer implements AutoCloseable {
         return method.equals("POST") ? create(path, body) : 200;
     }
 
-    /** A name is taken once; evictions have none of their own. */
+    /** A name is accepted once; evictions have none of their own. */
     private int create(String path, String body) {
         Matcher name = NAME.matcher(body);
         boolean fresh =

@@ -96,7 +96,7 @@ public record Pods(
                 written, claimed);
     }
 
-    /** Whatever its status tells, the API server notes that it was written then, or nothing. */
+    /** Whatever its status says, the API server notes that it was written then, or nothing. */
     public Pods writtenAt(@Nullable Instant at) {
         return new Pods(
                 uid, namespace, core, memory, scheduled, terminal, finished, running, disrupted,

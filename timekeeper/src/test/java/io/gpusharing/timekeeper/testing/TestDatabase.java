@@ -141,7 +141,9 @@ public final class TestDatabase {
     /** Where the server is. */
     private record Server(String host, int port, String user, String password) {
 
-        /** Pools of tests that are over keep theirs for half a minute, in which others begin. */
+        /**
+         * Pools of finished tests keep their connections for half a minute, in which others begin.
+         */
         static final String CONNECTIONS = "1000";
 
         static final Server INSTANCE = start();

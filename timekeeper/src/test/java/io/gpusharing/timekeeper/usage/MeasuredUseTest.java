@@ -115,7 +115,7 @@ class MeasuredUseTest {
     }
 
     @Test
-    void whoWasNotMeasuredIsNotThere() {
+    void aPodThatWasNotMeasuredIsLeftOut() {
         assertThat(measured.of(List.of(uid))).isEmpty();
     }
 

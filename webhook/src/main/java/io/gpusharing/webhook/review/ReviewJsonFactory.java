@@ -55,7 +55,7 @@ final class ReviewJsonFactory extends JsonFactory {
 
     private static final class Parser extends UTF8StreamJsonParser {
 
-        /** Strings are looked through by eight bytes at a time. */
+        /** Strings are scanned by eight bytes at a time. */
         private static final VarHandle EIGHT =
                 MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 

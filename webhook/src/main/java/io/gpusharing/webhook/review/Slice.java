@@ -3,7 +3,7 @@ package io.gpusharing.webhook.review;
 import java.util.Arrays;
 
 /**
- * A part of a JSON document, for whoever has to look at it more closely later.
+ * A part of a JSON document, to be parsed later.
  *
  * @param document the whole document, shared and never changed
  * @param from first byte

@@ -31,7 +31,7 @@ public record Quota(String name, Map<String, BigDecimal> left, List<Scope> scope
     public record Scope(String name, String operator, Set<String> values) {}
 
     /**
-     * What quotas look at in a pod.
+     * What quotas count in a pod.
      *
      * @param bestEffort whether none of its containers asks for cpu or memory
      * @param deadline whether it has {@code activeDeadlineSeconds}

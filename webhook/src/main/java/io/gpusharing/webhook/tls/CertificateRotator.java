@@ -38,8 +38,8 @@ public final class CertificateRotator implements Certificates, SmartLifecycle {
     private volatile boolean running;
 
     /**
-     * @param interval how often everything is looked at again
-     * @param settling how long API servers are given to hear of a new authority
+     * @param interval how often everything is checked again
+     * @param settling how long API servers are given to observe a new authority
      */
     CertificateRotator(
             AuthoritySecret secret,
@@ -114,7 +114,7 @@ public final class CertificateRotator implements Certificates, SmartLifecycle {
         problem = now;
     }
 
-    /** One look at everything. */
+    /** Checks everything once. */
     void reconcile(Instant now) {
         TrustedAuthority authority = secret.inForceAt(now);
         if (!authority.equals(trusted)) {

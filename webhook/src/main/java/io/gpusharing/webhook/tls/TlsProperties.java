@@ -24,10 +24,10 @@ import org.springframework.validation.annotation.Validated;
  *     have passed
  * @param certificateValidity how long a serving certificate is valid; renewed when two thirds have
  *     passed
- * @param checkInterval how often the authority's Secret and the caBundle are looked at, and put
- *     right if somebody changed them
- * @param settling how long API servers are given to hear of a new authority before a certificate of
- *     it is served; they hear of a changed configuration in well under a second
+ * @param checkInterval how often the authority's Secret and the caBundle are checked, and put right
+ *     if somebody changed them
+ * @param settling how long API servers are given to observe a new authority before a certificate of
+ *     it is served; they observe a changed configuration in well under a second
  */
 @Validated
 @ConfigurationProperties("gpusharing.tls")

@@ -53,7 +53,7 @@ class DefaultMemoryTest {
     }
 
     @Test
-    void anAmountOfZeroIsSomebodysWordAndIsRefusedAsEver() {
+    void anExplicitAmountOfZeroIsRefused() {
         assertThat(
                         installation
                                 .create(

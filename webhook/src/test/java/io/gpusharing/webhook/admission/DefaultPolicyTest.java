@@ -15,7 +15,7 @@ import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.io.ClassPathResource;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What happens to ways around the share where the site has said nothing about them. */
+/** How bypasses of the share are treated where the site has set nothing. */
 class DefaultPolicyTest {
 
     private final Installation installation = new Installation().policy(defaults());

@@ -14,7 +14,7 @@ class GrantAdmissionTest {
     private final Installation installation = new Installation();
 
     @Test
-    void aGrantNamesWhoMadeItAsTheApiServerKnowsThem() {
+    void aGrantNamesItsAuthorAsTheApiServerAuthenticatedThem() {
         Answered answer = ask("CREATE", grant("{name: paper, generateName: x}"));
 
         assertThat(answer.allowed()).isTrue();
@@ -35,14 +35,14 @@ class GrantAdmissionTest {
     }
 
     @Test
-    void aGrantThatCanCountIsMadeWithoutAWord() {
+    void aGrantThatCanCountIsCreatedWithoutAWarning() {
         installation.budget("10", OnExhausted.Refuse);
 
         assertThat(ask("CREATE", grant("{name: paper}")).warnings()).isEmpty();
     }
 
     @Test
-    void aGrantThatCannotCountIsMadeWithAWarning() {
+    void aGrantThatCannotCountIsCreatedWithAWarning() {
         ObjectNode grant = grant("{name: paper}");
         grant.withObject("/spec").put("budget", "b").put("expiresAt", "2026-01-01T00:00:00Z");
 
@@ -57,7 +57,7 @@ class GrantAdmissionTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"UPDATE", "DELETE"})
-    void theAuthorIsTheOneWhoMadeItNotWhoTouchesItLater(String operation) {
+    void theAuthorIsTheCreatorAndNotALaterEditor(String operation) {
         assertThat(ask(operation, grant("{name: paper}")).operations()).isEmpty();
     }
 

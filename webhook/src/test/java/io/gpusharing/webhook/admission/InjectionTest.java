@@ -54,7 +54,7 @@ class InjectionTest {
     }
 
     @Test
-    void theUsersVolumesStayAndOursComeBehindThem() {
+    void theUsersVolumesAreKeptAndOursFollowThem() {
         ObjectNode pod = halfAGpu();
         pod.withObject("/spec").putArray("volumes").addObject().put("name", "data");
 
@@ -143,7 +143,7 @@ class InjectionTest {
     }
 
     @Test
-    void itIsRaisedToTheLeastThatALimitRangeAllows() {
+    void itIsRaisedToTheMinimumOfALimitRange() {
         installation.limits(
                 new ContainerLimits(amounts("100m", "128Mi"), Map.of(), Map.of(), Map.of()));
 
@@ -155,7 +155,7 @@ class InjectionTest {
     }
 
     @Test
-    void itIsLoweredToTheMostThatALimitRangeAllows() {
+    void itIsLoweredToTheMaximumOfALimitRange() {
         installation.limits(
                 new ContainerLimits(Map.of(), amounts("50m", "60Mi"), Map.of(), Map.of()));
 
@@ -168,7 +168,7 @@ class InjectionTest {
     }
 
     @Test
-    void whereTheNamespaceAllowsTooLittleItIsLeftOutAndTheUserIsTold() {
+    void whereTheNamespaceAllowsTooLittleItIsLeftOutAndTheUserIsWarned() {
         installation.limits(
                 new ContainerLimits(Map.of(), amounts("50m", "16Mi"), Map.of(), Map.of()));
 

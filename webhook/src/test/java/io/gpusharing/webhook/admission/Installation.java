@@ -107,7 +107,7 @@ public final class Installation {
         return this;
     }
 
-    /** The ways of asking that the site has switched on; vcuda alone if nothing is said. */
+    /** The grammars that the site has switched on; vcuda alone by default. */
     Installation grammars(String... names) {
         this.grammars = RequestGrammars.of(List.of(names), List.of());
         return this;
@@ -175,7 +175,7 @@ public final class Installation {
         return this;
     }
 
-    /** Nobody can pull this image. */
+    /** This image cannot be pulled. */
     Installation unpullable(String image) {
         unpullable = image;
         return this;

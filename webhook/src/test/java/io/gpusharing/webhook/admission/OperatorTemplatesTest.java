@@ -16,7 +16,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Objects of operators get an early answer too, where the site says what of them becomes pods. */
+/**
+ * Objects of operators get an early answer too, where the site names the paths of their pod
+ * templates.
+ */
 class OperatorTemplatesTest {
 
     private static final String ARGO = "argoproj.io";
@@ -72,7 +75,7 @@ class OperatorTemplatesTest {
     }
 
     @Test
-    void everyTemplateIsToldAtOnce() {
+    void everyViolatingTemplateIsNamedAtOnce() {
         ObjectNode workflow = workflow();
         ask(workflow, "/spec/templates/1/script", 150);
         ask(workflow, "/spec/templates/3/containerSet/containers/0", 250);

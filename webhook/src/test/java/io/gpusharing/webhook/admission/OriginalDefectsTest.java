@@ -33,7 +33,7 @@ class OriginalDefectsTest {
     private final Installation installation = new Installation();
 
     @Test
-    void defect01_onlyTheFirstContainerWithBothKeysWasLookedAt() {
+    void defect01_onlyTheFirstContainerWithBothKeysWasChecked() {
         Answered answer =
                 installation.create(
                         yaml(
@@ -142,7 +142,7 @@ class OriginalDefectsTest {
     }
 
     @Test
-    void defect09_thePreemptionPolicyOfTheOldClassStayed() {
+    void defect09_thePreemptionPolicyOfTheOldClassWasKept() {
         Answered answer = installation.overBudget(OnExhausted.LowerPriority).create(halfAGpu());
 
         assertThat(answer.operations()).contains("remove /spec/preemptionPolicy");
@@ -233,7 +233,7 @@ class OriginalDefectsTest {
     void defect17_whatAPodCostsTravelledThroughItsOwnEnvironment() {
         JsonNode injected = installation.create(halfAGpu()).patched().at("/spec/initContainers/0");
 
-        // Whom it meters and where it tells it; the timekeeper finds what that costs by itself.
+        // Which pod it meters and where it reports; the timekeeper computes the cost itself.
         assertThat(injected.path("env").valueStream().map(it -> it.path("name").asString()))
                 .containsExactlyInAnyOrder(
                         "GPUSHARING_CA",
@@ -269,7 +269,7 @@ class OriginalDefectsTest {
                 .isEmpty();
         assertThat(installation.create(asking(100, 1)).allowed()).isTrue();
 
-        // How long the budget lasts is told by the GPU, whatever memory is named beside it.
+        // The GPU determines how long the budget lasts, whatever memory is named beside it.
         installation.budget("30", OnExhausted.LowerPriority);
         assertThat(installation.create(asking(100, 200)).warnings())
                 .isNotEmpty()
@@ -278,8 +278,8 @@ class OriginalDefectsTest {
 
     @Test
     void defects20And21_admissionAskedTheTimekeeperWhileTheUserWaited() {
-        // The decision is a function of values that lie in memory: nothing that it is made of,
-        // however deep, can ask anybody, and so nothing in it can wait or misread an answer.
+        // The decision is a function of values that lie in memory: nothing that it depends on makes
+        // a request, so nothing in it can wait or misinterpret an answer.
         assertThat(
                         reachedFrom(PodAdmission.class, TemplateAdmission.class).stream()
                                 .flatMap(each -> each.getDirectDependenciesFromSelf().stream())
@@ -344,7 +344,7 @@ class OriginalDefectsTest {
                 .hasMessageContaining("v1beta1");
     }
 
-    /** What of ours these are made of, however deep. */
+    /** Our classes on which these depend, directly or not. */
     private static Set<JavaClass> reachedFrom(Class<?>... roots) {
         JavaClasses ours =
                 new ClassFileImporter()

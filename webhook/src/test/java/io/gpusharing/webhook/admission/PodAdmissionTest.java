@@ -173,14 +173,14 @@ class PodAdmissionTest {
 
         assertThat(answer.priorityClass()).isEqualTo("gpu-in-budget");
         assertThat(answer.patched().at("/spec/priority").asInt(-1))
-                .as("what the class gives too stays, or we would be asked twice")
+                .as("what the class also sets is kept, or the API server would ask twice")
                 .isZero();
         assertThat(answer.patched().at("/spec/preemptionPolicy").asString())
                 .isEqualTo("PreemptLowerPriority");
     }
 
     @Test
-    void numberAndPolicyOfAnotherClassDoNotStay() {
+    void valueAndPolicyOfAnotherClassAreRemoved() {
         for (PriorityClasses classes :
                 List.of(
                         new PriorityClasses(Map.of("gpu-in-budget", 10), Set.of(), null),
@@ -207,7 +207,7 @@ class PodAdmissionTest {
     }
 
     @Test
-    void overBudgetAUsersClassIsLoweredAndTheUserIsTold() {
+    void overBudgetAUsersClassIsLoweredAndTheUserIsWarned() {
         Answered answer =
                 installation
                         .overBudget(OnExhausted.LowerPriority)
@@ -285,7 +285,7 @@ class PodAdmissionTest {
 
     @ParameterizedTest
     @CsvSource({"0, 1", "1, 0", "50, 0", "100, 0", "101, 1", "500, 1", "abc, 1"})
-    void aCeilingThatIsNoneIsTold(String ceiling, int warnings) {
+    void anInvalidCeilingIsReported(String ceiling, int warnings) {
         ObjectNode pod = halfAGpu();
         pod.withObject("/metadata/annotations").put("tencent.com/vcuda-core-limit", ceiling);
 
@@ -587,7 +587,7 @@ class PodAdmissionTest {
     }
 
     @Test
-    void aUsersCeilingStaysAlsoThen() {
+    void aUsersCeilingIsKeptAlsoThen() {
         ObjectNode pod = halfAGpu();
         pod.withObject("/metadata/annotations").put("tencent.com/vcuda-core-limit", "90");
         var raised = (ObjectNode) installation.create(pod).patched();
@@ -664,7 +664,7 @@ class PodAdmissionTest {
     }
 
     @Test
-    void whoIsOnlyCountedMayNotWriteWhatWeWriteEither() {
+    void aPodThatIsOnlyCountedMayNotSetOurKeysEither() {
         installation.grammars("vcuda", "nvidia");
         ObjectNode pod = pod("nvidia.com/gpu: 1");
         pod.withObject("/metadata/annotations").put("gpusharing.io/sidecar", "cuda");
@@ -724,7 +724,7 @@ class PodAdmissionTest {
     }
 
     @Test
-    void whoStampsAContainerOfHisOwnGetsOursBesideIt() {
+    void aPodWithAStampedContainerOfItsOwnGetsOursBesideIt() {
         var pod = (ObjectNode) installation.create(halfAGpu()).patched();
         ((ObjectNode) pod.at("/spec/initContainers/0")).putArray("env");
 
@@ -783,7 +783,7 @@ class PodAdmissionTest {
     }
 
     @Test
-    void annotationsThatOursMakeTooLongAreToldWithWhatTheyAreTooLongBy() {
+    void annotationsThatOursMakeTooLongAreRefusedWithTheExcess() {
         ObjectNode pod = halfAGpu();
         pod.withObject("/metadata/annotations").put("big", "ä".repeat(131_000));
 
@@ -808,7 +808,7 @@ class PodAdmissionTest {
     }
 
     @Test
-    void whereNoBudgetIsKnownTheAuditLogSaysSo() {
+    void theAuditLogSaysWhereNoBudgetIsKnown() {
         Answered answer = installation.create(halfAGpu());
 
         assertThat(answer.audit("standing")).isEqualTo("Unlimited");
@@ -817,7 +817,7 @@ class PodAdmissionTest {
     }
 
     @Test
-    void andTheUserIsToldWhileBudgetsCannotBeRead() {
+    void theUserIsWarnedWhileBudgetsCannotBeRead() {
         assertThat(installation.budgetsAway().create(halfAGpu()).warnings())
                 .containsExactly(
                         "no budget of namespace team-a is known, and budgets cannot be read for now");

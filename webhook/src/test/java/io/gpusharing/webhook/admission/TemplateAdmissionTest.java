@@ -216,7 +216,7 @@ class TemplateAdmissionTest {
     }
 
     @Test
-    void tellsThatThePodsWillYieldWhileTheBudgetIsUsedUp() {
+    void warnsThatThePodsMayBeEvictedWhileTheBudgetIsExhausted() {
         installation.overBudget(OnExhausted.LowerPriority);
 
         assertThat(

@@ -55,9 +55,9 @@ class RefusalEventsTest {
     }
 
     @Test
-    void whatAPersonWroteIsToldWhyItsPodsAreNotMade() {
-        tell(REPLICA_SET);
-        tell(WORKFLOW);
+    void theWorkloadOfAUserGetsTheReasonWhyItsPodsAreRefused() {
+        refuse(REPLICA_SET);
+        refuse(WORKFLOW);
 
         await().untilAsserted(() ->
                 assertThat(written())
@@ -72,26 +72,26 @@ class RefusalEventsTest {
     }
 
     @Test
-    void nothingIsSaidAboutWhatIsNotThere() {
-        tell(new Owner("apps/v1", "ReplicaSet", "made-up", "uid-of-the-replicaset"));
-        tell(new Owner("apps/v1", "ReplicaSet", "web-5d9", "uid-of-somebody-else"));
-        tell(new Owner("apps/v1", "Unheard", "web-5d9", "uid-of-the-replicaset"));
-        tell(new Owner("example.com/v1", "Unheard", "web-5d9", "uid-of-the-replicaset"));
-        tell(new Owner("../..", "", "", ""));
+    void missingOwnersGetNoEvent() {
+        refuse(new Owner("apps/v1", "ReplicaSet", "made-up", "uid-of-the-replicaset"));
+        refuse(new Owner("apps/v1", "ReplicaSet", "web-5d9", "uid-of-somebody-else"));
+        refuse(new Owner("apps/v1", "Unknown", "web-5d9", "uid-of-the-replicaset"));
+        refuse(new Owner("example.com/v1", "Unknown", "web-5d9", "uid-of-the-replicaset"));
+        refuse(new Owner("../..", "", "", ""));
 
-        onlyWhatComesAfterwardsIsTold();
+        onlyLaterChangesAreReported();
     }
 
     @Test
-    void norAboutWhatWeMayNotRead() {
+    void ownersThatMayNotBeReadGetNoEvent() {
         api.forbid("/apis/argoproj.io/v1alpha1/namespaces");
-        tell(WORKFLOW);
+        refuse(WORKFLOW);
 
-        onlyWhatComesAfterwardsIsTold();
+        onlyLaterChangesAreReported();
     }
 
-    private void onlyWhatComesAfterwardsIsTold() {
-        tell(REPLICA_SET);
+    private void onlyLaterChangesAreReported() {
+        refuse(REPLICA_SET);
 
         await().until(() -> !written().isEmpty());
         assertThat(written())
@@ -100,7 +100,7 @@ class RefusalEventsTest {
                 .isEqualTo("Deployment");
     }
 
-    private void tell(Owner owner) {
+    private void refuse(Owner owner) {
         events.submit(new Refusal("team-a", owner, "why"));
     }
 

@@ -29,14 +29,14 @@ class ExplainTest {
     }
 
     @Test
-    void aFileThatIsNotThereIsToldInOneLine() {
+    void aMissingFileIsReportedInOneLine() {
         assertThat(explain("/nope")).isEqualTo(2);
         assertThat(said.toString(UTF_8).strip())
                 .isEqualTo("cannot read /nope: there is no such file");
     }
 
     @Test
-    void aFileThatIsNotYamlIsToldInOneLineWithItsPlace() throws IOException {
+    void aFileThatIsNotYamlIsReportedInOneLineWithItsPlace() throws IOException {
         Path file = Files.writeString(folder.resolve("broken.yaml"), "kind: Pod\nspec: {a: [b}\n");
 
         assertThat(explain(file.toString())).isEqualTo(2);
@@ -44,7 +44,7 @@ class ExplainTest {
     }
 
     @Test
-    void anOptionThatIsNoneIsNotARefusedManifest() throws IOException {
+    void anUnknownOptionIsNotARefusedManifest() throws IOException {
         Path file = Files.writeString(folder.resolve("pod.yaml"), "kind: Pod\n");
 
         assertThat(explain(file.toString(), "--grammars=vcuda")).isEqualTo(2);

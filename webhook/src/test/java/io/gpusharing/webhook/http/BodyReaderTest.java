@@ -19,11 +19,11 @@ class BodyReaderTest {
     private final BodyReader bodies = new BodyReader(8 * MIB, MIB, 8 * MIB, _ -> "team-a");
 
     @Test
-    void aBodyIsReadWholeWhetherItsLengthWasAnnouncedOrNot() throws IOException {
+    void aBodyIsReadCompletelyWithAndWithoutAContentLength() throws IOException {
         byte[] sent = bytes(300_000);
 
-        for (int announced : new int[] {sent.length, -1}) {
-            Read.Body read = body(bodies.read(in(sent), announced, 1, soon()));
+        for (int declared : new int[] {sent.length, -1}) {
+            Read.Body read = body(bodies.read(in(sent), declared, 1, soon()));
             assertThat(read.bytes()).isEqualTo(sent);
             bodies.release(read);
         }
@@ -44,7 +44,7 @@ class BodyReaderTest {
     }
 
     @Test
-    void whatIsAnnouncedHoldsNothingUntilItsBeginningHasCome() throws IOException {
+    void aContentLengthReservesNoMemoryBeforeTheFirstBytes() throws IOException {
         InputStream silent =
                 new InputStream() {
                     @Override
@@ -54,7 +54,7 @@ class BodyReaderTest {
 
                     @Override
                     public int read(byte[] into, int offset, int length) throws IOException {
-                        // Whatever the other one announced, a body of all memory fits beside it.
+                        // Whatever the other one declared, a body of all memory fits beside it.
                         body(bodies.read(in(bytes(8 * MIB)), 8 * MIB, 1, soon()));
                         throw new SocketTimeoutException();
                     }
@@ -65,15 +65,15 @@ class BodyReaderTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1000, MIB})
-    void aBodyThatTricklesInIsGivenUpWhenItsTimeIsOver(int announced) throws IOException {
-        var trickle = new Trickle(announced == MIB ? BodyReader.LONG : 0);
+    void aSlowBodyIsGivenUpAtTheDeadline(int declared) throws IOException {
+        var trickle = new Trickle(declared == MIB ? BodyReader.LONG : 0);
 
-        assertThat(bodies.read(trickle, announced, 1, System.nanoTime()))
+        assertThat(bodies.read(trickle, declared, 1, System.nanoTime()))
                 .isEqualTo(new Read.TooLate());
         assertThat(everythingIsFree()).isTrue();
     }
 
-    /** So many bytes at once, and the others one by one for ever. */
+    /** A number of bytes at once, and the others one by one for ever. */
     private static final class Trickle extends InputStream {
 
         private int atOnce;
@@ -109,7 +109,7 @@ class BodyReaderTest {
     }
 
     @Test
-    void ofABodyThatHangsUpInTheMiddleNothingIsHeldAfterItsRelease() throws IOException {
+    void anAbortedBodyHoldsNoMemoryAfterItsRelease() throws IOException {
         Read.Body torn = body(bodies.read(in(bytes(MIB)), 2 * MIB, 1, soon()));
 
         assertThat(torn.bytes()).hasSize(MIB);
@@ -126,7 +126,7 @@ class BodyReaderTest {
         return false;
     }
 
-    /** Nobody will release anything before. */
+    /** Nothing is released before. */
     private static long soonAfter(Read.Body held) {
         assertThat(held.held()).isEqualTo(8 * MIB);
         return System.nanoTime() + 100_000_000;

@@ -19,7 +19,7 @@ import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockHttpServletResponse;
 import org.springframework.util.unit.DataSize;
 
-/** Long reviews may wait for each other; nobody else waits for them. */
+/** Long reviews may wait for each other; no other review waits for them. */
 class LongReviewsTest {
 
     private static final int LONGEST = 8 * 1024 * 1024;
@@ -36,7 +36,7 @@ class LongReviewsTest {
                             false));
 
     @Test
-    void longBodiesThatStallHoldNoMemoryOfUsualReviews() throws Exception {
+    void stalledLongBodiesHoldNoMemoryOfUsualReviews() throws Exception {
         var over = new CountDownLatch(1);
         var stalled = new ArrayList<Thread>();
         for (int i = 0; i < 4; i++) {

@@ -31,7 +31,7 @@ class ReviewSlotsTest {
     }
 
     @Test
-    void aLongReviewThatGetsNoSlotLeavesItsTurnToTheNextOne() {
+    void aLongReviewThatGetsNoSlotLetsTheNextOneIn() {
         for (int i = 0; i < 3; i++) {
             assertThat(slots.acquire(SHORT, now())).isTrue();
         }

@@ -11,17 +11,17 @@ class RoundRobinSemaphoreTest {
 
     private static final int ALL = 10;
 
-    private final RoundRobinSemaphore turns = new RoundRobinSemaphore(ALL);
+    private final RoundRobinSemaphore semaphore = new RoundRobinSemaphore(ALL);
     private final List<String> served = new CopyOnWriteArrayList<>();
 
     @Test
-    void whatIsFreeIsTakenAtOnceAndNobodyIsAskedForItsNamespace() {
-        assertThat(turns.acquire(RoundRobinSemaphoreTest::nobodyAsks, 4, now())).isTrue();
-        assertThat(turns.acquire(RoundRobinSemaphoreTest::nobodyAsks, 6, now())).isTrue();
+    void freePermitsAreTakenAtOnceWithoutReadingTheNamespace() {
+        assertThat(semaphore.acquire(RoundRobinSemaphoreTest::nobodyAsks, 4, now())).isTrue();
+        assertThat(semaphore.acquire(RoundRobinSemaphoreTest::nobodyAsks, 6, now())).isTrue();
     }
 
     @Test
-    void whoComesFromAnotherNamespaceWaitsForOneOfAFloodOnly() throws InterruptedException {
+    void anotherNamespaceWaitsForOnlyOneRequestOfAFlood() throws InterruptedException {
         take(ALL);
         for (int i = 0; i < 5; i++) {
             waits("flood", ALL);
@@ -37,32 +37,32 @@ class RoundRobinSemaphoreTest {
     }
 
     @Test
-    void whoNeedsMuchIsNotPassedOverByOthersWhoNeedLittle() throws InterruptedException {
+    void aLargeRequestIsNotStarvedBySmallOnes() throws InterruptedException {
         take(ALL);
         waits("much", 8);
         waits("little", 1);
 
-        turns.release(7);
-        assertThat(turns.acquire(() -> "late", 1, now())).isFalse();
+        semaphore.release(7);
+        assertThat(semaphore.acquire(() -> "late", 1, now())).isFalse();
         assertThat(served).isEmpty();
 
-        turns.release(3);
-        // There is enough for both now, and their threads may note it in either order.
+        semaphore.release(3);
+        // There are permits for both now, and their threads may proceed in either order.
         await().untilAsserted(() -> assertThat(served).containsExactlyInAnyOrder("much", "little"));
     }
 
     @Test
-    void whoGivesUpHoldsNobodyUpAndNothing() throws InterruptedException {
+    void aRequestThatGivesUpHoldsNoPermitAndDelaysNoOther() throws InterruptedException {
         take(ALL - 1);
-        assertThat(turns.acquire(() -> "much", 2, now())).isFalse();
+        assertThat(semaphore.acquire(() -> "much", 2, now())).isFalse();
 
-        assertThat(turns.acquire(() -> "little", 1, now())).isTrue();
-        turns.release(ALL);
-        assertThat(turns.acquire(() -> "all", ALL, now())).isTrue();
+        assertThat(semaphore.acquire(() -> "little", 1, now())).isTrue();
+        semaphore.release(ALL);
+        assertThat(semaphore.acquire(() -> "all", ALL, now())).isTrue();
     }
 
     @Test
-    void whoWaitsBehindOneThatGivesUpIsServedThen() throws InterruptedException {
+    void aRequestBehindOneThatGivesUpIsServed() throws InterruptedException {
         take(ALL - 1);
         Thread much = waits("much", 2);
         waits("little", 1);
@@ -73,15 +73,16 @@ class RoundRobinSemaphoreTest {
     }
 
     private void take(int permits) {
-        assertThat(turns.acquire(RoundRobinSemaphoreTest::nobodyAsks, permits, now())).isTrue();
+        assertThat(semaphore.acquire(RoundRobinSemaphoreTest::nobodyAsks, permits, now())).isTrue();
     }
 
-    /** Returns once it stands in the queue. */
+    /** Returns once it is in the queue. */
     private Thread waits(String namespace, int permits) throws InterruptedException {
         Thread thread =
                 Thread.ofPlatform()
                         .start(() -> {
-                            if (turns.acquire(() -> namespace, permits, now() + 60_000_000_000L)) {
+                            if (semaphore.acquire(
+                                    () -> namespace, permits, now() + 60_000_000_000L)) {
                                 served.add(namespace);
                             }
                         });
@@ -89,9 +90,9 @@ class RoundRobinSemaphoreTest {
         return thread;
     }
 
-    /** What the one before held. */
+    /** The permits of the one before. */
     private void releaseUntilServed(int count) {
-        turns.release(ALL);
+        semaphore.release(ALL);
         await().untilAsserted(() -> assertThat(served).hasSize(count));
     }
 

@@ -20,8 +20,8 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * Ways to a GPU past its device plugin, as the webhook sees them in pods that ask for GPUs. The
- * same manifests, asking for none, are what {@code helm/test-on-cluster} gives to the admission
- * policies.
+ * same manifests, without a GPU request, are what {@code helm/test-on-cluster} gives to the
+ * admission policies.
  */
 class BypassPolicyTest {
 

@@ -8,7 +8,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What an administrator is told about the cluster's priority classes. */
+/** Findings about the cluster's priority classes. */
 class PriorityClassPolicyTest {
 
     private final PriorityClassPolicy policy =
@@ -22,7 +22,7 @@ class PriorityClassPolicyTest {
     }
 
     @Test
-    void aDefaultClassAboveOursIsTold() {
+    void aDefaultClassAboveOursIsReported() {
         assertThat(policy.problems(classes(0, -100, 500)))
                 .singleElement()
                 .asString()
@@ -31,7 +31,7 @@ class PriorityClassPolicyTest {
     }
 
     @Test
-    void classesThatDoNotExistAreTold() {
+    void classesThatDoNotExistAreReported() {
         assertThat(policy.problems(new PriorityClasses(Map.of("gpu-in-budget", 0), Set.of(), null)))
                 .singleElement()
                 .asString()
@@ -39,7 +39,7 @@ class PriorityClassPolicyTest {
     }
 
     @Test
-    void anOverBudgetClassThatYieldsToNobodyIsTold() {
+    void anOverBudgetClassThatNoOtherOutranksIsReported() {
         assertThat(policy.problems(classes(-100, 0, null)))
                 .singleElement()
                 .asString()
@@ -47,7 +47,7 @@ class PriorityClassPolicyTest {
     }
 
     @Test
-    void anAllowedClassThatNobodyCanUseIsTold() {
+    void anUnusableAllowedClassIsReported() {
         var allowing =
                 new PriorityClassPolicy(
                         new PriorityClassProperties(

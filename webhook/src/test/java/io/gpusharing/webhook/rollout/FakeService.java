@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * What a Service is to an API server: a new connection goes to one of its endpoints in turn; one
- * that is open stays where it is, whatever becomes of the endpoint.
+ * that is open keeps its endpoint, whatever becomes of that.
  */
 final class FakeService implements AutoCloseable {
 
@@ -59,7 +59,7 @@ final class FakeService implements AutoCloseable {
                 to) {
             from.getInputStream().transferTo(to.getOutputStream());
         } catch (IOException e) {
-            // One side has hung up; the other is told by the closing of both.
+            // One side has closed; closing both ends the other.
         }
     }
 }

@@ -77,7 +77,7 @@ final class ReplicaProcess implements AutoCloseable {
         process.destroy();
     }
 
-    /** Whether it has heard that it is to end. */
+    /** Whether it has received its termination signal. */
     boolean refusesTraffic() throws InterruptedException {
         return readiness() == 503;
     }

@@ -30,8 +30,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Replicas as processes behind a Service, and clients that keep their connections as API servers
- * do.
+ * Replicas as processes behind a Service, and clients with persistent connections, as API servers
+ * have.
  */
 class RolloutTest {
 

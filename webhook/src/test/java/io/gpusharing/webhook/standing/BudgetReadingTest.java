@@ -46,8 +46,7 @@ class BudgetReadingTest {
     }
 
     @Test
-    void aBudgetThatIsNotUnderstoodIsToldOnceHoweverOftenItIsReadAndAgainWhenItHasChanged(
-            CapturedOutput log) {
+    void aBudgetThatIsNotUnderstoodIsLoggedOnceForEachChange(CapturedOutput log) {
         for (int i = 0; i < 55; i++) {
             reading.onList(List.of(budget(1, "much")));
         }

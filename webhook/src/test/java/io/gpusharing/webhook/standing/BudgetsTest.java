@@ -17,7 +17,7 @@ class BudgetsTest {
     private static final Instant NOW = Instant.parse("2026-03-10T12:00:00Z");
 
     @Test
-    void ofTwoBudgetsThatNameOneNamespaceTheOlderKeepsIt() {
+    void theOlderOfTwoBudgetsPaysForANamespace() {
         var budgets =
                 new Budgets(
                         List.of(budget("a-young", NOW), budget("z-old", NOW.minusSeconds(1))),
@@ -27,7 +27,7 @@ class BudgetsTest {
     }
 
     @Test
-    void ofTwoMadeInTheSameSecondTheFirstByNameKeepsIt() {
+    void ofTwoCreatedInTheSameSecondTheFirstByNamePays() {
         var budgets = new Budgets(List.of(budget("b", NOW), budget("a", NOW)), Optional.empty());
 
         assertThat(budgets.standingOf("shared", NOW).budget()).isEqualTo("a");

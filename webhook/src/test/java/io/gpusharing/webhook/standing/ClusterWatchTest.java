@@ -32,7 +32,7 @@ class ClusterWatchTest {
     }
 
     @Test
-    void nodesWithTheSameGpusAreLookedThroughAsOne() {
+    void nodesWithTheSameGpusAreGrouped() {
         Stream<Node> alike = IntStream.range(0, 1_000).mapToObj(i -> node("a" + i, "8", "81559"));
         Stream<Node> others = Stream.of(node("b", "4", "81559"), node("c", "8", "15360"));
 
@@ -47,7 +47,7 @@ class ClusterWatchTest {
     }
 
     @Test
-    void whatAPodsLimitMayBeTimesItsRequestIsKnownAsThatOfContainersIs() {
+    void theMaxLimitRequestRatioOfAPodIsReadLikeThatOfContainers() {
         var item =
                 new LimitRangeItemBuilder()
                         .withType("Pod")

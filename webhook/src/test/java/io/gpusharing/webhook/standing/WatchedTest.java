@@ -56,7 +56,7 @@ class WatchedTest {
         }
     }
 
-    /** Whoever is ready before it has read answers as if nothing were there. */
+    /** A replica that is ready before it has read answers as if nothing existed. */
     @Test
     void whatHasSyncedHasBeenRead() {
         try (FakeApiServer api = new FakeApiServer();

@@ -35,7 +35,7 @@ class TemplatePathTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", ".", "spec..x", "spec[0]", "/spec/template", "spec.[*]", "a b"})
-    void anythingElseIsToldWithAnExample(String path) {
+    void anythingElseIsRefusedWithAnExample(String path) {
         assertThatThrownBy(() -> TemplatePath.parse(path))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("write it as spec.templates[*].container");

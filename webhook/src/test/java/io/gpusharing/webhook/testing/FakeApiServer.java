@@ -40,8 +40,8 @@ public final class FakeApiServer implements AutoCloseable {
 
     private record Watcher(String collection, String name, OutputStream out) {
 
-        /** Sends the event, if it concerns this watch; false if nobody listens any more. */
-        boolean told(Event event) {
+        /** Sends the event, if it concerns this watch; false if the client is gone. */
+        boolean send(Event event) {
             int slash = event.path().lastIndexOf('/');
             boolean concerned =
                     event.path().substring(0, slash).equals(collection)
@@ -129,7 +129,7 @@ public final class FakeApiServer implements AutoCloseable {
         ObjectNode gone = objects.remove(path);
         if (gone != null) {
             gone.withObject("/metadata").put("resourceVersion", Long.toString(++version));
-            tell(path, "DELETED", gone);
+            publish(path, "DELETED", gone);
         }
     }
 
@@ -224,7 +224,7 @@ public final class FakeApiServer implements AutoCloseable {
             long seen = since.isEmpty() ? version : Long.parseLong(since);
             events.stream()
                     .filter(event -> event.version() > seen)
-                    .forEach(event -> watcher.told(event));
+                    .forEach(event -> watcher.send(event));
             watchers.add(watcher);
         }
     }
@@ -282,15 +282,15 @@ public final class FakeApiServer implements AutoCloseable {
             metadata.put("creationTimestamp", "2026-03-10T11:00:00Z");
         }
         objects.put(path, object);
-        tell(path, event, object);
+        publish(path, event, object);
     }
 
-    private void tell(String path, String type, ObjectNode object) {
-        ObjectNode told = MAPPER.createObjectNode().put("type", type);
-        told.set("object", object.deepCopy());
-        var event = new Event(version, path, told + "\n");
+    private void publish(String path, String type, ObjectNode object) {
+        ObjectNode json = MAPPER.createObjectNode().put("type", type);
+        json.set("object", object.deepCopy());
+        var event = new Event(version, path, json + "\n");
         events.add(event);
-        watchers.removeIf(watcher -> !watcher.told(event));
+        watchers.removeIf(watcher -> !watcher.send(event));
     }
 
     private List<JsonNode> items(String collection, String name) {

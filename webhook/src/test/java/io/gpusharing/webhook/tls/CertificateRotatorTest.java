@@ -49,10 +49,10 @@ class CertificateRotatorTest {
     }
 
     @Test
-    void theFirstLookMakesAuthorityBundleAndCertificate() {
+    void theFirstCheckCreatesAuthorityBundleAndCertificate() {
         Replica replica = replica();
 
-        replica.look();
+        replica.check();
 
         assertThat(anchors(MUTATING)).containsExactly(replica.issuer());
         assertThat(anchors(VALIDATING)).containsExactly(replica.issuer());
@@ -64,8 +64,8 @@ class CertificateRotatorTest {
         Replica one = replica();
         Replica two = replica();
 
-        one.look();
-        two.look();
+        one.check();
+        two.check();
 
         assertThat(two.issuer()).isEqualTo(one.issuer());
         assertThat(two.leaf()).isNotEqualTo(one.leaf());
@@ -73,7 +73,7 @@ class CertificateRotatorTest {
     }
 
     @Test
-    void theEmptySecretOfTheChartIsFilledAndKeepsItsLabels() {
+    void theChartsEmptySecretIsFilledAndKeepsItsLabels() {
         api.put(
                 SECRET,
                 """
@@ -84,8 +84,8 @@ class CertificateRotatorTest {
         Replica one = replica();
         Replica two = replica();
 
-        one.look();
-        two.look();
+        one.check();
+        two.check();
 
         assertThat(two.issuer()).isEqualTo(one.issuer());
         assertThat(String.valueOf(api.get(SECRET)))
@@ -96,21 +96,21 @@ class CertificateRotatorTest {
     void aSuccessorIsTrustedByEverybodyBeforeItIsServed() {
         Replica one = replica();
         Replica two = replica();
-        one.look();
-        two.look();
+        one.check();
+        two.check();
         X509Certificate old = one.issuer();
 
         clock.pass(Duration.ofDays(250));
-        one.look();
-        two.look();
+        one.check();
+        two.check();
 
         assertThat(anchors(MUTATING)).hasSize(2).contains(old);
         assertThat(one.issuer()).isEqualTo(old);
         assertThat(two.issuer()).isEqualTo(old);
 
         clock.pass(SETTLING);
-        one.look();
-        two.look();
+        one.check();
+        two.check();
 
         assertThat(one.issuer()).isNotEqualTo(old).isEqualTo(two.issuer());
         assertThat(anchors(MUTATING)).containsExactly(one.issuer(), old);
@@ -119,15 +119,15 @@ class CertificateRotatorTest {
     @Test
     void aCertificateIsRenewedWellBeforeItExpires() {
         Replica replica = replica();
-        replica.look();
+        replica.check();
         X509Certificate first = replica.leaf();
 
         clock.pass(Duration.ofDays(4));
-        replica.look();
+        replica.check();
         assertThat(replica.leaf()).isEqualTo(first);
 
         clock.pass(Duration.ofDays(1));
-        replica.look();
+        replica.check();
         assertThat(replica.leaf()).isNotEqualTo(first);
         assertThat(replica.issuer()).isEqualTo(anchors(MUTATING).getFirst());
     }
@@ -135,11 +135,11 @@ class CertificateRotatorTest {
     @Test
     void aSecretDeletedByHandComesBackWithTheSameAuthority() {
         Replica replica = replica();
-        replica.look();
+        replica.check();
         X509Certificate before = replica.issuer();
 
         api.delete(SECRET);
-        replica.look();
+        replica.check();
 
         assertThat(api.get(SECRET)).isNotNull();
         assertThat(anchors(MUTATING)).containsExactly(before);
@@ -148,7 +148,7 @@ class CertificateRotatorTest {
     @Test
     void aSecretBrokenByHandIsMended() {
         Replica replica = replica();
-        replica.look();
+        replica.check();
         X509Certificate before = replica.issuer();
 
         api.put(
@@ -158,9 +158,9 @@ class CertificateRotatorTest {
                  "metadata": {"name": "gpusharing-webhook-ca", "namespace": "gpusharing-system"},
                  "stringData": {"tls.crt": "nonsense"}}
                 """);
-        replica.look();
+        replica.check();
         Replica other = replica();
-        other.look();
+        other.check();
 
         assertThat(other.issuer()).isEqualTo(before);
     }
@@ -168,10 +168,10 @@ class CertificateRotatorTest {
     @Test
     void aBundleThatSomebodyOverwroteIsMended() {
         Replica replica = replica();
-        replica.look();
+        replica.check();
 
         api.put(MUTATING, configuration("MutatingWebhookConfiguration", "pods"));
-        replica.look();
+        replica.check();
 
         assertThat(anchors(MUTATING)).containsExactly(replica.issuer());
     }
@@ -179,10 +179,10 @@ class CertificateRotatorTest {
     @Test
     void nothingIsWrittenWhereNothingChanged() {
         Replica replica = replica();
-        replica.look();
+        replica.check();
         JsonNode before = api.get(MUTATING);
 
-        replica.look();
+        replica.check();
 
         assertThat(api.get(MUTATING)).isSameAs(before);
     }
@@ -190,11 +190,11 @@ class CertificateRotatorTest {
     @Test
     void aClockThatJumpsBackDoesNotMakeNewAuthorities() {
         Replica replica = replica();
-        replica.look();
+        replica.check();
         X509Certificate before = replica.issuer();
 
         clock.pass(Duration.ofDays(-3));
-        replica.look();
+        replica.check();
 
         assertThat(anchors(MUTATING)).containsExactly(before);
     }
@@ -224,7 +224,7 @@ class CertificateRotatorTest {
     private final class Replica {
 
         private final ServingCertificate serving;
-        private final CertificateRotator keeper;
+        private final CertificateRotator rotator;
 
         Replica() {
             var provisional = ServingCertificate.provisional(clock.instant());
@@ -238,7 +238,7 @@ class CertificateRotatorTest {
                             provisional,
                             ServingCertificate.names("webhook", "gpusharing-system", List.of()),
                             Duration.ofDays(7));
-            keeper =
+            rotator =
                     new CertificateRotator(
                             new AuthoritySecret(client, "gpusharing-system", Duration.ofDays(365)),
                             new CaBundles(client, "gpusharing-webhook"),
@@ -248,8 +248,8 @@ class CertificateRotatorTest {
                             SETTLING);
         }
 
-        void look() {
-            keeper.reconcile(clock.instant());
+        void check() {
+            rotator.reconcile(clock.instant());
         }
 
         X509Certificate issuer() {

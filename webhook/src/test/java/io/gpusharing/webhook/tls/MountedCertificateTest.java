@@ -39,7 +39,7 @@ class MountedCertificateTest {
             CertificateAuthority.create("somebody", NOW, Duration.ofDays(365));
 
     @Test
-    void nothingMountedIsNotReadyAndSaysWhereItLooked() {
+    void withoutAMountedCertificateItIsNotReadyAndNamesThePath() {
         assertThat(mounted().missing()).startsWith(directory + " holds no tls.crt");
         assertThat(mounted().expiresAt()).isEqualTo(Instant.EPOCH);
     }
@@ -56,7 +56,7 @@ class MountedCertificateTest {
     }
 
     @Test
-    void aCertificateThatNobodyRenewedIsTold() throws Exception {
+    void anExpiredCertificateIsReported() throws Exception {
         mount(Duration.ofDays(90));
         clock.pass(Duration.ofDays(91));
 

@@ -31,8 +31,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * What was wrong with the manifests of the original project, one test for each defect of the
- * webhook's deployment, named after it. They look at the rendered chart and at the whole
- * repository.
+ * webhook's deployment, named after it. They read the rendered chart and the whole repository.
  */
 class OriginalDeploymentDefectsTest {
 
@@ -47,8 +46,8 @@ class OriginalDeploymentDefectsTest {
     private static final Set<String> NOT_OURS =
             Set.of("target", ".git", ".bin", ".run", "results", "node_modules");
 
-    /** Nothing of ours is larger, and nobody hides a key behind a megabyte. */
-    private static final long MOST_BYTES = 1 << 20;
+    /** No file of the repository is larger. */
+    private static final long MAX_BYTES = 1 << 20;
 
     private final List<JsonNode> manifests = manifests();
 
@@ -139,7 +138,7 @@ class OriginalDeploymentDefectsTest {
     @Test
     void defect54_kubeSystemWasExcludedByALabelThatNobodySets() {
         for (JsonNode webhook : all()) {
-            // Grants lie in no namespace; where nothing is said, a rule is of both.
+            // Grants lie in no namespace; without a scope, a rule applies to both.
             if (!webhook.at("/rules/0/scope").asString("*").equals("Cluster")) {
                 JsonNode expression = webhook.at("/namespaceSelector/matchExpressions/0");
                 // The control plane sets this one on every namespace, and nobody can change it.
@@ -225,7 +224,7 @@ class OriginalDeploymentDefectsTest {
         List<JsonNode> rules =
                 roles.stream().flatMap(role -> role.path("rules").valueStream()).toList();
 
-        // None that the cluster has by itself, which may be any.
+        // Not one that the cluster has by itself.
         assertThat(roles.stream().map(role -> role.at("/metadata/name").asString()))
                 .containsAll(bound);
         assertThat(rules).isNotEmpty();
@@ -328,7 +327,7 @@ class OriginalDeploymentDefectsTest {
             }
         }
         try {
-            return Files.isRegularFile(file) && Files.size(file) <= MOST_BYTES;
+            return Files.isRegularFile(file) && Files.size(file) <= MAX_BYTES;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

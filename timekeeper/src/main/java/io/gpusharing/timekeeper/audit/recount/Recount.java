@@ -231,7 +231,7 @@ public final class Recount {
         if (!memory || core.compareTo(HUNDRED) >= 0) {
             return whole.add(core.multiply(one).divide(HUNDRED));
         }
-        return toldMemory(capacity)
+        return reportsMemory(capacity)
                 ? whole.add(amount(limits, MEMORY).multiply(gpus(capacity)).multiply(HUNDRED))
                 : whole;
     }
@@ -241,10 +241,10 @@ public final class Recount {
      * rounded; in cores where the node does not say its memory.
      */
     private static BigDecimal oneGpu(JsonNode capacity) {
-        return toldMemory(capacity) ? amount(capacity, MEMORY).multiply(HUNDRED) : HUNDRED;
+        return reportsMemory(capacity) ? amount(capacity, MEMORY).multiply(HUNDRED) : HUNDRED;
     }
 
-    private static boolean toldMemory(JsonNode capacity) {
+    private static boolean reportsMemory(JsonNode capacity) {
         BigDecimal gpus = gpus(capacity);
         return gpus.signum() > 0 && amount(capacity, MEMORY).compareTo(gpus) >= 0;
     }

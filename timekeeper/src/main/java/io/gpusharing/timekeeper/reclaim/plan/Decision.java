@@ -122,7 +122,7 @@ public sealed interface Decision {
         KEPT,
         /** Too much was evicted within the last minute. */
         RATE_LIMITED,
-        /** Too many wait to look at all of them at once; its turn comes. */
+        /** Too many wait to plan for all of them in one round; it is considered in a later one. */
         NEXT_ROUND
     }
 }

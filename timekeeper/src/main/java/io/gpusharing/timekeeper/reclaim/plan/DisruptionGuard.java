@@ -113,7 +113,7 @@ final class DisruptionGuard {
     }
 
     /** Why a pod is kept at this moment, in words; empty if it is not. */
-    static Optional<String> keeping(GpuPod gpuPod, ClusterSnapshot snapshot) {
+    static Optional<String> protecting(GpuPod gpuPod, ClusterSnapshot snapshot) {
         if (gpuPod.disruptionBudgets().size() > 1) {
             return Optional.of(
                     "%d PodDisruptionBudgets select it, which the Eviction API does not support"

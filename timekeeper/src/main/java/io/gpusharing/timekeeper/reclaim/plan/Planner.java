@@ -193,7 +193,7 @@ public final class Planner {
         Predicate<GpuPod> nobody = gpuPod -> false;
         Predicate<GpuPod> weaker =
                 gpuPod -> gpuPod.leaving() || gpuPod.priority() < waiter.priority();
-        boolean schedulersTurn =
+        boolean leftToScheduler =
                 waiter.preempts()
                         && snapshot.now().isBefore(waiter.since().plus(rules.schedulerPatience()));
         for (NodeView node : nodes) {
@@ -208,7 +208,7 @@ public final class Planner {
             }
         }
         for (NodeView node : nodes) {
-            if (schedulersTurn
+            if (leftToScheduler
                     && !fitCheck.fitsByTotals(node, GpuPod::leaving)
                     && fitCheck.fitsByTotals(node, weaker)) {
                 return leave(

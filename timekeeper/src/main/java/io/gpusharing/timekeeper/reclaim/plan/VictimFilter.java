@@ -45,7 +45,7 @@ final class VictimFilter {
 
     private @Nullable String why(GpuPod gpuPod, Map<String, List<GpuPod>> gangs) {
         String spared = spared(gpuPod, gangs);
-        return spared == null ? DisruptionGuard.keeping(gpuPod, snapshot).orElse(null) : spared;
+        return spared == null ? DisruptionGuard.protecting(gpuPod, snapshot).orElse(null) : spared;
     }
 
     /**

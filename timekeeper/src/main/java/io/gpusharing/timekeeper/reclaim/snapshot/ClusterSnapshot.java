@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The cluster at one instant, as far as reclaim looks at it.
+ * The part of the cluster that reclaim reads, at one instant.
  *
  * @param budgets by namespace; a namespace without one is unlimited
  * @param disruptionsAllowed how many pods each PodDisruptionBudget lets go now, by {@code

@@ -5,7 +5,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the intake knows of a pod from the API server.
+ * What the API server says of a pod whose reports are taken.
  *
  * @param node where it runs; null while it waits
  * @param since it cannot have used a GPU before

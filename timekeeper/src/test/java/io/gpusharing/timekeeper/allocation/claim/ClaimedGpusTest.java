@@ -106,7 +106,7 @@ class ClaimedGpusTest {
     }
 
     @Test
-    void otherDriversDevicesAndThoseAnAdministratorLooksAtDoNotCount() {
+    void devicesOfOtherDriversAndThoseWithAdminAccessDoNotCount() {
         claim(
                 "made",
                 part("card.example.com", "device-0", "{cores: '35', memory: 20Gi}")
@@ -132,7 +132,7 @@ class ClaimedGpusTest {
     }
 
     @Test
-    void aPartOfADeviceThatNobodyKnowsCountsAsAllOfIt() {
+    void anUnknownPartOfADeviceCountsAsTheWholeDevice() {
         claim("made", part("gpu.example.com", "device-7", "{cores: '35', memory: 20Gi}"));
 
         assertThat(claims.of(pod(MADE))).isEqualTo(WHOLE_BY_ESTIMATE);
@@ -140,7 +140,7 @@ class ClaimedGpusTest {
 
     @Test
     void whatIsReservedForAnotherPodIsNotThisOnes() {
-        api.keep(
+        api.store(
                 claimPath("made"),
                 json(
                         """
@@ -155,7 +155,7 @@ class ClaimedGpusTest {
 
     @Test
     void aClaimThatIsAllocatedLaterIsSeenThen() {
-        api.keep(claimPath("made"), json("spec: {devices: {requests: []}}"));
+        api.store(claimPath("made"), json("spec: {devices: {requests: []}}"));
         assertThat(claims.of(pod(MADE))).isEqualTo(LATER);
 
         claim("made", "{request: gpu, driver: gpu.example.com, pool: node-1, device: device-9}");
@@ -164,19 +164,19 @@ class ClaimedGpusTest {
     }
 
     @Test
-    void whatWasSeenOnceStaysThoughTheClaimGoes() {
+    void aClaimThatWasReadOnceCountsAfterItsDeletion() {
         claim("made", "{request: gpu, driver: gpu.example.com, pool: node-1, device: device-9}");
         claims.of(pod(MADE));
 
-        api.keep(claimPath("made"), "");
+        api.store(claimPath("made"), "");
 
         assertThat(claims.of(pod(MADE))).isEqualTo(WHOLE);
     }
 
     @Test
-    void aClaimThatWentBeforeItWasSeenCountsByItsTemplate() {
-        api.keep(claimPath("made"), "");
-        api.keep(
+    void aClaimThatWasDeletedBeforeItWasReadCountsByItsTemplate() {
+        api.store(claimPath("made"), "");
+        api.store(
                 "/resourceclaimtemplates/template",
                 json(
                         """
@@ -195,16 +195,16 @@ class ClaimedGpusTest {
     }
 
     @Test
-    void aClaimOfWhichNothingIsLeftIsToldAndCountsAsAWholeGpu() {
-        api.keep(claimPath("made"), "");
-        api.keep("/resourceclaimtemplates/template", "");
+    void aClaimThatCannotBeResolvedIsReportedAndCountsAsAWholeGpu() {
+        api.store(claimPath("made"), "");
+        api.store("/resourceclaimtemplates/template", "");
 
         assertThat(claims.of(pod(MADE + RAN))).isEqualTo(WHOLE_BY_ESTIMATE);
         assertThat(unresolved()).isEqualTo(1);
     }
 
     @Test
-    void aMissingRightForClaimsIsToldOnceThePodRunsAndStopsNobodyElse() {
+    void aMissingPermissionForClaimsIsReportedOnceThePodRunsAndStopsNoOtherPod() {
         api.refuse("/resourceclaims/made", 403);
 
         assertThat(claims.of(pod(MADE))).isEqualTo(LATER);
@@ -214,7 +214,7 @@ class ClaimedGpusTest {
 
     @Test
     void whatATenantWritesForADriverIsNotRead() {
-        api.keep(
+        api.store(
                 claimPath("made"),
                 json(
                         """
@@ -236,16 +236,16 @@ class ClaimedGpusTest {
     }
 
     @Test
-    void aClaimThatIsNoneStopsNobodyElse() {
-        api.keep(claimPath("made"), "{\"spec\": 1}");
+    void anUnreadableClaimStopsNoOtherPod() {
+        api.store(claimPath("made"), "{\"spec\": 1}");
 
         assertThat(claims.of(pod(MADE + RAN))).isEqualTo(WHOLE_BY_ESTIMATE);
     }
 
     @Test
     void aClaimMayAskForNothing() {
-        api.keep(claimPath("made"), "");
-        api.keep(
+        api.store(claimPath("made"), "");
+        api.store(
                 "/resourceclaimtemplates/template",
                 json(
                         """
@@ -258,8 +258,8 @@ class ClaimedGpusTest {
 
     @Test
     void aTemplateThatCameAfterThePodIsNotWhatItsClaimWasMadeFrom() {
-        api.keep(claimPath("made"), "");
-        api.keep(
+        api.store(claimPath("made"), "");
+        api.store(
                 "/resourceclaimtemplates/template",
                 json(
                         """
@@ -273,7 +273,7 @@ class ClaimedGpusTest {
     @Test
     void oneClaimThatIsNotThePodsYetLeavesAllOfItOpen() {
         claim("made", part("gpu.example.com", "device-0", "{cores: '5', memory: 4Gi}"));
-        api.keep(claimPath("named"), json("spec: {devices: {requests: []}}"));
+        api.store(claimPath("named"), json("spec: {devices: {requests: []}}"));
 
         assertThat(claims.of(pod(MADE, "{name: other, resourceClaimName: named}")).complete())
                 .isFalse();
@@ -288,7 +288,7 @@ class ClaimedGpusTest {
     }
 
     @Test
-    void anApiServerThatCannotAnswerIsAskedAgainByWhoAsked() {
+    void aClaimIsReadAgainAfterTheApiServerCouldNotAnswer() {
         api.refuse("/resourceclaims/made", 500);
 
         assertThatThrownBy(() -> claims.of(pod(MADE)))
@@ -296,7 +296,7 @@ class ClaimedGpusTest {
     }
 
     @Test
-    void absurdAmountsStopNobody() {
+    void absurdAmountsStopNoOtherPod() {
         claim("made", part("gpu.example.com", "device-0", "{cores: '1e99', memory: 20Gi}"));
 
         assertThat(claims.of(pod(MADE))).isEqualTo(share(250_000, 250_000));
@@ -380,7 +380,7 @@ class ClaimedGpusTest {
     }
 
     @Test
-    void withoutADriverNobodyIsAsked() {
+    void withoutADriverNoClaimIsRead() {
         claims = claims();
 
         assertThat(claims.of(pod(MADE))).isEqualTo(Claimed.NONE);
@@ -415,7 +415,7 @@ class ClaimedGpusTest {
     }
 
     private void claim(String name, String results) {
-        api.keep(
+        api.store(
                 claimPath(name),
                 json(
                         """

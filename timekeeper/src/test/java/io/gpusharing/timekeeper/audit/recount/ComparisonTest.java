@@ -82,7 +82,7 @@ class ComparisonTest {
     }
 
     @Test
-    void aPodThatOnlyOneOfBothKnowsIsADifference() {
+    void aPodThatOnlyOneSideHasIsADifference() {
         Comparison lost = Comparison.of(Map.of(), WHOLE, TEN, ELEVEN);
         Comparison invented = Comparison.of(Map.of("x", charged(1)), log(NODE), TEN, TEN);
 
@@ -93,7 +93,7 @@ class ComparisonTest {
     }
 
     @Test
-    void aPodThatALogWithoutItsBeginDoesNotKnowIsNotJudged() {
+    void aPodFromBeforeTheLogIsNotCompared() {
         Comparison comparison =
                 Comparison.of(Map.of("x", charged(1)), WHOLE, TEN.minusSeconds(1), ELEVEN);
 
@@ -231,7 +231,7 @@ class ComparisonTest {
     }
 
     @Test
-    void aLogThatTellsNothingOfBudgetsSaysNothingOfWhoPaid() {
+    void aLogWithoutBudgetsDoesNotShowWhoPaid() {
         Comparison comparison = compare(charged(DUE), WHOLE);
 
         assertThat(comparison.findings()).isEmpty();

@@ -97,7 +97,7 @@ class LedgerBillsTest {
     }
 
     @Test
-    void whatWasTakenBackWhenAnEndWasToldLateIsNotCharged() {
+    void whatALateEndCreditedBackIsNotCharged() {
         allocation(20, true);
         charged(0, 30);
         corrected(20, 30, false);

@@ -9,7 +9,7 @@ import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Who had team-a on the first of March, as the API server answered. */
+/** Which budget had team-a on the first of March, as the API server answered. */
 class PayersTest {
 
     private static Instant at(String time) {
@@ -53,7 +53,7 @@ class PayersTest {
     }
 
     @Test
-    void ofTwoThatNameItTheOlderKeepsItAndOfOneSecondTheFirstByName() {
+    void theOlderOfTwoBudgetsPaysAndOfOneSecondTheFirstByName() {
         List<String> log =
                 List.of(
                         naming("09:00:00", "young", "09:00:00", 1, "team-a"),
@@ -100,7 +100,7 @@ class PayersTest {
                 .isInstanceOf(Answer.Otherwhen.class);
     }
 
-    /** Its creation is told in whole seconds, and its predecessor's deletion is not. */
+    /** Its creation has whole seconds, and its predecessor's deletion has not. */
     @Test
     void aBudgetThatIsDeletedAndMadeAnewWithinASecondPaysOn() {
         List<String> log =

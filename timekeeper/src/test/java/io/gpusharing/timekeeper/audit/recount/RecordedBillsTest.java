@@ -13,8 +13,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Bills that were worked out by hand from the instants in recorded audit logs: no code of ours took
- * part, so that the recount, by which the ledger is checked, is no mirror of itself.
+ * Bills that were worked out by hand from the instants in recorded audit logs: none of our code
+ * took part, so they check the recount, which checks the ledger, independently.
  *
  * <p>Each pod asks for 10 {@code vcuda-core} and 1 {@code vcuda-memory} on a node of two GPUs with
  * 200 and 120: compute 10/100 = 0.1 GPU, memory 1/60 GPU. The larger one is charged, 100 000

@@ -23,7 +23,7 @@ class RecordedLivesRecountTest {
 
     @ParameterizedTest
     @MethodSource("lives")
-    void theAuditLogOfALifeTellsItsBeginAndItsEnd(RecordedLife life) throws IOException {
+    void theAuditLogOfALifeShowsItsBeginAndItsEnd(RecordedLife life) throws IOException {
         Charged due = AccountingTable.of(life);
         AuditLog log =
                 AuditLog.read(

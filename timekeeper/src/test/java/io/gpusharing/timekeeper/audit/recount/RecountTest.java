@@ -85,7 +85,7 @@ class RecountTest {
                 .isEqualTo(TEN.plusSeconds(6));
     }
 
-    /** The answer to an eviction shows no pod, and nothing is told of it afterwards. */
+    /** The answer to an eviction shows no pod, and nothing follows it. */
     @Test
     void aPodThatIsEvictedWithoutGraceIsBilledUntilThat() {
         String evicted = evicted("10:00:05.100000", "10:00:05.200000", 0, "");
@@ -114,7 +114,7 @@ class RecountTest {
     }
 
     @Test
-    void anEvictionOfWhichTheSecondIsNotToldIsNotGuessed() {
+    void theSecondOfAnEvictionIsNotGuessed() {
         String evicted = evicted("10:00:05.900000", "10:00:06.100000", 0, "");
 
         assertThat(bill(NODE, running(HALF), evicted).unknown()).contains("evicted between");
@@ -234,7 +234,7 @@ class RecountTest {
     }
 
     @Test
-    void aTornLineIsTold() {
+    void aTruncatedLineIsReported() {
         AuditLog log = log(NODE, "{\"stage\": \"Resp", running(HALF));
 
         assertThat(log.defects()).containsExactly("line 2 is no audit event");

@@ -150,7 +150,7 @@ class AccountTest {
     }
 
     @Test
-    void whatIsToldLateOfAClosedPeriodCountsInTheOpenOne() {
+    void lateUsageOfAClosedPeriodCountsInTheOpenOne() {
         CarryOver tuesday = replay(monday, List.of(), usage, TUESDAY).getFirst();
         usage.late = Map.of("team-a", minutes("7"));
 
@@ -160,7 +160,7 @@ class AccountTest {
     }
 
     @Test
-    void whatIsTakenBackLateOfANamespaceThatHasMovedAwayIsTakenFromWhatWasUsed() {
+    void aLateCreditForANamespaceThatHasMovedAwayReducesWhatWasUsed() {
         CarryOver tuesday = replay(monday, List.of(), usage, TUESDAY).getFirst();
         usage.late = Map.of("team-gone", GpuTime.ZERO.minus(minutes("7")));
 
@@ -215,7 +215,7 @@ class AccountTest {
     }
 
     @Test
-    void whatIsTakenBackWhileAReaderLooksForTheExhaustionBreaksNothing() {
+    void aCorrectionDuringAReadOfTheExhaustionBreaksNothing() {
         replay(monday, List.of(), usage, MONDAY);
         open.opened(running(200_000_000, 0));
         var posted = new ArrayDeque<>(List.of(minutes("200")));

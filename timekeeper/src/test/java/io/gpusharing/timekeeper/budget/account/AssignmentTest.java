@@ -19,7 +19,7 @@ class AssignmentTest {
     }
 
     @Test
-    void theOlderBudgetKeepsANamespaceThatTwoName() {
+    void theOlderOfTwoBudgetsThatNameANamespacePaysForIt() {
         Budget older = budget("z", EARLY, "team-a");
         Budget younger = budget("a", EARLY.plusSeconds(1), "team-a", "team-b");
 
@@ -34,7 +34,7 @@ class AssignmentTest {
     }
 
     @Test
-    void ofTwoFromTheSameSecondTheFirstByNameKeepsIt() {
+    void ofTwoFromTheSameSecondTheFirstByNamePays() {
         Budget first = budget("a", EARLY, "team-a");
 
         Assignment assignment = Assignment.of(List.of(budget("b", EARLY, "team-a"), first));

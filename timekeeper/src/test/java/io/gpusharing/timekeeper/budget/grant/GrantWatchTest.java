@@ -78,7 +78,7 @@ class GrantWatchTest {
     }
 
     @Test
-    void nobodyIsTakenForUsedUpAtAStartBeforeTheGrantsAreKnown() {
+    void noBudgetCountsAsExhaustedBeforeTheGrantsAreListed() {
         api.answer(
                 "/gpubudgets",
                 """
@@ -137,7 +137,7 @@ class GrantWatchTest {
         watch.onUpdate(grant("first"));
         await().atMost(Duration.ofSeconds(20)).until(() -> standing().equals(List.of("first")));
 
-        // So a list after a gap tells it.
+        // So a list after a gap shows it.
         watch.onUpdate(grant("second"));
 
         await().atMost(Duration.ofSeconds(20)).until(() -> standing().contains("second"));

@@ -26,7 +26,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 
-/** Thresholds are told once, whatever dies in between. The budget has 100 minutes; one GPU runs. */
+/**
+ * Thresholds are reported once, whatever dies in between. The budget has 100 minutes; one GPU runs.
+ */
 class BudgetNotifierTest {
 
     private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
@@ -54,7 +56,7 @@ class BudgetNotifierTest {
         api.close();
     }
 
-    /** The process begins anew: nothing of what the last one knew is left. */
+    /** The process restarts, and its memory is lost. */
     private BudgetNotifier restarted() {
         Budgets budgets = TestBudgets.on(database, Duration.ofHours(1), clock);
         TestBudgets.exist(budgets, List.of(TestBudgets.monthly("a", TEN, "100", "team-a")));
@@ -88,7 +90,7 @@ class BudgetNotifierTest {
     }
 
     @Test
-    void eachThresholdIsToldAtItsInstantAndTheEndAlsoOnThePodsAQuarterOfAnHourBefore() {
+    void eachThresholdHasItsEventAndPodsGetOneAQuarterOfAnHourBeforeExhaustion() {
         assertThat(notifier.work(TEN)).isEqualTo(TEN.plus(Duration.ofMinutes(80)));
 
         at(80);
@@ -104,7 +106,7 @@ class BudgetNotifierTest {
     }
 
     @Test
-    void nothingIsToldTwiceHoweverOftenItIsLookedAt() {
+    void noEventIsWrittenTwiceHoweverOftenTheBudgetIsEvaluated() {
         at(90);
         at(91);
         notifier = restarted();
@@ -114,7 +116,7 @@ class BudgetNotifierTest {
     }
 
     @Test
-    void whatWasNotedBeforeACrashIsToldAfterIt() {
+    void anEventThatWasRecordedBeforeACrashIsWrittenAfterIt() {
         api.refuse("/events", 500);
         assertThatThrownBy(() -> at(80)).isInstanceOf(KubernetesClientException.class);
 
@@ -126,7 +128,7 @@ class BudgetNotifierTest {
     }
 
     @Test
-    void whatWasDueAtTheMomentOfACrashIsNotTakenForToldBeforeTheBudgetsAreKnownAgain() {
+    void anEventThatWasDueDuringACrashIsNotSkippedBeforeTheBudgetsAreListed() {
         api.refuse("/events", 500);
         assertThatThrownBy(() -> at(80)).isInstanceOf(KubernetesClientException.class);
         api.allow("/events");
@@ -154,7 +156,7 @@ class BudgetNotifierTest {
     }
 
     @Test
-    void whatBecameTrueWhileNobodyRanIsToldAtTheNextStart() {
+    void aThresholdReachedWhileNoTimekeeperRanIsReportedAtTheNextStart() {
         at(79);
 
         notifier = restarted();
@@ -166,7 +168,7 @@ class BudgetNotifierTest {
     }
 
     @Test
-    void aCrashBetweenTheEventAndItsMarkMakesNoSecondEvent() {
+    void aCrashBetweenTheEventAndItsRecordMakesNoSecondEvent() {
         at(80);
         database.jdbc().sql("update budget_notification set sent_at = null").update();
 
@@ -179,7 +181,7 @@ class BudgetNotifierTest {
     }
 
     @Test
-    void anApiServerThatWasAwayIsToldWhenItIsBack() {
+    void eventsAreWrittenOnceTheApiServerIsBack() {
         at(80);
         api.refuse("/events", 500);
         assertThatThrownBy(() -> at(95)).isInstanceOf(KubernetesClientException.class);
@@ -192,7 +194,7 @@ class BudgetNotifierTest {
 
     @ParameterizedTest
     @RandomSeeds(4)
-    void eachIsToldOnceWhateverFailsOrIsKilledInBetween(long seed) {
+    void eachEventIsWrittenOnceWhateverFailsOrIsKilledInBetween(long seed) {
         Random random = new Random(seed);
         boolean endWasInSight = false;
         int minute = 0;
@@ -218,7 +220,7 @@ class BudgetNotifierTest {
         notifier = restarted();
         at(minute + 1);
 
-        // 80 %, 95 %, all of it, and that it would soon be so, if anybody was there to see it come.
+        // 80 %, 95 %, all of it, and the warning before that, if a timekeeper ran then.
         assertThat(onTheBudget()).isEqualTo(endWasInSight ? 4 : 3);
         assertThat(onThePod()).isEqualTo(endWasInSight ? 2 : 1);
         assertThat(notifications.untold()).isEmpty();
@@ -236,7 +238,7 @@ class BudgetNotifierTest {
     }
 
     @Test
-    void podsAreNotToldOfTheEndOfABudgetThatNamesTheirNamespaceAndDoesNotPayForIt() {
+    void podsGetNoEventsOfABudgetThatDoesNotPayForThem() {
         Budgets budgets = TestBudgets.on(database, Duration.ofHours(1), clock);
         TestBudgets.exist(
                 budgets,
@@ -260,7 +262,7 @@ class BudgetNotifierTest {
     }
 
     @Test
-    void anEndThatComesIntoSightLaterThanAQuarterOfAnHourBeforeIsToldThen() {
+    void anExhaustionThatIsPredictedLateIsReportedAtOnce() {
         Budgets budgets = TestBudgets.on(database, Duration.ofHours(1), clock);
         TestBudgets.exist(budgets, List.of(TestBudgets.monthly("young", TEN, "5", "team-a")));
         budgets.restored(List.of(running("young")));

@@ -24,16 +24,20 @@ class PodAnnotationTest {
     private static final Instant NOW = Instant.parse("2026-03-02T10:00:00Z");
     private static final Duration QUARTER = Duration.ofMinutes(15);
 
-    private static PodFacts running(String namespace, @Nullable String mark) {
+    private static PodFacts running(String namespace, @Nullable String annotation) {
         return Pods.waiting(namespace, 100, 0)
                 .boundAt(NOW.minusSeconds(60))
-                .facts(mark == null ? Map.of() : Map.of(PodAnnotation.ANNOTATION, mark));
+                .facts(
+                        annotation == null
+                                ? Map.of()
+                                : Map.of(PodAnnotation.ANNOTATION, annotation));
     }
 
-    /** What a pod of a budget that ends then, or never if null, has to be told. */
-    private static List<Optional<Instant>> missing(@Nullable String mark, @Nullable Instant end) {
+    /** Which annotation a pod of a budget that ends then, or never if null, still needs. */
+    private static List<Optional<Instant>> missing(
+            @Nullable String annotation, @Nullable Instant end) {
         return PodAnnotation.missing(
-                        List.of(running("team-a", mark)),
+                        List.of(running("team-a", annotation)),
                         end == null ? Map.of() : Map.of("team-a", end),
                         NOW)
                 .stream()
@@ -42,7 +46,7 @@ class PodAnnotationTest {
     }
 
     @Test
-    void anEndIsToldFromAQuarterOfAnHourBeforeAndWhenItHasPassed() {
+    void theExhaustionIsAnnotatedFromAQuarterOfAnHourBeforeAndAfterIt() {
         assertThat(missing(null, NOW.plus(QUARTER).plusSeconds(1))).isEmpty();
         assertThat(missing(null, NOW.plus(QUARTER)))
                 .containsExactly(Optional.of(NOW.plus(QUARTER)));
@@ -52,7 +56,7 @@ class PodAnnotationTest {
     }
 
     @Test
-    void aMarkIsRenewedOnlyIfItIsOffByMoreThanHalfAMinute() {
+    void anAnnotationIsRenewedOnlyIfItIsOffByMoreThanHalfAMinute() {
         Instant end = NOW.plusSeconds(300);
 
         assertThat(missing(end.plusSeconds(30).toString(), end)).isEmpty();
@@ -62,13 +66,13 @@ class PodAnnotationTest {
     }
 
     @Test
-    void onceTheBudgetIsUsedUpTheMarkSaysExactlySinceWhen() {
+    void onceTheBudgetIsExhaustedTheAnnotationHasTheExactInstant() {
         assertThat(missing(NOW.plusSeconds(20).toString(), NOW)).containsExactly(Optional.of(NOW));
         assertThat(missing(NOW.toString(), NOW)).isEmpty();
     }
 
     @Test
-    void aMarkIsTakenAwayWhenTheEndIsFarAgainAndDoesNotFlickerAtTheEdge() {
+    void anAnnotationIsRemovedWhenTheExhaustionIsFarAgainWithoutFlickering() {
         Instant edge = NOW.plus(QUARTER);
 
         assertThat(missing(edge.toString(), edge.plusSeconds(30))).isEmpty();
@@ -85,7 +89,7 @@ class PodAnnotationTest {
     }
 
     @Test
-    void onlyPodsThatHoldAGpuAreMarked() {
+    void onlyPodsThatHoldAGpuAreAnnotated() {
         Pods pod = Pods.waiting("team-a", 100, 0);
         Pods ended = pod.boundAt(NOW.minusSeconds(60)).finishedAt(NOW.minusSeconds(1));
 
@@ -113,7 +117,7 @@ class PodAnnotationTest {
 
         assertThat(PodAnnotation.missing(pods, Map.of("large", NOW, "small", NOW), NOW))
                 .hasSize(102)
-                .extracting(mark -> mark.pod().namespace())
+                .extracting(annotation -> annotation.pod().namespace())
                 .startsWith("large", "small", "large", "small", "large", "large");
     }
 
@@ -158,10 +162,10 @@ class PodAnnotationTest {
         assertThat(PodAnnotation.ends(List.of(state(0, List.of())), state.asOf())).isEmpty();
     }
 
-    /** While the database is away, states stay as they were; time does not. */
+    /** While the database is away, states do not change; time does. */
     @Test
-    void aNewPeriodMakesTheEndAnotherOneThoughNobodyCouldWriteItDown() {
-        // A minute a day, used at a rate that takes it by noon: a debt of 25 % is carried.
+    void aNewPeriodChangesTheExhaustionBeforeItCanBeStored() {
+        // A minute a day, used up by noon: a debt of 25 % is carried.
         BudgetState state = state(1_400, List.of());
 
         assertThat(

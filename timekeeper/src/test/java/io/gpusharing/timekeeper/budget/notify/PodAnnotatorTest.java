@@ -40,7 +40,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 
-/** Running pods are told when their budget ends. The budget has 100 minutes; one GPU runs. */
+/**
+ * Running pods are annotated with the end of their budget. The budget has 100 minutes; one GPU
+ * runs.
+ */
 class PodAnnotatorTest {
 
     private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
@@ -57,7 +60,7 @@ class PodAnnotatorTest {
     private final Map<Pods, Map<String, String>> pods = new HashMap<>();
 
     private final List<PodAllocation> allocations = new ArrayList<>();
-    private int heard;
+    private int readUntil;
     private FakeApiServer api;
     private PodAnnotator annotator;
 
@@ -100,7 +103,7 @@ class PodAnnotatorTest {
                 clock);
     }
 
-    /** From now on one pod more holds a GPU. */
+    /** From now on one more pod holds a GPU. */
     private Pods runs() {
         Pods pod = Pods.waiting("team-a", 100, 0).boundAt(clock.instant());
         pods.put(pod, Map.of());
@@ -111,12 +114,12 @@ class PodAnnotatorTest {
                         1_000_000,
                         new GpuShare(1_000_000, 1_000_000),
                         clock.instant()));
-        keepBooks();
+        updateBudgets();
         listen();
         return pod;
     }
 
-    private void keepBooks() {
+    private void updateBudgets() {
         budgets.restored(allocations);
         budgets.upToDate(clock.instant());
     }
@@ -130,10 +133,10 @@ class PodAnnotatorTest {
         return pod.getKey().facts(pod.getValue());
     }
 
-    /** The watch tells what was written. */
+    /** The watch delivers what was written. */
     private void listen() {
-        List<Asked> fresh = List.copyOf(api.taken.subList(heard, api.taken.size()));
-        heard += fresh.size();
+        List<Asked> fresh = List.copyOf(api.taken.subList(readUntil, api.taken.size()));
+        readUntil += fresh.size();
         for (Asked patch : fresh) {
             Matcher value = VALUE.matcher(patch.body());
             assertThat(value.find()).as("%s", patch).isTrue();
@@ -164,7 +167,7 @@ class PodAnnotatorTest {
     }
 
     /** What is written on the only pod, or on all of them alike. */
-    private String mark() {
+    private String annotation() {
         return pods.values().stream()
                 .map(it -> it.getOrDefault(PodAnnotation.ANNOTATION, "nothing"))
                 .distinct()
@@ -173,13 +176,13 @@ class PodAnnotatorTest {
     }
 
     @Test
-    void aRunningPodIsToldTheInstantAQuarterOfAnHourBeforeAndNothingAfterThat() {
+    void aRunningPodIsAnnotatedAQuarterOfAnHourBeforeAndNotAgain() {
         assertThat(nextAfter(0)).isEqualTo(TEN.plusSeconds(30));
         assertThat(nextAfter(84 * 60 + 45)).isEqualTo(TEN.plus(Duration.ofMinutes(85)));
         assertThat(api.requests).isEmpty();
 
         at(85);
-        assertThat(mark()).isEqualTo("2026-03-02T11:40:00Z");
+        assertThat(annotation()).isEqualTo("2026-03-02T11:40:00Z");
         assertThat(nextAfter(99 * 60 + 45)).isEqualTo(TEN.plus(Duration.ofMinutes(100)));
         at(100);
         at(110);
@@ -199,48 +202,48 @@ class PodAnnotatorTest {
     }
 
     @Test
-    void aGrantTakesItAwayAndItComesBackWhenThatIsUsedTo() {
+    void aGrantRemovesTheAnnotationUntilItIsUsedUpToo() {
         at(90);
         grants("60");
         at(91);
-        assertThat(mark()).isEqualTo("nothing");
+        assertThat(annotation()).isEqualTo("nothing");
 
         at(145);
-        assertThat(mark()).isEqualTo("2026-03-02T12:40:00Z");
+        assertThat(annotation()).isEqualTo("2026-03-02T12:40:00Z");
     }
 
     @Test
-    void aPodThatStartsMovesTheEndOfAll() {
+    void aPodThatStartsChangesTheAnnotationOfAllPods() {
         at(90);
         clock.set(TEN.plus(Duration.ofMinutes(92)));
         runs();
         at(92);
 
-        assertThat(mark()).isEqualTo("2026-03-02T11:36:00Z");
+        assertThat(annotation()).isEqualTo("2026-03-02T11:36:00Z");
     }
 
     @Test
-    void whoStartsInABudgetThatIsUsedUpIsToldSinceWhen() {
+    void aPodThatStartsInAnExhaustedBudgetIsAnnotatedWithTheInstant() {
         at(101);
         clock.set(TEN.plus(Duration.ofHours(2)));
         runs();
         at(120);
 
-        assertThat(mark()).isEqualTo("2026-03-02T11:40:00Z");
+        assertThat(annotation()).isEqualTo("2026-03-02T11:40:00Z");
         assertThat(pods).hasSize(2);
     }
 
     @Test
-    void whatSomebodyForgedIsMendedAndWhatWasAlreadyToldIsKept() {
+    void aForgedAnnotationIsRepairedAndACorrectOneIsKept() {
         pods.replaceAll((pod, none) -> Map.of(PodAnnotation.ANNOTATION, "2026-12-24T00:00:00Z"));
         listen();
         at(1);
-        assertThat(mark()).isEqualTo("nothing");
+        assertThat(annotation()).isEqualTo("nothing");
 
         pods.replaceAll((pod, none) -> Map.of(PodAnnotation.ANNOTATION, "2026-12-24T00:00:00Z"));
         listen();
         at(90);
-        assertThat(mark()).isEqualTo("2026-03-02T11:40:00Z");
+        assertThat(annotation()).isEqualTo("2026-03-02T11:40:00Z");
 
         int before = api.requests.size();
         restart();
@@ -263,7 +266,7 @@ class PodAnnotatorTest {
         at(sight.plusSeconds(1));
         at(sight.plusSeconds(2));
         assertThat(api.requests).hasSize(50);
-        assertThat(mark()).isEqualTo("2026-03-02T11:40:00Z");
+        assertThat(annotation()).isEqualTo("2026-03-02T11:40:00Z");
 
         clock.set(sight.plusSeconds(5));
         grants("60");
@@ -274,7 +277,7 @@ class PodAnnotatorTest {
     }
 
     @Test
-    void anApiServerThatIsAwayIsToldWhenItIsBack() {
+    void annotationsAreWrittenOnceTheApiServerIsBack() {
         String name = pods.keySet().iterator().next().facts().name();
         api.refuse(name, 503);
         assertThatThrownBy(() -> at(86)).isInstanceOf(KubernetesClientException.class);
@@ -282,28 +285,28 @@ class PodAnnotatorTest {
         api.allow(name);
         at(87);
 
-        assertThat(mark()).isEqualTo("2026-03-02T11:40:00Z");
+        assertThat(annotation()).isEqualTo("2026-03-02T11:40:00Z");
     }
 
     @Test
-    void aPodThatMayNotBeChangedKeepsNoOtherWaitingAndIsTriedAgainAfterAMinute() {
+    void aPodThatCannotBePatchedDelaysNoOtherAndIsTriedAgainAfterAMinute() {
         Pods first = pods.keySet().iterator().next();
         api.refuse(first.facts().name(), 500);
         pods.put(Pods.waiting("team-a", 0, 0).boundAt(TEN), Map.of());
         listen();
         at(86);
-        assertThat(mark()).contains("2026-03-02T11:40:00Z", "nothing");
+        assertThat(annotation()).contains("2026-03-02T11:40:00Z", "nothing");
 
         at(TEN.plus(Duration.ofMinutes(86)).plusSeconds(59));
         assertThat(api.requests).hasSize(2);
         api.allow(first.facts().name());
         at(87);
 
-        assertThat(mark()).isEqualTo("2026-03-02T11:40:00Z");
+        assertThat(annotation()).isEqualTo("2026-03-02T11:40:00Z");
     }
 
     @Test
-    void whoDoesNotLeadOrIsNotToldToWritesNothing() {
+    void aReplicaThatDoesNotLeadOrIsNotConfiguredToWritesNothing() {
         var terms = new Terms();
         annotator = annotator(true, terms.leadership());
         at(90);
@@ -315,7 +318,7 @@ class PodAnnotatorTest {
     }
 
     @Test
-    void nothingIsWrittenBeforeThePastIsKnown() {
+    void nothingIsWrittenBeforeTheInitialListsAreRead() {
         clock.set(TEN.plus(Duration.ofMinutes(90)));
         budgets.followed(clock.instant());
 
@@ -325,7 +328,7 @@ class PodAnnotatorTest {
 
     @ParameterizedTest
     @RandomSeeds(4)
-    void whateverHappenedEveryRunningPodIsToldTheTruthInTheEnd(long seed) {
+    void everyRunningPodHasTheRightAnnotationInTheEnd(long seed) {
         Random random = new Random(seed);
         int granted = 0;
         for (int step = 0; step < 60; step++) {
@@ -346,7 +349,7 @@ class PodAnnotatorTest {
                                                                 .plusSeconds(random.nextInt(2000))
                                                                 .toString()));
                 case 4 -> api.refuse(anyName(random), random.nextBoolean() ? 503 : 403);
-                default -> keepBooks();
+                default -> updateBudgets();
             }
             if (!turn()) {
                 pods.keySet().forEach(pod -> api.allow(pod.facts().name()));
@@ -363,12 +366,12 @@ class PodAnnotatorTest {
                 Objects.requireNonNullElse(
                         budgets.state("a").orElseThrow().exhaustedAt(), Instant.MAX);
         for (Map<String, String> written : pods.values()) {
-            String mark = written.get(PodAnnotation.ANNOTATION);
-            if (mark == null) {
+            String annotation = written.get(PodAnnotation.ANNOTATION);
+            if (annotation == null) {
                 assertThat(end).isAfter(now.plusSeconds(15 * 60 - 1));
             } else {
                 assertThat(end).isBefore(now.plusSeconds(15 * 60 + 31));
-                assertThat(Duration.between(end, Instant.parse(mark)).abs())
+                assertThat(Duration.between(end, Instant.parse(annotation)).abs())
                         .isLessThanOrEqualTo(Duration.ofSeconds(end.isAfter(now) ? 31 : 1));
             }
         }
@@ -378,7 +381,7 @@ class PodAnnotatorTest {
         return List.copyOf(pods.keySet()).get(random.nextInt(pods.size())).facts().name();
     }
 
-    /** One turn as the marker's own thread has it; false if the API server was away. */
+    /** One round as the annotator's own thread has it; false if the API server was away. */
     private boolean turn() {
         budgets.upToDate(clock.instant());
         try {

@@ -55,7 +55,7 @@ class BudgetMetricsTest {
     }
 
     @Test
-    void itsEndIsKnownBeforeItComes() {
+    void itsExhaustionIsShownInAdvance() {
         double end = TEN.plus(Duration.ofMinutes(20)).getEpochSecond();
 
         assertThat(registry.get("gpusharing.budget.exhaustion.timestamp").gauge().value())

@@ -42,7 +42,7 @@ class NamespaceWatchTest {
     }
 
     @Test
-    void knowsWhichNamesBringABudgetNothing() {
+    void findsNamesThatMatchNoNamespace() {
         api.answer(
                 "/namespaces",
                 """
@@ -50,8 +50,8 @@ class NamespaceWatchTest {
                   {"metadata": {"name": "team-a"}}, {"metadata": {"name": "kube-system"}},
                   {"metadata": {"name": "gpusharing-system"}}]}
                 """);
-        var told = new AtomicInteger();
-        watch.listen(told::incrementAndGet);
+        var calls = new AtomicInteger();
+        watch.listen(calls::incrementAndGet);
         assertThat(watch.among(NAMES)).as("nothing was listed").isEmpty();
 
         watch.start();
@@ -62,7 +62,7 @@ class NamespaceWatchTest {
                                 new UnmatchedNamespaces(
                                         List.of("taem-b"),
                                         List.of("kube-system", "gpusharing-system"))));
-        await().until(() -> told.get() >= 3);
+        await().until(() -> calls.get() >= 3);
     }
 
     @Test

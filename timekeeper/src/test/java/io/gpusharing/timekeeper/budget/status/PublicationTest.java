@@ -106,7 +106,7 @@ class PublicationTest {
     }
 
     @Test
-    void useIsShownGrowingAndTheEndIsToldToTheSecond() {
+    void useIsShownGrowingAndTheExhaustionToTheSecond() {
         BudgetState state = holding(1_000_000);
 
         assertThat(Publication.of(state, START).successorDue(state, START, PROPERTIES))
@@ -118,7 +118,7 @@ class PublicationTest {
     }
 
     @Test
-    void eachThresholdAndTheLastQuarterOfAnHourAreToldWhenTheyBegin() {
+    void eachThresholdAndTheLastQuarterOfAnHourAreWrittenWhenTheyBegin() {
         BudgetState slow = holding(50_000);
 
         assertThat(dues(slow))
@@ -152,17 +152,17 @@ class PublicationTest {
     }
 
     @Test
-    void anExhaustionThatIsToldIsNotToldAgainAndAgain() {
+    void anExhaustionThatIsPublishedIsNotWrittenAgain() {
         BudgetState state = holding(1_000_000);
-        Publication told = Publication.of(state, END);
+        Publication published = Publication.of(state, END);
 
-        assertThat(told.alerts().standing()).isEqualTo("OverBudget");
-        assertThat(told.successorDue(state, END.plusMillis(5), PROPERTIES))
+        assertThat(published.alerts().standing()).isEqualTo("OverBudget");
+        assertThat(published.successorDue(state, END.plusMillis(5), PROPERTIES))
                 .isEqualTo(END.plusSeconds(30));
     }
 
     @Test
-    void aStandingThatIsNotToldYetIsWrittenAtOnce() {
+    void anUnpublishedStandingIsWrittenAtOnce() {
         BudgetState state = holding(1_000_000);
 
         assertThat(Publication.of(state, START).successorDue(state, END, PROPERTIES))
@@ -170,16 +170,18 @@ class PublicationTest {
     }
 
     @Test
-    void uncountedGpusAreToldNoOftenerThanUseAlsoWhereNothingIsUsed() {
+    void uncountedGpusAreWrittenNoMoreOftenThanUseEvenWhereNothingIsUsed() {
         Publication silent = Publication.of(holding(0), START);
-        Publication told = silent.saying("nvidia.com/gpu on 1 node");
+        Publication published = silent.saying("nvidia.com/gpu on 1 node");
 
         assertThat(silent.successorDue(holding(0), "", START, PROPERTIES)).isNull();
         assertThat(silent.successorDue(holding(0), "nvidia.com/gpu on 1 node", START, PROPERTIES))
                 .isEqualTo(START.plusSeconds(30));
-        assertThat(told.successorDue(holding(0), "nvidia.com/gpu on 1 node", START, PROPERTIES))
+        assertThat(
+                        published.successorDue(
+                                holding(0), "nvidia.com/gpu on 1 node", START, PROPERTIES))
                 .isNull();
-        assertThat(told.successorDue(holding(0), "", START, PROPERTIES))
+        assertThat(published.successorDue(holding(0), "", START, PROPERTIES))
                 .as("over")
                 .isEqualTo(START.plusSeconds(30));
     }

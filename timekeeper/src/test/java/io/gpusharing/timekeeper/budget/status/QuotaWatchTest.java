@@ -72,7 +72,7 @@ class QuotaWatchTest {
     }
 
     @Test
-    void nothingIsChargedBeforeTheQuotasAreKnownThatABudgetRefersTo() {
+    void nothingIsChargedBeforeTheReferencedQuotasAreListed() {
         ledger.open(START);
         api.refuse("/resourcequotas", 503);
         writer.start();

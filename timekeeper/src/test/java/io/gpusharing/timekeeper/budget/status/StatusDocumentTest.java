@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What a budget says of its own: whether it is measured, and whether its names lead anywhere. */
+/** Conditions of a budget: whether it is measured, and whether its namespaces exist. */
 class StatusDocumentTest {
 
     private static final Instant START = Instant.parse("2026-03-01T00:00:00Z");
@@ -95,7 +95,7 @@ class StatusDocumentTest {
     }
 
     @Test
-    void eachNamespaceTellsWhatItHoldsAndTheBudgetTellsTheSum() {
+    void eachNamespaceShowsWhatItHoldsAndTheBudgetShowsTheSum() {
         GpuBudgetStatus status =
                 status(
                         List.of(
@@ -115,7 +115,7 @@ class StatusDocumentTest {
     }
 
     @Test
-    void beforeTheFirstSettlementNobodyKnowsWhetherPodsAreMeasured() {
+    void beforeTheFirstSettlementTheStatusOfMeteringIsUnknown() {
         assertThat(measured(status(null, START, null)).status()).isEqualTo("Unknown");
     }
 
@@ -131,7 +131,7 @@ class StatusDocumentTest {
     }
 
     @Test
-    void afterARestartWhatWasSaidLastStandsUntilTheNextSettlement() {
+    void afterARestartTheLastConditionHoldsUntilTheNextSettlement() {
         GpuBudgetStatus before = status(2, START, null);
 
         assertThat(measured(status(null, START.plusSeconds(60), before)))
@@ -139,7 +139,7 @@ class StatusDocumentTest {
     }
 
     @Test
-    void aNameWithoutANamespaceIsTold() {
+    void aNameWithoutANamespaceIsReported() {
         assertThat(found(List.of(), List.of()).status()).isEqualTo("True");
         assertThat(found(List.of("team-c", "taem-a"), List.of("kube-system")))
                 .extracting(Condition::status, Condition::reason, Condition::message)
@@ -151,7 +151,7 @@ class StatusDocumentTest {
     }
 
     @Test
-    void ofManyNamesWithoutANamespaceTenAreTold() {
+    void ofManyNamesWithoutANamespaceTenAreReported() {
         List<String> missing = IntStream.rangeClosed(1, 13).mapToObj(i -> "team-" + i).toList();
 
         assertThat(found(missing, List.of()).message()).endsWith("team-9, team-10 and 3 more");
@@ -159,7 +159,7 @@ class StatusDocumentTest {
     }
 
     @Test
-    void whatWasSaidOfTheNamesStandsUntilTheNamespacesAreKnown() {
+    void theConditionOfTheNamesHoldsUntilTheNamespacesAreListed() {
         var unmatched = Optional.of(new UnmatchedNamespaces(List.of("taem-a"), List.of()));
         GpuBudgetStatus before = status(0, unmatched, START, null);
 
@@ -179,7 +179,7 @@ class StatusDocumentTest {
     }
 
     @Test
-    void gpusThatNobodyIsChargedForAreToldWhileThereAreAny() {
+    void uncountedGpusAreReportedWhileThereAreAny() {
         var some = Optional.of(Offered.uncounted(List.of(Offered.node("nvidia.com/gpu", 8))));
 
         assertThat(condition(offering(some, null, START, null), BudgetConditions.UNCOUNTED))
@@ -201,7 +201,7 @@ class StatusDocumentTest {
     }
 
     @Test
-    void whatWasSaidOfUncountedGpusStandsUntilTheNodesAreKnown() {
+    void theConditionOfUncountedGpusHoldsUntilTheNodesAreListed() {
         var some = Optional.of(Offered.uncounted(List.of(Offered.node("nvidia.com/gpu", 8))));
         GpuBudgetStatus before = offering(some, null, START, null);
 

@@ -78,7 +78,7 @@ class UncountedWatchTest {
         return watch.present().orElseThrow().offers();
     }
 
-    private List<String> told() {
+    private List<String> logged() {
         return lines.list.stream()
                 .map(line ->
                         line.getLevel()
@@ -101,7 +101,7 @@ class UncountedWatchTest {
     }
 
     @Test
-    void whatAGrammarOrACustomResourceReadsIsNotTold() {
+    void whatAGrammarOrACustomResourceReadsIsNotReported() {
         nodes = List.of(node("nvidia.com/gpu", 8), node("amd.com/gpu", 8));
 
         assertThat(offers(watch(List.of(), List.of("hami"), Map.of("amd.com/gpu", 1_000_000L))))
@@ -109,12 +109,12 @@ class UncountedWatchTest {
     }
 
     @Test
-    void whatAGrammarReadsButTheSiteDoesNotListPassesTheWebhookAndIsTold() {
+    void aResourceThatTheSiteDoesNotListPassesTheWebhookAndIsReported() {
         nodes = List.of(node("nvidia.com/gpu", 8), node("nvidia.com/mig-1g.10gb", 7));
 
         assertThat(offers(watch(List.of("nvidia.com/gpu"), List.of("nvidia"), Map.of())))
                 .containsOnlyKeys("nvidia.com/mig-1g.10gb");
-        assertThat(told()).singleElement().asString().endsWith("advice=add it to gpuResources");
+        assertThat(logged()).singleElement().asString().endsWith("advice=add it to gpuResources");
         assertThat(
                         offers(
                                 watch(
@@ -132,7 +132,7 @@ class UncountedWatchTest {
     }
 
     @Test
-    void nothingIsSaidUntilAllNodesAreKnownAndThenAtOnce() {
+    void uncountedGpusAreReportedAsSoonAsAllNodesAreListed() {
         nodes = null;
         UncountedWatch watch = watch("vcuda");
 
@@ -151,7 +151,7 @@ class UncountedWatchTest {
         nodes = List.of(node("amd.com/gpu", 4));
         watch.work(TEN.plusSeconds(60));
 
-        assertThat(told())
+        assertThat(logged())
                 .containsExactly(
                         "WARN resource=nvidia.com/gpu nodes=1 units=8 advice=add it to gpuResources"
                                 + " and nvidia or hami to grammars, or give the worth of one unit"
@@ -200,7 +200,7 @@ class UncountedWatchTest {
     }
 
     @Test
-    void whoLeadsNoMoreShowsNothing() {
+    void aFormerLeaderShowsNothing() {
         UncountedWatch watch = watch("vcuda");
         nodes = List.of(node("nvidia.com/gpu", 8));
         watch.work(TEN);

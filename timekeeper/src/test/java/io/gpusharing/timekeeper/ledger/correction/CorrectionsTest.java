@@ -32,14 +32,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** What people say that time should have cost. */
+/** Corrections that people make. */
 class CorrectionsTest {
 
     private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
 
     /**
-     * Whatever is ordered, in whatever order, each second costs in the end what the last order for
-     * it says, an order that is repeated adds nothing, and nobody gets back more than was charged.
+     * After any sequence of orders each second costs what the last order for it says, a repeated
+     * order adds nothing, and no more is credited than was charged.
      */
     @ParameterizedTest
     @RandomSeeds(6)
@@ -63,8 +63,8 @@ class CorrectionsTest {
             var order =
                     new CorrectionOrder(
                             pod.uid(), "a", TEN.plusSeconds(from), TEN.plusSeconds(to), rate);
-            corrections.write(order, "told otherwise", "somebody");
-            assertThat(corrections.write(order, "told otherwise", "somebody")).isEmpty();
+            corrections.write(order, "measured otherwise", "somebody");
+            assertThat(corrections.write(order, "measured otherwise", "somebody")).isEmpty();
             Arrays.fill(due, from, to, rate);
 
             long cost = Arrays.stream(due).sum();
@@ -92,7 +92,7 @@ class CorrectionsTest {
         }
         assertThat(paged).isEqualTo(all).hasSize((int) corrections.version(pod.uid()));
 
-        // What people said of the time after its end goes with that time.
+        // Corrections of the time after its end are reversed with that time.
         int earlier = random.nextInt(seconds);
         ledger.onUpdate(pod.finishedAt(TEN.plusSeconds(earlier)));
         assertThat(ledger.charged(pod).microGpuSeconds())
@@ -115,7 +115,7 @@ class CorrectionsTest {
                 .isEmpty();
     }
 
-    /** A pod of three posted hours, which a leader of before takes for ended after the first. */
+    /** A pod of three posted hours, which an earlier leader took for ended after the first. */
     private static final class Sleepers {
 
         private final TestLedger ledger = new TestLedger(TEN, monthly("a", TEN, "6000", "team-a"));

@@ -11,7 +11,7 @@ import io.gpusharing.timekeeper.budget.TestBudgets.Given;
 import io.gpusharing.timekeeper.budget.TestBudgets.Written;
 import io.gpusharing.timekeeper.budget.account.AccountStatement;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
-import io.gpusharing.timekeeper.ledger.posting.PaperAccounts.Told;
+import io.gpusharing.timekeeper.ledger.posting.PaperAccounts.Life;
 import io.gpusharing.timekeeper.ledger.store.UsageRepository;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Duration;
@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 
 /**
  * Days in which administrators change allowances, move namespaces, give grants and take them back,
- * also while the timekeeper is down; in which pods' ends are told late, some of them after the
+ * also while the timekeeper is down; in which pods' ends are observed late, some of them after the
  * day's books were closed; and in which the process is killed and a second one posts beside it.
  * After each step every budget must stand as it does on paper.
  */
@@ -43,7 +43,7 @@ class AccountsSimulationTest {
 
     @ParameterizedTest
     @RandomSeeds(4)
-    void everyBudgetStandsAsItDoesOnPaperWhateverIsToldLateAndWhoeverIsKilled(long seed) {
+    void everyBudgetAgreesWithPaperAccountsDespiteLateUsageAndKills(long seed) {
         var days = new Days(seed);
 
         days.live(120);
@@ -199,7 +199,7 @@ class AccountsSimulationTest {
             granted();
         }
 
-        /** Whoever writes a grant may write parts of a second, which count for nothing. */
+        /** A grant may have parts of a second, which count for nothing. */
         private Instant withParts(Instant second) {
             return random.nextBoolean() ? second : second.plusMillis(random.nextInt(1000));
         }
@@ -222,27 +222,27 @@ class AccountsSimulationTest {
             String namespace = NAMESPACES.get(random.nextInt(NAMESPACES.size()));
             Pods pod = Pods.waiting(namespace, 100L * random.nextInt(1, 3), 0).boundAt(now());
             running.add(pod);
-            tell(pod, null);
+            observe(pod, null);
         }
 
-        /** Often told at once, sometimes later, also when the books are closed. */
+        /** Often observed at once, sometimes later, also when the period is closed. */
         private void end() {
             if (!running.isEmpty()) {
                 Pods pod = running.remove(random.nextInt(running.size()));
                 Instant from = Objects.requireNonNull(pod.scheduled());
                 int late = random.nextInt(4) == 0 ? random.nextInt(50_000) : 0;
-                Instant told = now().minusSeconds(late);
-                Instant end = told.isBefore(from) ? from : told;
-                tell(pod.finishedAt(end), end);
+                Instant actual = now().minusSeconds(late);
+                Instant end = actual.isBefore(from) ? from : actual;
+                observe(pod.finishedAt(end), end);
             }
         }
 
-        private void tell(Pods pod, @Nullable Instant end) {
+        private void observe(Pods pod, @Nullable Instant end) {
             ledger.onUpdate(pod);
             twin.onUpdate(pod);
-            paper.tell(
+            paper.observe(
                     pod.uid(),
-                    new Told(
+                    new Life(
                             pod.namespace(),
                             pod.core() * 10_000,
                             Objects.requireNonNull(pod.scheduled()),
@@ -288,7 +288,7 @@ class AccountsSimulationTest {
             }
         }
 
-        /** Also of closed days, by the terms they had; what was told late is in it. */
+        /** Also of closed days, by the terms they had; late usage is included. */
         void everyBalanceOfThePastIsKnown() {
             long length = Duration.between(START, now()).toSeconds();
             for (int i = 0; i < 40; i++) {

@@ -54,7 +54,7 @@ class ByUseTest {
     }
 
     @Test
-    void aNewBudgetKnowsWithItsFirstSettlementWhetherItsPodsAreMeasured() {
+    void aNewBudgetSaysAfterItsFirstSettlementWhetherItsPodsAreMeasured() {
         TestLedger later = new TestLedger(TEN, monthly("b", TEN, "1000", "team-b"));
         later.pass(A_MINUTE);
 
@@ -115,7 +115,7 @@ class ByUseTest {
     }
 
     @Test
-    void anEndThatIsToldLateTakesBackWhatWasChargedAndWhatWasMeasuredOfIt() {
+    void aLateEndCreditsBackWhatWasChargedAndWhatWasMeasured() {
         ledger.onUpdate(pod);
         ledger.measured(pod, 0, 1200);
         ledger.pass(Duration.ofMinutes(21));
@@ -192,7 +192,7 @@ class ByUseTest {
         assertThat(ledger.differences()).isEmpty();
     }
 
-    /** Whenever and how often it is settled, in the end it is what the counters say. */
+    /** However often it is settled, the result is what the counters say. */
     @ParameterizedTest
     @RandomSeeds(8)
     void whateverComesLateOrTwiceInTheEndItIsWhatWasMeasured(long seed) {
@@ -220,7 +220,7 @@ class ByUseTest {
                 new UseRule(10)
                         .due(500_000, 500_000, held, covered * 1_000_000, (long) (busy * 1_000_000))
                         .microGpuSeconds();
-        // Less than a micro-GPU over the last entry stays.
+        // Less than a micro-GPU over the last entry remains.
         assertThat(ledger.charged(pod).microGpuSeconds()).isBetween(due - 3600, due + 3600);
         assertThat(ledger.differences()).isEmpty();
     }

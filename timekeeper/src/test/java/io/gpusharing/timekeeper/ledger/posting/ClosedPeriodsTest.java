@@ -61,7 +61,7 @@ class ClosedPeriodsTest {
         ledger().pass(Duration.ZERO);
     }
 
-    /** Three days, kept once for whoever changes nothing for good. */
+    /** Three days, posted once for all tests that roll their changes back. */
     private static final class Sound {
 
         private static final ClosedPeriodsTest LEDGER = new ClosedPeriodsTest();
@@ -122,7 +122,7 @@ class ClosedPeriodsTest {
     }
 
     @Test
-    void whatIsStoredAndWhatItShouldBeIsTold() {
+    void aDifferenceShowsTheStoredAndTheRecomputedValue() {
         assertThat(
                         Sound.LEDGER.after(
                                 "update budget_period set written_off = 1 where written_off > 0"))
@@ -147,7 +147,7 @@ class ClosedPeriodsTest {
     }
 
     @Test
-    void whatWasToldLateCountsInThePeriodThatWasOpenThen() {
+    void lateUsageCountsInThePeriodThatWasOpenThen() {
         until(TEN);
         Pods pod = Pods.waiting("team-a", 100, 0).boundAt(TEN);
         ledger().onUpdate(pod);
@@ -165,7 +165,7 @@ class ClosedPeriodsTest {
         ledger().pass(Duration.ofHours(1));
 
         assertThat(ledger().differences()).isEmpty();
-        // By the new terms nobody would owe anything.
+        // By the new terms nothing would be owed.
         assertThat(
                         after(
                                 "update budget_period set debt = 0, written_off = 0, rolled_over = 1800000000 where debt > 0"))
@@ -226,7 +226,7 @@ class ClosedPeriodsTest {
     }
 
     @Test
-    void termsThatChangedTwiceInAnOutageOfTheLeaderCloseEachTheirOwnPeriods() {
+    void termsThatChangedTwiceWithoutALeaderCloseTheirOwnPeriods() {
         used("team-b", TEN, 300);
         TestLedger other = ledger().twin();
         until(FRIDAY.plus(DAY.minusHours(1)));
@@ -251,7 +251,7 @@ class ClosedPeriodsTest {
     }
 
     @Test
-    void anUnlimitedBudgetWhosePeriodsWereCutAnewInAnOutageIsNoDifference() {
+    void anUnlimitedBudgetWhosePeriodRuleChangedInAnOutageIsNoDifference() {
         Written unlimited = monthly("c", FRIDAY, null, "team-c");
         ledger().exist(unlimited);
         ledger().pass(Duration.ofHours(1));

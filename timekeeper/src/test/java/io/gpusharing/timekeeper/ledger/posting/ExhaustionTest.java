@@ -24,7 +24,7 @@ class ExhaustionTest {
     }
 
     @Test
-    void aBeginThatIsToldLateMovesTheEndToWhereItWas() {
+    void aLateBeginMovesTheExhaustionToWhereItWas() {
         ledger.onUpdate(wholeGpu(TEN));
         ledger.pass(Duration.ofMinutes(9));
 
@@ -34,7 +34,7 @@ class ExhaustionTest {
     }
 
     @Test
-    void anEndThatIsToldLateMovesTheEndThatWasNoted() {
+    void aLateEndMovesTheRecordedExhaustion() {
         Pods third = wholeGpu(TEN);
         ledger.onUpdate(wholeGpu(TEN));
         ledger.onUpdate(wholeGpu(TEN));
@@ -48,7 +48,7 @@ class ExhaustionTest {
     }
 
     @Test
-    void itIsExactToTheMicrosecondAsWhatIsForetold() {
+    void itIsExactToTheMicrosecondLikeThePrediction() {
         ledger.onUpdate(Pods.waiting("team-a", 70, 15).boundAt(TEN));
         ledger.pass(Duration.ofMinutes(14));
         Instant foretold = ledger.budget("a").exhaustedAt();
@@ -64,7 +64,7 @@ class ExhaustionTest {
     }
 
     @Test
-    void whatIsPostedByTheHourMovesNothing() {
+    void hourlyPostingsDoNotMoveTheExhaustion() {
         ledger.onUpdate(wholeGpu(TEN));
         ledger.pass(Duration.ofMinutes(11));
         Instant noted = ledger.budget("a").exhaustedAt();

@@ -108,7 +108,7 @@ class InvariantsTest {
                     long core = 1L + random.nextInt(99);
                     Pods pod = Pods.waiting("team-a", core, 1 + random.nextInt(60)).boundAt(now);
                     running.add(pod);
-                    tell(pod);
+                    observe(pod);
                 }
             }
         }
@@ -116,11 +116,11 @@ class InvariantsTest {
         private void end(Pods pod) {
             running.remove(pod);
             ends.put(pod, now);
-            tell(pod.finishedAt(now));
+            observe(pod.finishedAt(now));
         }
 
         /** Sometimes twice, sometimes to both. */
-        private void tell(Pods pod) {
+        private void observe(Pods pod) {
             ledger.onUpdate(pod);
             if (random.nextInt(4) == 0) {
                 ledger.onUpdate(pod);

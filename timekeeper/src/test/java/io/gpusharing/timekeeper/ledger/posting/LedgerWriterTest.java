@@ -52,7 +52,7 @@ class LedgerWriterTest {
     }
 
     @Test
-    void podsThatAreToldBeforeTheBudgetsAreKnownAreChargedToThem() {
+    void podsObservedBeforeTheBudgetsAreListedAreChargedToThem() {
         ledger.open(START);
         writer.start();
         writer.onEvent(new Listed(List.of(), "2", true, clock.instant()));
@@ -71,7 +71,7 @@ class LedgerWriterTest {
     }
 
     @Test
-    void nobodyIsToldThatABudgetEndedWhilePodsOfThePastStillLookAsIfTheyRan() {
+    void noExhaustionIsReportedWhileEndedPodsStillAppearToRun() {
         ledger.open(START);
         writer.start();
         writer.onEvent(new Listed(List.of(), "2", true, clock.instant()));
@@ -184,7 +184,7 @@ class LedgerWriterTest {
     }
 
     @Test
-    void whoDoesNotLeadPostsNothingOfWhatItIsToldAndAllOfItOnceItDoes() {
+    void aReplicaPostsWhatItObservedOnlyOnceItLeads() {
         ledger.open(START);
         var terms = new Terms();
         var follower = writer(terms.leadership());
@@ -207,23 +207,23 @@ class LedgerWriterTest {
     }
 
     @Test
-    void whoLosesTheLeaseWhileTheDatabaseIsAwayLeavesThePostingToTheNext() {
+    void aLeaderThatLosesTheLeaseWhileTheDatabaseIsAwayLeavesThePostingToTheNext() {
         ledger.open(START);
         var terms = new Terms();
-        var keeper = writer(terms.leadership());
+        var writer = writer(terms.leadership());
         var broken = new AtomicBoolean(true);
         var done = new AtomicBoolean();
         try {
             terms.begin();
-            keeper.start();
-            keeper.between(() -> {
+            writer.start();
+            writer.between(() -> {
                 if (broken.get()) {
                     throw new IllegalStateException("as if the database were away");
                 }
                 done.set(true);
             });
-            budgetsAreKnown(keeper);
-            keeper.onEvent(new Listed(List.of(cameAndWent.facts()), "2", false, clock.instant()));
+            budgetsAreKnown(writer);
+            writer.onEvent(new Listed(List.of(cameAndWent.facts()), "2", false, clock.instant()));
 
             terms.end();
             broken.set(false);
@@ -232,12 +232,12 @@ class LedgerWriterTest {
             assertThat(done).as("what has to be done between two postings is done here").isTrue();
             assertThat(ledger.openAllocations()).isEmpty();
         } finally {
-            keeper.stop();
+            writer.stop();
         }
     }
 
     @Test
-    void aRestartChangesNoStayWhicheverWatchTellsFirst() {
+    void aRestartChangesNoAllocationWhicheverWatchIsFirst() {
         ledger.open(START);
         writer.start();
         writer.onEvent(new Listed(List.of(cameAndWent.facts()), "2", false, clock.instant()));
@@ -266,16 +266,16 @@ class LedgerWriterTest {
         budgetsAreKnown(writer);
     }
 
-    private void budgetsAreKnown(LedgerWriter told) {
-        budgetsAreKnown(told, budgets);
+    private void budgetsAreKnown(LedgerWriter writer) {
+        budgetsAreKnown(writer, budgets);
     }
 
     /** Forty seconds of a GPU. */
-    private static void budgetsAreKnown(LedgerWriter told, Budgets accounts) {
+    private static void budgetsAreKnown(LedgerWriter writer, Budgets accounts) {
         var budget =
                 TestBudgets.budget("team", START, "0.6666", Unit.Month, "UTC", "0", 25, "team");
-        told.between(() -> TestBudgets.exist(accounts, List.of(budget)));
-        told.begin();
+        writer.between(() -> TestBudgets.exist(accounts, List.of(budget)));
+        writer.begin();
     }
 
     private long charged(String budget) {

@@ -125,7 +125,7 @@ class NotUnderstoodTest {
         ledger.grants();
         ledger.pass(Duration.ofMinutes(1));
         assertThat(ledger.budget("sound").remaining(ledger.clock.instant()).orElseThrow().minutes())
-                .as("what was used of the allowance, which comes first by name, stays used")
+                .as("what was used of the allowance, which comes first by name, is still used")
                 .isEqualTo("97.000");
     }
 

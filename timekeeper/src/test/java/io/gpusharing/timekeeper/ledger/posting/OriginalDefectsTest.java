@@ -44,7 +44,7 @@ class OriginalDefectsTest {
     }
 
     /**
-     * Read, subtract, write in three steps, by several workers: of two who wrote at once one was
+     * Read, subtract, write in three steps, by several workers: of two concurrent writes one was
      * lost, so that a budget lasted longer the more pods used it.
      */
     @Test
@@ -88,21 +88,21 @@ class OriginalDefectsTest {
         assertThat(ledger.budget("a").exhaustedAt()).isEqualTo(TEN.plus(Duration.ofMinutes(150)));
     }
 
-    /** What was told again was charged again, and what was not told was free. */
+    /** A repeated report was charged again, and a missing one was free. */
     @Test
     void defect28_aRepeatedReportWasChargedTwiceAndAMissedOneNotAtAll() {
-        Pods told = halfAGpu("team-a", TEN);
+        Pods pod = halfAGpu("team-a", TEN);
         Pods missed = halfAGpu("team-a", TEN);
-        ledger.onUpdate(told);
-        ledger.onUpdate(told);
+        ledger.onUpdate(pod);
+        ledger.onUpdate(pod);
         ledger.pass(TEN_MINUTES);
         Instant end = TEN.plus(TEN_MINUTES);
 
-        ledger.onUpdate(told.finishedAt(end));
-        ledger.onUpdate(told.finishedAt(end));
+        ledger.onUpdate(pod.finishedAt(end));
+        ledger.onUpdate(pod.finishedAt(end));
         ledger.onUpdate(missed.finishedAt(end));
 
-        assertThat(ledger.charged(told)).isEqualTo(minutes("5"));
+        assertThat(ledger.charged(pod)).isEqualTo(minutes("5"));
         assertThat(ledger.charged(missed)).isEqualTo(minutes("5"));
     }
 
@@ -122,7 +122,7 @@ class OriginalDefectsTest {
         assertThat(ledger.used("b")).isEqualTo(minutes("40"));
     }
 
-    /** Once used up, a budget stayed so for ever. */
+    /** Once exhausted, a budget was exhausted for ever. */
     @Test
     void defect40_aBudgetNeverBeganAnew() {
         Pods pod = halfAGpu("team-b", TEN);
@@ -137,7 +137,7 @@ class OriginalDefectsTest {
         assertThat(ledger.budget("b").remaining(ledger.clock.instant())).contains(minutes("29"));
     }
 
-    /** The way to give a budget more answered, in other words, and gave nothing. */
+    /** The request for more budget was answered, and changed nothing. */
     @Test
     void defect41_anIncreaseChangedNothing() {
         Pods pod = halfAGpu("team-b", TEN);
@@ -161,7 +161,7 @@ class OriginalDefectsTest {
 
     /** A key named usage held what was left, and nothing said how it came about. */
     @Test
-    void defect43_nothingToldWhatHadBeenUsedByWhomAndWhen() {
+    void defect43_nothingRecordedWhatWasUsedByWhomAndWhen() {
         Pods pod = halfAGpu("team-a", TEN.plusSeconds(1800));
         ledger.onUpdate(pod);
         ledger.pass(Duration.ofMinutes(80));

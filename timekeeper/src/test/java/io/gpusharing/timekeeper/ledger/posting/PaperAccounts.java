@@ -25,14 +25,14 @@ final class PaperAccounts {
     static final String MAX_ROLLOVER_MINUTES = "10";
     static final int MAX_DEBT_PERCENT = 25;
 
-    /** Books of a day stay open so long. */
+    /** The books of a day are open so long. */
     private static final Duration CLOSES = Duration.ofHours(1);
 
     private static final long MAX_ROLLOVER = GpuTime.ofMinutes("10").microGpuSeconds();
 
     private final Instant start;
     private final ZoneId zone;
-    private final Map<UUID, Told> lives = new HashMap<>();
+    private final Map<UUID, Life> lives = new HashMap<>();
     private final TreeMap<Instant, Map<String, String>> owners = new TreeMap<>();
     private final Map<String, Long> allowances = new HashMap<>();
     private final List<Grant> grants = new ArrayList<>();
@@ -45,7 +45,7 @@ final class PaperAccounts {
     }
 
     /** What is known of a pod's life; {@code to} is null while it runs. */
-    record Told(String namespace, long rate, Instant from, @Nullable Instant to) {}
+    record Life(String namespace, long rate, Instant from, @Nullable Instant to) {}
 
     /**
      * How a budget stands, in micro-GPU-seconds.
@@ -80,7 +80,7 @@ final class PaperAccounts {
      *
      * @param owed what the last day overran
      * @param carried what was left of grants that had begun before
-     * @param before what had been used before it, as far as it was told by then
+     * @param before what had been used before it, as far as it was known by then
      */
     private record Day(
             Instant start, long rolled, long owed, Map<String, Long> carried, long before) {}
@@ -89,7 +89,7 @@ final class PaperAccounts {
      * A day whose books are closed.
      *
      * @param allowance it had
-     * @param late what was told of the time before it while its own books were open
+     * @param late late usage of the time before it, observed while its own books were open
      */
     private record Closed(Day day, long allowance, long late) {}
 
@@ -142,7 +142,7 @@ final class PaperAccounts {
                 .forEach(it -> it.ended = at);
     }
 
-    void tell(UUID pod, Told life) {
+    void observe(UUID pod, Life life) {
         lives.put(pod, life);
     }
 
@@ -181,7 +181,7 @@ final class PaperAccounts {
         return balance(budget, now, now);
     }
 
-    /** How a budget stood at an instant, as far as that is told now. */
+    /** How a budget stood at an instant, as far as it is known now. */
     Balance balance(String budget, Instant at, Instant now) {
         Day present = Objects.requireNonNull(opened.get(budget));
         Closed day =
@@ -194,7 +194,7 @@ final class PaperAccounts {
         return new Balance(walk.dayStart, walk.used, walk.remaining());
     }
 
-    /** Used in [from, to), as far as it is told now. */
+    /** Used in [from, to), as far as it is known now. */
     long used(String budget, Instant from, Instant to, Instant now) {
         long used = 0;
         for (long second : perSecond(budget, from, to, now)) {
@@ -211,7 +211,7 @@ final class PaperAccounts {
     private long[] perSecond(String budget, Instant from, Instant to, Instant now) {
         int length = (int) Duration.between(from, to).toSeconds();
         long[] changes = new long[length + 1];
-        for (Told life : lives.values()) {
+        for (Life life : lives.values()) {
             Instant end = life.to() == null ? now : life.to();
             owners.forEach((since, map) -> {
                 Instant next = owners.higherKey(since);

@@ -26,7 +26,7 @@ import java.util.UUID;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 
-/** Short ways through the ledger find what reading all of it would. */
+/** Queries of a part of the ledger agree with reading all of it. */
 class ReadingsTest {
 
     private static final Instant TEN = Instant.parse("2026-03-31T22:00:00Z");
@@ -89,7 +89,7 @@ class ReadingsTest {
 
     @ParameterizedTest
     @RandomSeeds(4)
-    void thePodsThatUsedMostAreNamedWithAllThatTheyUsed(long seed) {
+    void thePodsWithTheHighestUseAreListedWithTheirTotal(long seed) {
         var random = new Random(seed);
         String budget = "largest " + seed;
         List<Row> rows = rows(random, budget);
@@ -116,7 +116,7 @@ class ReadingsTest {
 
     @ParameterizedTest
     @RandomSeeds(8)
-    void whatWasToldLateIsFoundHoweverLate(long seed) {
+    void lateUsageIsFoundHoweverLate(long seed) {
         var random = new Random(seed);
         String budget = "late " + seed;
         List<Row> rows = rows(random, budget);

@@ -42,7 +42,7 @@ class ReplicasTest {
     }
 
     @Test
-    void whoDoesNotLeadShowsWhatTheLeaderWritesAndWritesNothing() {
+    void aReplicaThatDoesNotLeadShowsWhatTheLeaderWritesAndWritesNothing() {
         leader.onUpdate(Pods.waiting("team-a", 100, 60).boundAt(START));
         leader.pass(MINUTE);
         List<@Nullable String> before = rows();
@@ -77,7 +77,7 @@ class ReplicasTest {
     }
 
     @Test
-    void whoTakesOverChargesWhatHappenedMeanwhileExactly() {
+    void aNewLeaderChargesWhatHappenedMeanwhileExactly() {
         Pods lives = Pods.waiting("team-a", 100, 60).boundAt(START);
         Pods ends = Pods.waiting("team-a", 100, 60).boundAt(START);
         leader.onUpdate(lives);
@@ -85,7 +85,7 @@ class ReplicasTest {
         leader.pass(MINUTE);
         other.follow();
 
-        // The leader is dead, and the cluster lives on.
+        // The leader is dead, and the cluster runs on.
         leader.clock.pass(MINUTE);
         Pods ended = ends.finishedAt(START.plusSeconds(90));
         leader.vanished(ends);
@@ -123,7 +123,7 @@ class ReplicasTest {
     }
 
     @Test
-    void whoLeadsAgainConcludesNothingFromItsLastTerm() {
+    void aReplicaThatLeadsAgainConcludesNothingFromItsLastTerm() {
         leader.onUpdate(Pods.waiting("team-a", 100, 60).boundAt(START));
         leader.pass(MINUTE);
         assertThat(leader.settled()).isTrue();
@@ -137,7 +137,7 @@ class ReplicasTest {
     }
 
     @Test
-    void aGrantThatANewLeaderHadNotBeenToldOfCountsOnceItIs() {
+    void aGrantThatANewLeaderObservesLateCountsFromThenOn() {
         var grant = new Given("more", "a", "60", START);
         leader.grants(grant);
         assertThat(leader.budget("a").remaining(START)).contains(GpuTime.ofMinutes("160"));
@@ -156,7 +156,7 @@ class ReplicasTest {
     }
 
     @Test
-    void aLeaderThatWakesUpAndDoesNotKnowThatItIsOneNoLongerDoublesNothing() {
+    void aFormerLeaderThatResumesPostsNothingTwice() {
         Pods pod = Pods.waiting("team-a", 100, 60).boundAt(START);
         leader.onUpdate(pod);
         other.follow();

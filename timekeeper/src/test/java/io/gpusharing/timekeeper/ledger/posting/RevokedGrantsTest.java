@@ -44,7 +44,7 @@ class RevokedGrantsTest {
     }
 
     @Test
-    void whatWasBurnedOfTheAllowanceStaysBurnedWhenAGrantIsDeleted() {
+    void useOfTheAllowanceRemainsWhenAGrantIsDeleted() {
         useAnHourAndSixMinutes(GRANT);
 
         ledger.grants();
@@ -98,7 +98,7 @@ class RevokedGrantsTest {
                 .isEqualTo(Kind.Expired);
     }
 
-    /** What it had burned of a later grant would else come back in the next period. */
+    /** Otherwise its use of a later grant would come back in the next period. */
     @Test
     void aPeriodThatClosesAfterADeletionCarriesOverWhatWasLeftThen() {
         useAnHourAndSixMinutes(

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.DataAccessException;
 
-/** Days on which accounts have gone wrong elsewhere. */
+/** Days on which other accounting systems went wrong. */
 class ScenariosTest {
 
     private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
@@ -220,7 +220,7 @@ class ScenariosTest {
     }
 
     @Test
-    void whoForgesWhenAPodsStatusWasWrittenAfterItsEndGetsNothingBack() {
+    void aForgedWriteTimeAfterAPodsEndCreditsNothingBack() {
         var ledger = new TestLedger(TEN, monthly("a", TEN, "6000", "team-a"));
         Pods pod = gpu("team-a", TEN);
         ledger.onUpdate(pod);
@@ -235,7 +235,7 @@ class ScenariosTest {
     }
 
     @Test
-    void whoChangesWhatAnEndWasEstimatedFromGetsNothingBack() {
+    void aChangeOfWhatAnEndWasEstimatedFromCreditsNothingBack() {
         var ledger = new TestLedger(TEN, monthly("a", TEN, "6000", "team-a"));
         Pods pod = gpu("team-a", TEN);
         ledger.onUpdate(pod);
@@ -373,7 +373,7 @@ class ScenariosTest {
     }
 
     @Test
-    void anotherTimeZoneDoesNotMoveThePeriodThatIsOpen() {
+    void anotherTimeZoneDoesNotMoveTheOpenPeriod() {
         var ledger = new TestLedger(TEN, monthly("a", TEN, "60", "team-a"));
         ledger.onUpdate(gpu("team-a", TEN));
         ledger.pass(AN_HOUR);
@@ -448,7 +448,7 @@ class ScenariosTest {
     }
 
     @Test
-    void aPeriodsResultIsWrittenDownAnHourAfterItsEndAndWhatIsToldLaterCountsInTheOpenOne() {
+    void aPeriodClosesAnHourAfterItsEndAndLateUsageCountsInTheOpenOne() {
         Instant midnight = Instant.parse("2026-03-03T00:00:00Z");
         var ledger =
                 new TestLedger(
@@ -461,10 +461,10 @@ class ScenariosTest {
         ledger.pass(AN_HOUR);
         ledger.pass(Duration.ofSeconds(1));
 
-        // It ended an hour before midnight, and only now somebody says so.
+        // It ended an hour before midnight, and that is observed only now.
         ledger.onUpdate(pod.finishedAt(midnight.minus(AN_HOUR)));
 
-        // Its fourteen hours had overrun the day's ten: 25 % of those are owed, and stay so.
+        // Its fourteen hours had overrun the day's ten: 25 % of those are owed, and remain owed.
         assertThat(ledger.budget("a").remaining(ledger.clock.instant()))
                 .contains(GpuTime.ofMinutes("600").minus(GpuTime.ofMinutes("150")).plus(hours(1)));
         GpuTime live = ledger.used("a");
@@ -476,7 +476,7 @@ class ScenariosTest {
     }
 
     @Test
-    void whatIsToldLateOverAnEdgeThatIsNoFullHourCountsOnceInEachPeriod() {
+    void lateUsageAcrossAnEdgeWithinAnHourCountsOnceInEachPeriod() {
         var ledger =
                 new TestLedger(
                         TEN,
@@ -553,7 +553,7 @@ class ScenariosTest {
         assertThat(ledger.differences()).isEmpty();
     }
 
-    /** A crash between two statements would give grants back to who has used them. */
+    /** A crash between two statements would restore grants that were used. */
     @Test
     void noPeriodIsOpenedWithoutWhatItsGrantsHadLeft() {
         var ledger =
@@ -582,7 +582,7 @@ class ScenariosTest {
     }
 
     @Test
-    void whatWasLeftInAPastPeriodIsToldByTheTermsOfThatPeriod() {
+    void theRemainderOfAPastPeriodFollowsTheTermsOfThatPeriod() {
         var ledger =
                 new TestLedger(
                         TEN,
@@ -710,7 +710,7 @@ class ScenariosTest {
     }
 
     @Test
-    void whoTakesOverFromALeaderThatDiedOverAnEditCarriesItOut() {
+    void aNewLeaderCompletesAnEditDuringWhichTheLastOneDied() {
         var leader = new TestLedger(TEN, monthly("a", TEN, "6000", "team-a"));
         leader.onUpdate(gpu("team-a", TEN));
         TestLedger next = leader.follower();
@@ -747,7 +747,7 @@ class ScenariosTest {
                 .isEqualTo("OverBudget");
     }
 
-    /** Its end lies between the last word before the first start and the second list. */
+    /** Its end lies between the last event before the first start and the second list. */
     @Test
     void aPodThatVanishedIsNotChargedForAnOutageAfterWhichTheTimekeeperWasKilledOnceMore() {
         var ledger = new TestLedger(TEN, monthly("a", TEN, "6000", "team-a"));
@@ -758,7 +758,8 @@ class ScenariosTest {
         ledger.vanished(pod);
         ledger.clock.pass(Duration.ofHours(5));
 
-        // It would go on where it was, but it is killed before the pod's end is told. When it is
+        // It would go on where it was, but it is killed before the pod's end is observed. When it
+        // is
         // back, the API server has forgotten.
         ledger.wake();
         ledger.listed();
@@ -790,7 +791,7 @@ class ScenariosTest {
         assertThat(ledger.differences()).isEmpty();
     }
 
-    /** What is concluded from pods that look as if they still ran is written down for good. */
+    /** A conclusion from pods that appear to run is never changed again. */
     @Test
     void aPeriodThatEndedWhileTheTimekeeperWasDownIsNotClosedBeforeItsPodsAreListed() {
         var ledger =
@@ -818,7 +819,7 @@ class ScenariosTest {
     }
 
     @Test
-    void aPeriodIsNotClosedWhileTheApiServerIsSlowToTellWhatHappenedMeanwhile() {
+    void aPeriodIsNotClosedWhileTheApiServersEventsAreLate() {
         var ledger =
                 new TestLedger(
                         TEN,
@@ -843,7 +844,7 @@ class ScenariosTest {
     }
 
     @Test
-    void aNodeThatTellsNothingAtARestartChangesNoRate() {
+    void aNodeWithoutLabelsAtARestartChangesNoRate() {
         var quarter = monthly("a", TEN, "6000", "team-a").fixed(50, 15);
         var ledger = new TestLedger(TEN, quarter);
         Pods pod = Pods.waiting("team-a", 10, 15).boundAt(TEN);
@@ -898,7 +899,7 @@ class ScenariosTest {
         ledger.restart();
         ledger.pass(Duration.ofMinutes(1));
 
-        // Nothing anywhere says that it was there but the API server's audit log.
+        // Only the API server's audit log shows that it existed.
         assertThat(ledger.charged(unseen)).isEqualTo(GpuTime.ZERO);
         assertThat(ledger.used("a")).isEqualTo(GpuTime.ZERO);
     }

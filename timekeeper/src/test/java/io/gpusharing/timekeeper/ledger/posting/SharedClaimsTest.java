@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A GPU by a claim that several pods name: it is charged once, while any of them holds it. */
+/** A GPU of a claim that several pods name: it is charged once, while any of them holds it. */
 class SharedClaimsTest {
 
     private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
@@ -80,7 +80,7 @@ class SharedClaimsTest {
     }
 
     @Test
-    void whoComesLaterIsNotChargedForWhatLiesBetween() {
+    void aLaterPodIsNotChargedForTheTimeBetween() {
         ledger.onUpdate(one.boundAt(at(0)));
         ledger.onUpdate(one.boundAt(at(0)).finishedAt(at(2)));
         ledger.pass(Duration.ofMinutes(30));
@@ -92,9 +92,11 @@ class SharedClaimsTest {
         assertThat(used()).isEqualTo(minutes(14));
     }
 
-    /** Before Kubernetes 1.36 nothing tells two allocations of the same device to a claim apart. */
+    /**
+     * Before Kubernetes 1.36 nothing distinguishes two allocations of the same device to a claim.
+     */
     @Test
-    void thoseWhoComeLaterTogetherAreChargedOnce() {
+    void laterPodsThatShareAClaimAreChargedOnce() {
         ledger.onUpdate(one.boundAt(at(0)));
         ledger.onUpdate(one.boundAt(at(0)).finishedAt(at(2)));
         ledger.pass(Duration.ofMinutes(30));
@@ -114,7 +116,7 @@ class SharedClaimsTest {
     }
 
     @Test
-    void whoBeganEarlierMayBeToldLater() {
+    void aPodThatBeganEarlierMayBeObservedLater() {
         ledger.pass(Duration.ofMinutes(10));
         ledger.onUpdate(two.boundAt(at(4)));
 
@@ -136,7 +138,7 @@ class SharedClaimsTest {
     }
 
     @Test
-    void aTimekeeperThatWasKilledKnowsWhoHoldsIt() {
+    void aRestartedTimekeeperStillHasThePodsOfAClaim() {
         ledger.onUpdate(one.boundAt(at(0)));
         ledger.onUpdate(two.boundAt(at(0)));
         ledger.pass(Duration.ofMinutes(10));
@@ -151,7 +153,7 @@ class SharedClaimsTest {
     }
 
     @Test
-    void anEndThatIsToldAfterTheOthersWereForgottenStillCounts() {
+    void aLateEndCountsAfterTheOtherPodsWereForgotten() {
         ledger.onUpdate(one.boundAt(at(0)));
         ledger.onUpdate(two.boundAt(at(0)));
         ledger.pass(Duration.ofMinutes(10));
@@ -166,7 +168,7 @@ class SharedClaimsTest {
     }
 
     @Test
-    void whenItsPodsVanishWhileNobodyWatchesItEndsByEstimate() {
+    void whenItsPodsVanishUnobservedItsEndIsEstimated() {
         ledger.onUpdate(one.boundAt(at(0)));
         ledger.onUpdate(two.boundAt(at(0)));
         ledger.pass(Duration.ofMinutes(10));
@@ -182,7 +184,7 @@ class SharedClaimsTest {
     }
 
     @Test
-    void whoIsToldAfterTheOthersWereForgottenDoesNotShortenIt() {
+    void aPodObservedAfterTheOthersWereForgottenDoesNotShortenTheCharge() {
         ledger.onUpdate(one.boundAt(at(0)));
         ledger.pass(Duration.ofMinutes(40));
         ledger.onUpdate(one.boundAt(at(0)).finishedAt(at(30)));
@@ -198,7 +200,7 @@ class SharedClaimsTest {
     }
 
     @Test
-    void whoWasTakenForGoneWhenAnotherBeganIsNotChargedBesideIt() {
+    void aPodWronglyTakenForGoneIsNotChargedBesideItsSuccessor() {
         ledger.onUpdate(one.boundAt(at(0)));
         ledger.pass(Duration.ofMinutes(10));
         ledger.onUpdate(one.boundAt(at(0)));
@@ -228,7 +230,7 @@ class SharedClaimsTest {
         ledger.onUpdate(one.boundAt(at(0)));
         ledger.pass(Duration.ofMinutes(10));
 
-        ledger.swept();
+        ledger.sweepFinds();
         ledger.pass(Duration.ofMinutes(10));
 
         assertThat(used()).isEqualTo(minutes(20));
@@ -250,7 +252,7 @@ class SharedClaimsTest {
         assertThat(used()).as("from the binding, half and one").isEqualTo(minutes(6));
     }
 
-    /** Whatever is told late, in another order, twice, or over a kill. */
+    /** Whatever is observed late, in another order, twice, or over a kill. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
     void itIsChargedAsLongAsAnyPodHoldsIt(long seed) {

@@ -41,7 +41,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** A timekeeper's book and budgets on a real database; the test is its API server. */
+/** A timekeeper's ledger and budgets on a real database; the test plays the API server. */
 public final class TestLedger {
 
     static final LedgerProperties PROPERTIES =
@@ -71,7 +71,7 @@ public final class TestLedger {
     private Ledger ledger;
     private PostingRound round;
 
-    /** What was not taken in, because the database failed. */
+    /** Events that were not posted, because the database failed. */
     private final ArrayDeque<LedgerInput> waiting = new ArrayDeque<>();
 
     /** Metering starts now, in a cluster without pods. */
@@ -132,7 +132,7 @@ public final class TestLedger {
         return follower;
     }
 
-    /** A replica that does not lead is told of these budgets. */
+    /** A replica that does not lead observes these budgets. */
     void sees(Written... now) {
         written = List.of(now);
         round.follow(
@@ -140,25 +140,25 @@ public final class TestLedger {
                         List.of(new LedgerInput.Task(() -> TestBudgets.exist(budgets, written)))));
     }
 
-    /** A replica that does not lead looks at what the leader has written. */
+    /** A replica that does not lead reads what the leader has written. */
     public void follow() {
         round.follow(new ArrayDeque<>());
     }
 
-    /** Its term begins: pods are told from where the last leader came to. */
+    /** Its term begins: the watch resumes at the last leader's position. */
     public void takeOver() {
         round.takeOver();
         pass(Duration.ZERO);
     }
 
-    /** The pods there are now; what happened since the last leader's position is told next. */
+    /** The pods that exist now; what happened since the last leader's position follows. */
     public void listed() {
         String position = Integer.toString(version);
         listedBeforeTheWatchIsOpen();
         post(new PodEvent.Bookmark(position, clock.instant()));
     }
 
-    /** The same, but the API server is slow to tell it. */
+    /** The same, but the API server sends it late. */
     public void listedBeforeTheWatchIsOpen() {
         version += 1_000;
         post(
@@ -169,7 +169,7 @@ public final class TestLedger {
                         clock.instant()));
     }
 
-    /** Whether conclusions may be drawn from what is shown. */
+    /** Whether the pods are complete, so that conclusions may be drawn. */
     public boolean settled() {
         return budgets.settled();
     }
@@ -190,13 +190,13 @@ public final class TestLedger {
         post(new LedgerInput.Task(() -> TestBudgets.exist(budgets, written)));
     }
 
-    /** The process is killed and starts again; pods that are gone now are never told of again. */
+    /** The process is killed and starts again; pods that are gone now are never reported again. */
     public void restart() {
         wake();
         listedAnew();
     }
 
-    /** The pods there are now; what happened before is never told. */
+    /** The pods that exist now; what happened before is never reported. */
     public void listedAnew() {
         post(
                 new PodEvent.Listed(
@@ -221,13 +221,13 @@ public final class TestLedger {
         return TestBudgets.balances(database, clock);
     }
 
-    /** Administrators have changed the budgets: these there are now. */
+    /** Administrators have changed the budgets to these. */
     public void exist(Written... now) {
         written = List.of(now);
         post(new LedgerInput.Task(() -> TestBudgets.exist(budgets, written)));
     }
 
-    /** Grants there are now. */
+    /** The grants that exist now. */
     public void grants(TestBudgets.Given... now) {
         post(new LedgerInput.Task(() -> TestBudgets.grant(budgets, List.of(now))));
     }
@@ -250,13 +250,13 @@ public final class TestLedger {
         post(new PodEvent.Unlabelled(pod.facts(), Integer.toString(++version), clock.instant()));
     }
 
-    /** A pod is gone and nobody was there to be told. */
+    /** A pod is gone and no timekeeper observed it. */
     public void vanished(Pods pod) {
         present.remove(pod.uid());
     }
 
     /** What a sweep over all pods finds: these, which do not carry our label. */
-    public void swept(Pods... pods) {
+    public void sweepFinds(Pods... pods) {
         post(new PodEvent.Resync(Stream.of(pods).map(Pods::facts).toList(), clock.instant()));
     }
 
@@ -269,7 +269,7 @@ public final class TestLedger {
                 new Measured((long) (busy * 1_000_000), covered * 1_000_000, 1, clock.instant()));
     }
 
-    /** From the next start on, what is measured is asked there. */
+    /** From the next start on, measured use comes from there. */
     public void measuredBy(Measurements source) {
         measurements = source;
     }
@@ -279,12 +279,12 @@ public final class TestLedger {
         weights = now;
     }
 
-    /** From the next start on, the node tells this. */
+    /** From the next start on, the node has these labels. */
     public void node(NodeFacts now) {
         node = now;
     }
 
-    /** Time passes, and what it brings is posted. */
+    /** Time passes, and what is due is posted. */
     public void pass(Duration time) {
         clock.pass(time);
         post(new ArrayDeque<>());
@@ -318,14 +318,14 @@ public final class TestLedger {
                 .orElse(GpuTime.ZERO);
     }
 
-    /** What the ledger knows of a pod's allocation. */
+    /** The ledger's row of a pod's allocation. */
     public PodAllocation allocation(Pods pod) {
         return ledger.allocations(List.of(pod.uid())).getFirst();
     }
 
     /**
-     * Everything recomputed from the entries. If nothing differs, nothing may differ either for
-     * whoever verifies what was posted since an earlier time.
+     * Recomputes everything from the entries. If nothing differs, a verification of what was posted
+     * since an earlier time must find nothing either.
      */
     public List<Verification.Difference> differences() {
         List<Verification.Difference> differences = verified().differences();
@@ -401,8 +401,8 @@ public final class TestLedger {
     }
 
     private Map<UUID, Measured> measured(Collection<UUID> pods) {
-        var told = new HashMap<>(measured);
-        told.keySet().retainAll(pods);
-        return told;
+        var known = new HashMap<>(measured);
+        known.keySet().retainAll(pods);
+        return known;
     }
 }

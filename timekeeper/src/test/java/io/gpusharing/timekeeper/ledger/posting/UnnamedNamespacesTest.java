@@ -33,7 +33,7 @@ class UnnamedNamespacesTest {
     }
 
     @Test
-    void soIsOneThatEndedBeforeItsBudgetWasMade() {
+    void aPodThatEndedBeforeItsBudgetWasCreatedIsChargedToo() {
         ledger.onUpdate(pod);
         ledger.clock.pass(Duration.ofSeconds(2));
         ledger.onUpdate(pod.finishedAt(TEN.plusSeconds(2)));
@@ -46,7 +46,7 @@ class UnnamedNamespacesTest {
     }
 
     @Test
-    void itStaysSoOverARestartBetweenPodAndBudget() {
+    void thatHoldsAcrossARestartBetweenPodAndBudget() {
         ledger.onUpdate(pod);
         ledger.clock.pass(Duration.ofSeconds(2));
         ledger.restart();

@@ -45,7 +45,7 @@ class WeighedPodsTest {
     }
 
     @Test
-    void aPodKeepsTheWeightByWhichItWasBound() {
+    void aPodKeepsTheWeightThatItHadAtItsBinding() {
         cluster(A100, 2_500_000);
         ledger.onUpdate(pod);
         ledger.pass(TEN_MINUTES);
@@ -59,7 +59,7 @@ class WeighedPodsTest {
     }
 
     @Test
-    void theWeightStaysWhenTheNamespaceMovesToAnotherBudget() {
+    void theWeightIsKeptWhenTheNamespaceMovesToAnotherBudget() {
         cluster(A100, 2_500_000);
         ledger.onUpdate(pod);
         ledger.pass(TEN_MINUTES);

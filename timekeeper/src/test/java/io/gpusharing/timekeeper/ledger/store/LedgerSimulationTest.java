@@ -74,7 +74,7 @@ class LedgerSimulationTest {
                     10,
                     3);
 
-    /** Events may be later than any books stay open. */
+    /** Events may come later than any period is open. */
     private static final Duration NEVER_CLOSED = Duration.ofDays(100);
 
     private static final ZoneId BERLIN = ZoneId.of("Europe/Berlin");
@@ -99,7 +99,7 @@ class LedgerSimulationTest {
         simulation.everyPodIsChargedItsLife();
         simulation.entriesOfAPodNeverOverlap();
         simulation.hoursAreTheSumsOfTheirEntries();
-        simulation.budgetsAreTheFoldOfTheirDays();
+        simulation.budgetsAddUpDayByDay();
         simulation.theLedgerIsSound();
     }
 
@@ -107,21 +107,21 @@ class LedgerSimulationTest {
         return READER.read(SERIALIZATION.unmarshal(version.pod().toString(), Pod.class));
     }
 
-    /** What the API server told, in its order. */
-    private record Told(Version version, PodFacts pod) {}
+    /** What the API server sent, in its order. */
+    private record Sent(Version version, PodFacts pod) {}
 
     private static final class Simulation {
 
         private final Random random;
         private final SteppingClock clock = new SteppingClock(START);
         private final TestDatabase database = TestDatabase.create();
-        private final List<Told> history = new ArrayList<>();
+        private final List<Sent> history = new ArrayList<>();
         private final Map<UUID, PodFacts> present = new HashMap<>();
         private final Map<UUID, RecordedLife> lives = new HashMap<>();
         private final PriorityQueue<Version> ahead =
                 new PriorityQueue<>(Comparator.comparing(Version::at));
         private final PodGenerator generator;
-        private int told;
+        private int delivered;
         private Budgets budgets;
         private PostingRound round;
 
@@ -149,7 +149,7 @@ class LedgerSimulationTest {
             var events = new ArrayDeque<LedgerInput>();
             events.add(new LedgerInput.Task(() -> TestBudgets.exist(budgets, BUDGETS)));
             String position = ledger.open(started.now()).position();
-            told = position == null ? history.size() : Integer.parseInt(position);
+            delivered = position == null ? history.size() : Integer.parseInt(position);
             events.add(
                     new LedgerInput.Pods(
                             new PodEvent.Listed(
@@ -167,7 +167,7 @@ class LedgerSimulationTest {
                 clock.pass(Duration.ofMillis(random.nextInt(800_000)));
                 happen();
                 if (random.nextInt(3) > 0) {
-                    tell(random.nextInt(1 + history.size() - told));
+                    deliver(random.nextInt(1 + history.size() - delivered));
                 }
                 if (random.nextInt(40) == 0) {
                     round = start();
@@ -177,7 +177,7 @@ class LedgerSimulationTest {
                 clock.pass(Duration.ofMinutes(10));
                 happened();
             }
-            tell(history.size() - told);
+            deliver(history.size() - delivered);
             clock.pass(Duration.ofMinutes(1));
             post(round, new ArrayDeque<>());
         }
@@ -199,12 +199,12 @@ class LedgerSimulationTest {
             happened();
         }
 
-        /** What lies behind us now. */
+        /** What has happened until now. */
         private void happened() {
             while (!ahead.isEmpty() && !ahead.peek().at().isAfter(clock.instant())) {
                 Version version = ahead.remove();
                 PodFacts pod = facts(version);
-                history.add(new Told(version, pod));
+                history.add(new Sent(version, pod));
                 if (version.removed()) {
                     present.remove(pod.uid());
                 } else {
@@ -228,10 +228,10 @@ class LedgerSimulationTest {
             }
         }
 
-        private void tell(int count) {
+        private void deliver(int count) {
             var events = new ArrayDeque<LedgerInput>();
-            for (Told event : history.subList(told, told + count)) {
-                String position = Integer.toString(++told);
+            for (Sent event : history.subList(delivered, delivered + count)) {
+                String position = Integer.toString(++delivered);
                 events.add(
                         new LedgerInput.Pods(
                                 event.version().removed()
@@ -327,7 +327,7 @@ class LedgerSimulationTest {
         }
 
         /** Allowance, what rolls over and debt, day by day, by plain arithmetic. */
-        void budgetsAreTheFoldOfTheirDays() {
+        void budgetsAddUpDayByDay() {
             var days = new PeriodRule(Unit.Day, BERLIN, LocalDateTime.parse("2026-01-01T00:00:00"));
             GpuTime allowance = GpuTime.ofMinutes("40");
             GpuTime debt = GpuTime.ZERO;

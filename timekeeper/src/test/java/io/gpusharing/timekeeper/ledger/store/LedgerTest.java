@@ -67,7 +67,7 @@ class LedgerTest {
     }
 
     @Test
-    void whoPostsFromAnOldReadingIsRefusedAndWritesNothing() {
+    void aPostingFromAStaleReadIsRefusedAndWritesNothing() {
         ledger.post(posting(List.of(new AllocationChange(null, allocation))));
         PodAllocation posted = allocation.posted(TEN.plusSeconds(60));
         ledger.post(

@@ -22,7 +22,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** One month of charges is kept, and the month that runs. The database's clock is right. */
+/** One month of charges is kept, and the current month. The database's clock is right. */
 class PartitionsTest {
 
     private static final Duration A_MONTH = Duration.ofDays(31);
@@ -32,9 +32,9 @@ class PartitionsTest {
     private final Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
     private final YearMonth month = YearMonth.from(now.atOffset(ZoneOffset.UTC));
     private final SteppingClock clock = new SteppingClock(now);
-    private final Partitions partitions = keeping(Period.ofMonths(1));
+    private final Partitions partitions = retaining(Period.ofMonths(1));
 
-    private Partitions keeping(Period period) {
+    private Partitions retaining(Period period) {
         return new Partitions(
                 database.jdbc(),
                 new TransactionTemplate(database.transactions()),
@@ -96,7 +96,7 @@ class PartitionsTest {
         return month.atDay(1).atStartOfDay(ZoneOffset.UTC).toInstant();
     }
 
-    /** Months are tended half a year ago, as they are now. */
+    /** Partitions are maintained half a year ago, as they are now. */
     private void halfAYearAgo() {
         clock.pass(Duration.ofDays(-180));
         partitions.work(clock.instant());
@@ -163,7 +163,7 @@ class PartitionsTest {
     }
 
     @Test
-    void whatWasChargedBeforeItsMonthHadATableMovesIntoIt() {
+    void chargesFromBeforeTheirMonthHadAPartitionMoveIntoIt() {
         charged(month);
         charged(month.minusMonths(1));
 
@@ -195,8 +195,8 @@ class PartitionsTest {
         assertThat(verified().since()).isEqualTo(begin(month.minusMonths(2)));
         assertThat(verified().differences()).isEmpty();
 
-        keeping(Period.ofMonths(13)).work(clock.instant());
-        keeping(Period.ZERO).work(clock.instant());
+        retaining(Period.ofMonths(13)).work(clock.instant());
+        retaining(Period.ZERO).work(clock.instant());
         assertThat(verified().since()).isEqualTo(begin(month.minusMonths(2)));
         assertThat(verified().differences()).isEmpty();
     }
@@ -218,7 +218,7 @@ class PartitionsTest {
     }
 
     @Test
-    void whoReadsForLongIsNotWaitedForAndHoldsUpNoPosting() {
+    void aLongReadDelaysNeitherDroppingNorPosting() {
         partitions.work(clock.instant());
         clock.pass(A_MONTH);
 

@@ -64,7 +64,7 @@ class RetentionTest {
     }
 
     @Test
-    void aPodThatEndedInAMonthThatWasDroppedGoesWithItsCorrectionsAndOthersStay() {
+    void podsThatEndedInADroppedMonthAreDeletedWithTheirCorrectionsAndOthersAreKept() {
         dropped();
 
         assertThat(ledger.ledger().allocations(List.of(ended.uid(), running.uid())))
@@ -75,7 +75,7 @@ class RetentionTest {
     }
 
     @Test
-    void aPodThatTheApiServerStillTellsIsNotChargedAgain() {
+    void aDroppedPodThatTheApiServerStillReportsIsNotChargedAgain() {
         long used = sums();
         dropped();
         assertThat(rows("usage_hour")).isPositive();
@@ -100,7 +100,7 @@ class RetentionTest {
     }
 
     @Test
-    void whatOthersWroteInThoseMonthsGoesToo() {
+    void otherRowsOfDroppedMonthsAreDeletedToo() {
         for (String at : List.of("2026-01-20T00:00Z", "2026-02-20T00:00Z")) {
             execute(
                     """
@@ -131,7 +131,7 @@ class RetentionTest {
     }
 
     @Test
-    void theLastPlanStaysSoThatNoOlderReadingIsTakenForItsOwn() {
+    void theLastPlanIsKeptSoThatAStaleReadIsRefused() {
         execute(
                 """
                 insert into eviction_plan (id, cluster, number, version, waiter_uid, waiter_namespace, waiter_name,
@@ -147,7 +147,7 @@ class RetentionTest {
     }
 
     @Test
-    void podsOfAClaimThatIsStillHeldAreKnownAsLongAsItIs() {
+    void podsOfAClaimAreKeptAsLongAsItIsHeld() {
         execute(
                 "insert into claim_holder values ('test', '%s', '%s')"
                         .formatted(running.uid(), ended.uid()));

@@ -53,7 +53,7 @@ class PlannerTest {
     }
 
     @Test
-    void tellsWhyAndWhatItCost() {
+    void recordsTheReasonAndTheCost() {
         Cluster cluster = full().waits(pod("team-b", "w").gpus(1).waiting(HALF_A_MINUTE));
 
         Victim victim = ((Evict) cluster.decide()).victims().getFirst();
@@ -63,7 +63,7 @@ class PlannerTest {
     }
 
     @Test
-    void takesTheMostOverdrawnBudgetFirst() {
+    void evictsFromTheMostOverdrawnBudgetFirst() {
         Cluster cluster =
                 full().node("n2")
                         .over("team-c", 50)
@@ -87,12 +87,12 @@ class PlannerTest {
                         .runs(pod("team-d", "other").gpus(1).on("n1", 1))
                         .waits(pod("team-b", "w").share(60, 30).waiting(HALF_A_MINUTE));
 
-        // "small" goes first in order, but only "large" makes room.
+        // "small" comes first in order, but only "large" frees enough.
         assertThat(victims(cluster.decide())).containsExactly("large");
     }
 
     @Test
-    void evictsSeveralWhereOnlySeveralMakeRoom() {
+    void evictsSeveralPodsWhereOneIsNotEnough() {
         Cluster cluster = full().waits(pod("team-b", "w").gpus(2).waiting(HALF_A_MINUTE));
 
         assertThat(victims(cluster.decide())).containsExactlyInAnyOrder("old", "new");
@@ -160,7 +160,7 @@ class PlannerTest {
         }
 
         @Test
-        void whileTheSchedulerMakesRoomItself() {
+        void whileTheSchedulerPreemptsItself() {
             Cluster cluster =
                     full().waits(pod("team-b", "w").gpus(1).nominated("n1").waiting(A_MINUTE));
 
@@ -184,7 +184,7 @@ class PlannerTest {
         }
 
         @Test
-        void forAWaiterWhoseWishesNobodyCanJudge() {
+        void forAWaiterWhoseConstraintsCannotBeEvaluated() {
             Cluster cluster =
                     full().waits(
                                     pod("team-b", "w")
@@ -210,7 +210,7 @@ class PlannerTest {
         }
 
         @Test
-        void whenPodsThatAreEndingMakeRoom() {
+        void whenTerminatingPodsFreeEnough() {
             Cluster cluster =
                     full().node("n2")
                             .runs(pod("team-d", "d").gpus(2).leaving().on("n2", 0, 1))
@@ -297,7 +297,7 @@ class PlannerTest {
 
         @Test
         void isNotWhatIsFragmentedAcrossGpus() {
-            // By the node's sums there is room for 60 + 30; no single GPU has it.
+            // By the node's totals 60 + 30 fit; they fit on no single GPU.
             Cluster cluster =
                     new Cluster()
                             .node("n1")
@@ -334,7 +334,7 @@ class PlannerTest {
         }
 
         @Test
-        void goesByTheNodesSumsWhereNothingTellsTheGpu() {
+        void usesTheNodesTotalsWhereTheGpuIsUnknown() {
             Cluster cluster =
                     new Cluster()
                             .node("n1")
@@ -436,7 +436,11 @@ class PlannerTest {
                             .within("team-b")
                             .over("team-a", 5)
                             .disruptionBudget("team-a/pdb", 0)
-                            .runs(pod("team-a", "a").gpus(2).guardedBy("team-a/pdb").on("n1", 0, 1))
+                            .runs(
+                                    pod("team-a", "a")
+                                            .gpus(2)
+                                            .protectedBy("team-a/pdb")
+                                            .on("n1", 0, 1))
                             .waits(pod("team-b", "w").gpus(1).waiting(A_MINUTE));
 
             assertThat(spared(cluster.decide()))
@@ -451,8 +455,8 @@ class PlannerTest {
                             .within("team-b")
                             .over("team-a", 5)
                             .disruptionBudget("team-a/pdb", 1)
-                            .runs(pod("team-a", "a0").gpus(1).guardedBy("team-a/pdb").on("n1", 0))
-                            .runs(pod("team-a", "a1").gpus(1).guardedBy("team-a/pdb").on("n1", 1))
+                            .runs(pod("team-a", "a0").gpus(1).protectedBy("team-a/pdb").on("n1", 0))
+                            .runs(pod("team-a", "a1").gpus(1).protectedBy("team-a/pdb").on("n1", 1))
                             .waits(pod("team-b", "w").gpus(2).waiting(A_MINUTE));
 
             assertThat(reason(cluster.decide())).isEqualTo(Reason.KEPT);
@@ -470,7 +474,7 @@ class PlannerTest {
                             .runs(
                                     pod("team-a", "a")
                                             .gpus(2)
-                                            .guardedBy("team-a/one", "team-a/two")
+                                            .protectedBy("team-a/one", "team-a/two")
                                             .on("n1", 0, 1))
                             .waits(pod("team-b", "w").gpus(1).waiting(A_MINUTE));
 
@@ -482,7 +486,7 @@ class PlannerTest {
         }
 
         @Test
-        void butNotWhoIsNotKeptBehindWhoIs() {
+        void anUnprotectedPodIsStillEvictedBesideAProtectedOne() {
             Cluster cluster =
                     new Cluster()
                             .node("n1")
@@ -493,13 +497,13 @@ class PlannerTest {
                                     pod("team-a", "small")
                                             .share(40, 20)
                                             .age(Duration.ofMinutes(20))
-                                            .guardedBy("team-a/pdb")
+                                            .protectedBy("team-a/pdb")
                                             .on("n1", 0))
                             .runs(pod("team-c", "other").share(50, 20).on("n1", 0))
                             .runs(
                                     pod("team-a", "large")
                                             .gpus(1)
-                                            .guardedBy("team-a/pdb")
+                                            .protectedBy("team-a/pdb")
                                             .on("n1", 1))
                             .waits(pod("team-b", "w").gpus(1).waiting(A_MINUTE));
 
@@ -530,12 +534,12 @@ class PlannerTest {
                     .within("team-b")
                     .over("team-a", 5)
                     .disruptionBudget("team-a/pdb", 0)
-                    .runs(pod("team-a", "a").gpus(2).guardedBy("team-a/pdb").on("n1", 0, 1))
+                    .runs(pod("team-a", "a").gpus(2).protectedBy("team-a/pdb").on("n1", 0, 1))
                     .waits(waiter);
         }
 
         @Test
-        void staysForEverWhereTheAdministratorDoesNotInsist() {
+        void isNeverDeletedWithoutInsistAfter() {
             Cluster cluster = kept().refused(waiter, "team-a-a", NOON.minus(Duration.ofDays(3)));
 
             assertThat(cluster.decide())
@@ -562,7 +566,7 @@ class PlannerTest {
         }
 
         @Test
-        void staysUntilItHasBeenRefusedForSoLong() {
+        void isNotDeletedBeforeInsistAfterHasElapsed() {
             Cluster cluster = kept().refused(waiter, "team-a-a", NOON.minusSeconds(599));
 
             assertThat(cluster.decide(insisting))
@@ -621,8 +625,8 @@ class PlannerTest {
                     .over("team-a", 5)
                     .disruptionBudget("team-a/pdb", 0)
                     .disruptionBudget("team-a/other", allowed)
-                    .runs(pod("team-a", "a").gpus(1).guardedBy("team-a/pdb").on("n1", 0))
-                    .runs(pod("team-a", "free").gpus(1).guardedBy("team-a/other").on("n1", 1))
+                    .runs(pod("team-a", "a").gpus(1).protectedBy("team-a/pdb").on("n1", 0))
+                    .runs(pod("team-a", "free").gpus(1).protectedBy("team-a/other").on("n1", 1))
                     .waits(pod("team-b", "w").gpus(2).waiting(Duration.ofHours(1)));
         }
 
@@ -641,7 +645,7 @@ class PlannerTest {
         }
 
         @Test
-        void staysAsLongAsSomebodyElseMakesRoom() {
+        void isNotDeletedAsLongAsAnotherPodCanBeEvicted() {
             Cluster cluster =
                     kept().refused(waiter, "team-a-a", NOON.minus(Duration.ofHours(1)))
                             .node("n2")
@@ -655,7 +659,8 @@ class PlannerTest {
             Cluster cluster =
                     full().refused(waiter, "team-a-new", NOON.minusSeconds(30)).waits(waiter);
 
-            // What a PodDisruptionBudget's status does not tell, the answer does: another goes.
+            // The API server's answer decides where the status of a PodDisruptionBudget does not:
+            // another pod is evicted.
             assertThat(victims(cluster.decide())).containsExactly("old");
             cluster.refused(waiter, "team-a-old", NOON);
             assertThat(reason(cluster.decide())).isEqualTo(Reason.KEPT);
@@ -684,7 +689,7 @@ class PlannerTest {
         }
 
         @Test
-        void goWhole() {
+        void areEvictedAsAWhole() {
             assertThat(victims(job(Duration.ofHours(1)).decide())).containsExactly("w0", "w1");
         }
 
@@ -703,12 +708,12 @@ class PlannerTest {
         }
 
         @Test
-        void areNotSparedForANewPodThatTheyStartedAmongOthers() {
+        void areNotSparedByAddingANewPod() {
             assertThat(victims(job(Duration.ofMinutes(1)).decide())).containsExactly("w0", "w1");
         }
 
         @Test
-        void stayWholeWhenOneOfThemMustStay() {
+        void areSparedAsAWholeWhenOneMemberIsExempt() {
             Cluster cluster =
                     new Cluster()
                             .node("n1")
@@ -751,14 +756,14 @@ class PlannerTest {
         }
 
         @Test
-        void theWaiterGetsAMinuteToTakeTheRoom() {
+        void theWaiterHasAMinuteToUseTheReservation() {
             Cluster cluster = full().before(earlier("w", HALF_A_MINUTE, false)).waits(waiter("w"));
 
             assertThat(reason(cluster.decide())).isEqualTo(Reason.SETTLING);
         }
 
         @Test
-        void anotherPodOfItsWorkloadGetsRoomOfItsOwnMeanwhile() {
+        void anotherPodOfItsWorkloadIsServedMeanwhile() {
             Cluster cluster = full().before(earlier("w", HALF_A_MINUTE, false)).waits(waiter("w2"));
 
             assertThat(victims(cluster.decide())).containsExactly("new");
@@ -794,7 +799,7 @@ class PlannerTest {
         }
 
         @Test
-        void theRoomThatWasMadeIsKeptForItsWaiter() {
+        void freedCapacityIsReservedForItsWaiter() {
             Cluster cluster =
                     full().node("n2")
                             .before(promised("n2"))
@@ -809,7 +814,7 @@ class PlannerTest {
         }
 
         @Test
-        void theRoomIsKeptByTheNodesSumsWhereNothingTellsTheGpu() {
+        void capacityIsReservedByTheNodesTotalsWhereTheGpuIsUnknown() {
             Cluster cluster =
                     full().node("n2")
                             .runs(pod("team-d", "x").gpus(1).placementUnknown().on("n2"))
@@ -824,7 +829,7 @@ class PlannerTest {
         }
 
         @Test
-        void theRoomIsKeptOnTheGpuWhereItsWaiterFits() {
+        void capacityIsReservedOnTheGpuWhereTheWaiterFits() {
             Cluster cluster =
                     full().node("n2")
                             .runs(pod("team-d", "x").share(40, 20).on("n2", 0))
@@ -840,7 +845,7 @@ class PlannerTest {
             assertThat(victims(decisions.getLast())).containsExactly("new");
         }
 
-        /** Room was made for the pod "first", and it has not taken it yet. */
+        /** Capacity is reserved for the pod "first", which is not bound yet. */
         private static PastEviction promised(String node) {
             return new PastEviction(
                     "p",
@@ -855,7 +860,7 @@ class PlannerTest {
         }
 
         @Test
-        void neverAForBAndThenBForA() {
+        void twoWorkloadsAreNeverEvictedForEachOther() {
             Cluster cluster =
                     full().within("team-b")
                             .before(
@@ -880,7 +885,7 @@ class PlannerTest {
         }
 
         @Test
-        void noMoreThanSoManyGoInAMinute() {
+        void evictionsPerMinuteAreLimited() {
             var rules =
                     new Rules(
                             RULES.patience(),
@@ -903,7 +908,7 @@ class PlannerTest {
         }
 
         @Test
-        void aPlanLargerThanTheLimitGoesAlone() {
+        void aPlanLargerThanTheLimitIsCarriedOutAlone() {
             var rules =
                     new Rules(
                             RULES.patience(),
@@ -921,7 +926,7 @@ class PlannerTest {
     }
 
     @Test
-    void twoWaitersDoNotGetTheSameRoom() {
+    void twoWaitersDoNotGetTheSameCapacity() {
         Cluster cluster =
                 full().waits(pod("team-b", "w1").gpus(1).priority(1).waiting(A_MINUTE))
                         .waits(pod("team-b", "w2").gpus(1).waiting(A_MINUTE))
@@ -937,7 +942,7 @@ class PlannerTest {
     class HundredsOfWaiters {
 
         @Test
-        void thoseWhoWaitForTheSameAreLookedAtOnce() {
+        void waitersWithTheSameRequestArePlannedTogether() {
             Cluster cluster = full();
             for (int i = 0; i < 400; i++) {
                 cluster.waits(pod("team-b", "w" + i).gpus(3).waiting(A_MINUTE));
@@ -953,7 +958,7 @@ class PlannerTest {
         }
 
         @Test
-        void aRoundLooksForSoManyAtMostAndEverybodyHasHisTurn() {
+        void aRoundPlansForALimitedNumberAndEveryWaiterIsServedInTurn() {
             Cluster cluster = full();
             for (int i = 0; i < 400; i++) {
                 cluster.waits(pod("team-b", "w" + i).gpus(3).priority(i).waiting(A_MINUTE));
@@ -973,7 +978,7 @@ class PlannerTest {
         }
 
         @Test
-        void anEvictionForOneIsSeenByTheNextOfTheSameKind() {
+        void anEvictionForOneWaiterIsSeenByTheNextOfTheSameKind() {
             Cluster cluster = full();
             for (int i = 0; i < 100; i++) {
                 cluster.waits(pod("team-b", "w" + i).gpus(1).waiting(A_MINUTE));
@@ -988,7 +993,7 @@ class PlannerTest {
     }
 
     @Test
-    void looksAtAllPodsOfANodeBeforeItActsThere() {
+    void considersAllPodsOfANodeBeforeItEvictsThere() {
         ClusterSnapshot metered =
                 full().waits(pod("team-b", "w").gpus(1).cpus(2).waiting(A_MINUTE)).snapshot();
         ClusterSnapshot incomplete =
@@ -1021,7 +1026,7 @@ class PlannerTest {
     }
 
     @Test
-    void listsEverybodyWhoWasConsidered() {
+    void listsEveryPodThatWasConsidered() {
         Cluster cluster =
                 full().node("n2")
                         .runs(pod("team-b", "own").gpus(2).on("n2", 0, 1))

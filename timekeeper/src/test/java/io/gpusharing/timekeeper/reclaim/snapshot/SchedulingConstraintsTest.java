@@ -89,7 +89,7 @@ class SchedulingConstraintsTest {
     }
 
     @Test
-    void aCordonedNodeTakesOnlyWhoToleratesThat() {
+    void aCordonedNodeAdmitsOnlyPodsThatTolerateIt() {
         assertThat(SchedulingConstraints.NONE.admit(node(true))).isFalse();
         assertThat(tolerating(new Toleration(null, null, "Exists", null, null)).admit(node(true)))
                 .isTrue();
@@ -117,7 +117,7 @@ class SchedulingConstraintsTest {
     }
 
     @Test
-    void aPreferenceKeepsNobodyAway() {
+    void aPreferenceExcludesNoNode() {
         assertThat(
                         SchedulingConstraints.NONE.admit(
                                 node(false, new Taint("PreferNoSchedule", "busy", null, ""))))

@@ -53,7 +53,7 @@ class CounterMergeTest {
     }
 
     @Test
-    void keepsTheLatestOfCumulativeCounters() {
+    void keepsTheLatestValuesOfCumulativeCounters() {
         add(A_MINUTE, sidecar(run, 1, uid, use(10, 30)));
         add(A_MINUTE, sidecar(run, 2, uid, use(20, 60)));
 
@@ -100,7 +100,7 @@ class CounterMergeTest {
     }
 
     @Test
-    void howLongAgoARunWasHeardOfIsCountedFromItsLastReportInWhateverOrderTheyCome() {
+    void theAgeOfARunCountsFromItsLatestReportInAnyOrder() {
         for (int i = 0; i < 12; i++) {
             boolean late = i % 2 == 0;
             UUID begun = new UUID(7, i);
@@ -143,7 +143,7 @@ class CounterMergeTest {
                 .map(Refused::refusal)
                 .contains(Refusal.TOO_MANY_RUNS);
         assertThat(add(Duration.ofMinutes(62), sidecar(UUID.randomUUID(), 1, uid, use(0, 1))))
-                .as("an hour later there is room again")
+                .as("an hour later one more is accepted")
                 .isEmpty();
     }
 

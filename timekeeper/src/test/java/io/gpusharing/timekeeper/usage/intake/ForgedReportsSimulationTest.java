@@ -26,9 +26,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Hours in which a node agent restarts, repeats itself and is not heard, and a tenant tells
- * whatever it likes with the tokens of its own pods, on the whole way from the door to the ledger.
- * Budgets charge by measured use, so that every lie that is believed would cost or save GPU time.
+ * Hours in which a node agent restarts, repeats and loses reports, and a tenant reports anything
+ * with the tokens of its own pods, from the HTTP request to the ledger. Budgets charge by measured
+ * use, so every forged report that is believed would cost or save GPU time.
  */
 class ForgedReportsSimulationTest {
 
@@ -61,31 +61,31 @@ class ForgedReportsSimulationTest {
         private UUID run = UUID.randomUUID();
         private int sequence;
 
-        /** What the agent has truly seen of a pod, in its present run and in those before. */
+        /** What the agent has measured of a pod, in its present run and in those before. */
         private static final class Meter {
 
             private double busy;
             private double covered;
 
-            /** As far as it was heard of this run, and of those before. */
-            private long heardBusy;
+            /** What was received of this run, and of those before. */
+            private long reportedBusy;
 
-            private long heardCovered;
+            private long reportedCovered;
             private long earlierBusy;
             private long earlierCovered;
 
-            void heard() {
-                heardBusy = (long) (busy * 1e6);
-                heardCovered = (long) (covered * 1e6);
+            void received() {
+                reportedBusy = (long) (busy * 1e6);
+                reportedCovered = (long) (covered * 1e6);
             }
 
             void restarted() {
-                earlierBusy += heardBusy;
-                earlierCovered += heardCovered;
+                earlierBusy += reportedBusy;
+                earlierCovered += reportedCovered;
                 busy = 0;
                 covered = 0;
-                heardBusy = 0;
-                heardCovered = 0;
+                reportedBusy = 0;
+                reportedCovered = 0;
             }
         }
 
@@ -99,7 +99,7 @@ class ForgedReportsSimulationTest {
                                 .boundAt(TEN);
                 pods.add(pod);
                 ledger.onUpdate(pod);
-                // The agent is never heard of one of each team.
+                // The agent never reports one pod of each team.
                 if (i % 3 > 0) {
                     measured.put(pod.uid(), new Meter());
                 }
@@ -142,20 +142,20 @@ class ForgedReportsSimulationTest {
             meter.busy += random.nextInt(3) == 0 ? 0 : random.nextDouble() * covered;
         }
 
-        /** Sometimes its answer is lost, and it tells the same again. */
+        /** Sometimes its answer is lost, and it sends the same again. */
         private void agentReports() {
-            var told = new ArrayList<PodUse>();
+            var sent = new ArrayList<PodUse>();
             measured.forEach((uid, meter) -> {
-                told.add(new PodUse(uid, List.of(Reports.use(meter.busy, meter.covered))));
-                meter.heard();
+                sent.add(new PodUse(uid, List.of(Reports.use(meter.busy, meter.covered))));
+                meter.received();
             });
-            UsageReport report = Reports.agent(run, ++sequence, told.toArray(PodUse[]::new));
+            UsageReport report = Reports.agent(run, ++sequence, sent.toArray(PodUse[]::new));
             for (int i = 1 + random.nextInt(2); i > 0; i--) {
                 take(Reports.agentOn(Pods.NODE), report);
             }
         }
 
-        /** With the token of one of its pods a tenant tells of any pod, as any meter. */
+        /** With the token of one of its pods a tenant reports any pod, as any meter. */
         private void forge() {
             Pods own = pods.get(3 + random.nextInt(3));
             Pods victim = random.nextBoolean() ? own : pods.get(random.nextInt(pods.size()));
@@ -201,10 +201,10 @@ class ForgedReportsSimulationTest {
                                     share,
                                     share,
                                     held,
-                                    meter.earlierCovered + meter.heardCovered,
-                                    meter.earlierBusy + meter.heardBusy)
+                                    meter.earlierCovered + meter.reportedCovered,
+                                    meter.earlierBusy + meter.reportedBusy)
                             .microGpuSeconds();
-            // Less than a micro-GPU over the last entry stays.
+            // Less than a micro-GPU over the last entry remains.
             assertThat(charged).isBetween(due - 3600, due + 3600);
             assertThat(charged).isBetween(share * held / 10 - 3600, share * held);
         }

@@ -72,7 +72,7 @@ class LostUpdatesTest {
                                             sidecar(run, report, pod.uid(), use(report, report)),
                                             pod,
                                             Duration.ofMinutes(1));
-                            // Every other report finds the other timekeeper, as behind a Service.
+                            // Every other report reaches the other timekeeper, as behind a Service.
                             GroupCommit timekeeper = report % 2 == 0 ? one : other;
                             all &= timekeeper.submit(delivery) instanceof Accepted;
                         }

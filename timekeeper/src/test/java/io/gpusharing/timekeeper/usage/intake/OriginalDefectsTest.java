@@ -46,7 +46,7 @@ class OriginalDefectsTest {
             new UsageReportRepository(
                     TestDatabase.rows("c1"), TestDatabase.transaction(), PROPERTIES);
 
-    /** A negative amount gave time back, so that anybody could fill his own budget. */
+    /** A negative amount gave time back, so any user could refill a budget. */
     @Test
     void defect29_negativeAndHugeAmountsWereTaken() {
         assertThatThrownBy(() -> new ReportReader().read(report(-1000)))
@@ -64,7 +64,7 @@ class OriginalDefectsTest {
         assertThat(((Refused) huge.getFirst()).refusal()).isEqualTo(Refusal.IMPOSSIBLE_AMOUNT);
     }
 
-    /** Nobody was asked who he is, so any pod could use up any namespace. */
+    /** Reporters were not authenticated, so any pod could exhaust any namespace. */
     @Test
     void defect30_whoReportedWasNeverAsked() {
         ClusterSigner cluster = ClusterSigner.ec();
@@ -108,7 +108,7 @@ class OriginalDefectsTest {
                 .isEqualTo(new Accepted(false));
     }
 
-    /** While an image was pulled the meter was told to end, and the pod then ran unmetered. */
+    /** While an image was pulled the meter was stopped, and the pod then ran unmetered. */
     @Test
     void defect34_aContainerThatStillWaitedEndedTheMeter() {
         assertThat(
@@ -140,12 +140,12 @@ class OriginalDefectsTest {
     /**
      * What becomes of the report of a pod's sidecar a minute after the pod was made.
      *
-     * @param status what the API server tells of the pod
+     * @param status what the API server reports of the pod
      */
     private Outcome reportOf(String status) {
         UUID uid = UUID.randomUUID();
         var grammars = new RequestGrammars(List.of(new VcudaGrammar()));
-        Pod told =
+        Pod reported =
                 Serialization.unmarshal(
                         """
                         apiVersion: v1
@@ -167,7 +167,8 @@ class OriginalDefectsTest {
                         Pod.class);
         var watched =
                 new WatchedPods(
-                        ClusterViews.withPod(new PodReader(grammars::reads).read(told)), grammars);
+                        ClusterViews.withPod(new PodReader(grammars::reads).read(reported)),
+                        grammars);
         ReportAuthorizer.Entry entry =
                 authorizer()
                         .judge(

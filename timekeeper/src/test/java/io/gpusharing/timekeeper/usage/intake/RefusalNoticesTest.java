@@ -33,7 +33,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** Whose reports are refused is told, once per change and not once per report. */
+/** Refused reports are announced once per change and not once per report. */
 class RefusalNoticesTest {
 
     private static final Refused FELL = new Refused(Refusal.COUNTERS_FELL, "pod 1: it fell");
@@ -101,7 +101,7 @@ class RefusalNoticesTest {
     }
 
     @Test
-    void aTenantWhoseReportsAreRefusedAndTakenInTurnGetsAnEventOnceAnHour() {
+    void aTenantWithAlternatingRefusalsGetsAnEventOnceAnHour() {
         Reporter tenant = sidecarOf(UUID.randomUUID());
         for (int second = 0; second < 3_000; second++) {
             note(tenant, second % 2 == 0 ? FELL : new Accepted(false), Duration.ofSeconds(second));
@@ -124,7 +124,7 @@ class RefusalNoticesTest {
     }
 
     @Test
-    void theLastReportOfAPodThatHasEndedIsNoNews() {
+    void theLastReportOfAnEndedPodMakesNoNotice() {
         note(
                 sidecarOf(UUID.randomUUID()),
                 new Refused(Refusal.POD_NOT_ALIVE, "it has ended"),

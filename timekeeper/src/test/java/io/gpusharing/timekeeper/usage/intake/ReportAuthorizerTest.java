@@ -71,7 +71,7 @@ class ReportAuthorizerTest {
     }
 
     @Test
-    void nobodyIsRefusedBeforeThePodsAreKnown() {
+    void noReportIsRefusedBeforeThePodsAreListed() {
         watched.clear();
 
         ReportAuthorizer.Entry entry =

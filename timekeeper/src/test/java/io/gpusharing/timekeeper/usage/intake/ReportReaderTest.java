@@ -46,7 +46,7 @@ class ReportReaderTest {
     }
 
     @Test
-    void onlyAnAgentNamesPodsThatUseAGpuWithoutHavingAsked() throws Exception {
+    void onlyAnAgentNamesPodsThatUseAnUnrequestedGpu() throws Exception {
         String named =
                 REFERENCE
                         .replace("Sidecar", "Agent")
@@ -95,7 +95,7 @@ class ReportReaderTest {
     }
 
     @Test
-    void theDigestKnowsContentOnly() throws Exception {
+    void theDigestDependsOnContentOnly() throws Exception {
         UsageReport spaced = read(REFERENCE.replace("\n", " \n "));
         UsageReport other = read(REFERENCE.replace("123456789", "123456788"));
 

@@ -45,7 +45,7 @@ public final class Reports {
         return new ReportingPod(uid, "n1", NOON, 1, false);
     }
 
-    /** What our watch knows of pods. */
+    /** The pods that the watch has. */
     static Pods watched(Function<UUID, Optional<ReportingPod>> pods, boolean known) {
         return new Pods() {
             @Override

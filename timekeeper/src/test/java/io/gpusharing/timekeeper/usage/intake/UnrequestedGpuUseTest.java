@@ -28,7 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Who uses a GPU without having asked for one is told so on the pod. */
+/** A pod that uses a GPU without requesting one gets an Event. */
 class UnrequestedGpuUseTest {
 
     private final UUID uid = UUID.randomUUID();

@@ -199,7 +199,7 @@ class UsageReportRepositoryTest {
     }
 
     @Test
-    void nobodyWasWatchedForLongerThanHeLivedByAnyNumberOfRuns() {
+    void noNumberOfRunsMeasuresAPodForLongerThanItsLife() {
         post(sidecar(run, 1, uid, use(1, 60)));
 
         Outcome outcome = post(sidecar(UUID.randomUUID(), 1, uid, use(1, 60)));
@@ -250,7 +250,7 @@ class UsageReportRepositoryTest {
     }
 
     @Test
-    void storesTheMostThatARunReportedOfWhatBelongsToNoPod() {
+    void storesTheMaximumOfUnattributedUseThatARunReported() {
         UUID agentRun = UUID.randomUUID();
 
         reports.post(List.of(unattributed(agentRun, 4)));
@@ -341,7 +341,7 @@ class UsageReportRepositoryTest {
     }
 
     @Test
-    void anOutageAfterWhichTenThousandReportsComeAtOnceLosesAndDoublesNone() {
+    void tenThousandReportsAtOnceAfterAnOutageAreStoredOnceEach() {
         String cluster = "outage-" + UUID.randomUUID();
         var waiting = new ArrayList<Delivery>();
         for (int i = 0; i < 500; i++) {
@@ -360,7 +360,7 @@ class UsageReportRepositoryTest {
         for (int from = 0; from < waiting.size(); from += 500) {
             List<Delivery> batch = waiting.subList(from, from + 500);
             assertThat(reports(cluster).post(batch)).noneMatch(Refused.class::isInstance);
-            // The answer was lost, and every other one is told again.
+            // The answer was lost, and every other report is sent again.
             if (from % 1_000 == 0) {
                 assertThat(reports(cluster).post(batch)).allMatch(Duplicate.class::isInstance);
             }

@@ -47,13 +47,13 @@ class ReporterTokensTest {
     }
 
     @Test
-    void knowsThePodBehindATokenSignedWithRsa() {
+    void findsThePodOfATokenSignedWithRsa() {
         assertThat(tokens.reporter(cluster.sign(claims(pod, NOON).build())))
                 .isEqualTo(new Reporter("team-a/default", "team-a", "train", pod, "n1"));
     }
 
     @Test
-    void knowsThePodBehindATokenSignedOnAnEllipticCurve() {
+    void findsThePodOfATokenSignedOnAnEllipticCurve() {
         ClusterSigner curve = ClusterSigner.ec();
 
         assertThat(tokens(curve, NOON).reporter(curve.sign(claims(pod, NOON).build())).pod())
@@ -72,7 +72,7 @@ class ReporterTokensTest {
     }
 
     @Test
-    void tokensThatWereVerifiedStayGoodWhileTheApiServerIsAway() {
+    void verifiedTokensRemainValidWhileTheApiServerIsAway() {
         String token = cluster.sign(claims(pod, NOON).build());
         tokens.reporter(token);
         cluster.reachable = false;
@@ -192,7 +192,7 @@ class ReporterTokensTest {
         }
 
         @Test
-        void refusesWhatTheApiServerDoesNotKnow() {
+        void refusesTokensThatTheApiServerRejects() {
             cluster.reachable = false;
             String token = cluster.sign(claims(pod, NOON).build());
 

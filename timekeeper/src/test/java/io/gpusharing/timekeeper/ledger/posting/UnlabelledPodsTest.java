@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataAccessException;
 
 /** Pods without our label, which only the sweep over all pods finds. */
-class SweptPodsTest {
+class UnlabelledPodsTest {
 
     private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
     private static final Duration A_QUARTER = Duration.ofMinutes(15);
@@ -23,17 +23,17 @@ class SweptPodsTest {
     @Test
     void isChargedFromItsBindingNotFromWhenItWasFound() {
         ledger.pass(A_QUARTER);
-        ledger.swept(pod);
+        ledger.sweepFinds(pod);
 
         assertThat(ledger.charged(pod)).isEqualTo(GpuTime.ofMinutes("7"));
     }
 
     @Test
-    void isNotChargedFromBeforeOurInstallation() {
+    void isNotChargedFromBeforeTheInstallation() {
         Pods old = Pods.waiting("team-a", 50, 15).boundAt(TEN.minus(Duration.ofDays(30)));
 
         ledger.pass(Duration.ofMinutes(10));
-        ledger.swept(old);
+        ledger.sweepFinds(old);
 
         assertThat(ledger.charged(old)).isEqualTo(GpuTime.ofMinutes("5"));
     }
@@ -41,12 +41,12 @@ class SweptPodsTest {
     @Test
     void anEndThatCanStillBeSeenIsExact() {
         ledger.pass(A_QUARTER);
-        ledger.swept(pod);
+        ledger.sweepFinds(pod);
         ledger.pass(A_QUARTER);
 
-        ledger.swept(pod.finishedAt(TEN.plusSeconds(60 + 1200)));
+        ledger.sweepFinds(pod.finishedAt(TEN.plusSeconds(60 + 1200)));
         ledger.pass(A_QUARTER);
-        ledger.swept(pod.finishedAt(TEN.plusSeconds(60 + 1200)));
+        ledger.sweepFinds(pod.finishedAt(TEN.plusSeconds(60 + 1200)));
 
         assertThat(ledger.charged(pod)).isEqualTo(GpuTime.ofMinutes("10"));
         assertThat(ledger.allocation(pod).estimated()).isFalse();
@@ -56,10 +56,10 @@ class SweptPodsTest {
     @Test
     void anEndBetweenTwoSweepsIsEstimatedWithItsBound() {
         ledger.pass(A_QUARTER);
-        ledger.swept(pod);
+        ledger.sweepFinds(pod);
         ledger.pass(A_QUARTER);
 
-        ledger.swept();
+        ledger.sweepFinds();
 
         assertThat(ledger.allocation(pod).until()).isEqualTo(TEN.plus(A_QUARTER));
         assertThat(ledger.allocation(pod).endBound())
@@ -70,13 +70,13 @@ class SweptPodsTest {
     @Test
     void anEndWhileNobodyRanLiesBetweenTheLastSweepBeforeAndTheFirstAfter() {
         ledger.pass(A_QUARTER);
-        ledger.swept(pod);
+        ledger.sweepFinds(pod);
         ledger.pass(Duration.ofHours(1));
         ledger.clock.pass(Duration.ofHours(5));
 
         ledger.restart();
         ledger.pass(Duration.ofMinutes(1));
-        ledger.swept();
+        ledger.sweepFinds();
 
         assertThat(ledger.allocation(pod).until()).isEqualTo(TEN.plus(A_QUARTER));
         assertThat(ledger.allocation(pod).endBound()).isEqualTo(ledger.clock.instant());
@@ -87,17 +87,17 @@ class SweptPodsTest {
     @Test
     void anEndBetweenTwoSweepsIsTheSameIfTheDatabaseFailsAtTheSecond() {
         ledger.pass(A_QUARTER);
-        ledger.swept(pod);
+        ledger.sweepFinds(pod);
         ledger.pass(A_QUARTER);
         ledger.database
                 .jdbc()
                 .sql("alter table pod_allocation add constraint away check (not estimated)")
                 .update();
-        assertThatThrownBy(ledger::swept).isInstanceOf(DataAccessException.class);
+        assertThatThrownBy(ledger::sweepFinds).isInstanceOf(DataAccessException.class);
         ledger.database.jdbc().sql("alter table pod_allocation drop constraint away").update();
 
         ledger.pass(Duration.ofMinutes(1));
-        ledger.swept();
+        ledger.sweepFinds();
 
         assertThat(ledger.allocation(pod).until()).isEqualTo(TEN.plus(A_QUARTER));
     }
@@ -105,7 +105,7 @@ class SweptPodsTest {
     @Test
     void theWatchDoesNotTakeItForGone() {
         ledger.pass(A_QUARTER);
-        ledger.swept(pod);
+        ledger.sweepFinds(pod);
 
         ledger.restart();
         ledger.pass(Duration.ofMinutes(1));
@@ -117,7 +117,7 @@ class SweptPodsTest {
     void theSweepDoesNotTakeWatchedPodsForGone() {
         ledger.onUpdate(pod);
 
-        ledger.swept();
+        ledger.sweepFinds();
 
         assertThat(ledger.allocation(pod).open()).isTrue();
     }
@@ -130,11 +130,11 @@ class SweptPodsTest {
         ledger.unlabelled(pod);
         ledger.pass(A_QUARTER);
         ledger.restart();
-        ledger.swept(pod);
+        ledger.sweepFinds(pod);
 
         assertThat(ledger.allocation(pod).open()).isTrue();
         assertThat(ledger.charged(pod)).isEqualTo(GpuTime.ofMinutes("14.5"));
-        ledger.swept(pod.finishedAt(TEN.plusSeconds(60 + 1200)));
+        ledger.sweepFinds(pod.finishedAt(TEN.plusSeconds(60 + 1200)));
         assertThat(ledger.charged(pod)).isEqualTo(GpuTime.ofMinutes("10"));
     }
 
@@ -146,7 +146,7 @@ class SweptPodsTest {
         ledger.restart();
         ledger.pass(A_QUARTER);
 
-        ledger.swept(pod);
+        ledger.sweepFinds(pod);
         ledger.pass(A_QUARTER);
         ledger.restart();
 
@@ -157,10 +157,10 @@ class SweptPodsTest {
 
     @Test
     void aPodThatGetsTheLabelIsWatchedFromThenOn() {
-        ledger.swept(pod);
+        ledger.sweepFinds(pod);
         ledger.onUpdate(pod);
 
-        ledger.swept();
+        ledger.sweepFinds();
 
         assertThat(ledger.allocation(pod).open()).isTrue();
         ledger.removed(pod.removedAt(TEN.plusSeconds(120)));
@@ -170,10 +170,10 @@ class SweptPodsTest {
     @Test
     void aListThatIsOlderThanTheLabelDoesNotTakeThePodFromTheWatch() {
         ledger.onUpdate(pod);
-        ledger.swept(pod);
+        ledger.sweepFinds(pod);
         ledger.pass(A_QUARTER);
 
-        ledger.swept();
+        ledger.sweepFinds();
 
         assertThat(ledger.allocation(pod).open()).isTrue();
         ledger.removed(pod.removedAt(TEN.plusSeconds(1800)));
@@ -186,18 +186,18 @@ class SweptPodsTest {
         ledger.onUpdate(pod);
         ledger.removed(pod.removedAt(TEN.plusSeconds(120)));
 
-        ledger.swept(pod);
+        ledger.sweepFinds(pod);
 
         assertThat(ledger.allocation(pod).until()).isEqualTo(TEN.plusSeconds(120));
         assertThat(ledger.allocation(pod).estimated()).isFalse();
     }
 
     @Test
-    void theEndOfAWatchedPodIsToldByTheWatch() {
+    void theEndOfAWatchedPodComesFromTheWatch() {
         Pods finished = pod.finishedAt(TEN.plusSeconds(120));
         ledger.onUpdate(pod);
 
-        ledger.swept(finished);
+        ledger.sweepFinds(finished);
 
         assertThat(ledger.allocation(pod).open()).isTrue();
         ledger.onUpdate(finished);
@@ -205,22 +205,22 @@ class SweptPodsTest {
     }
 
     @Test
-    void aPodThatIsAwaitedAndThenSweptIsThere() {
+    void aPodExpectedByTheWatchAndFoundByTheSweepIsPresent() {
         ledger.onUpdate(pod);
         ledger.vanished(pod);
         ledger.takeOver();
         ledger.listedBeforeTheWatchIsOpen();
 
-        ledger.swept(pod);
+        ledger.sweepFinds(pod);
         ledger.pass(A_QUARTER);
 
         assertThat(ledger.allocation(pod).open()).isTrue();
-        ledger.swept();
+        ledger.sweepFinds();
         assertThat(ledger.allocation(pod).open()).isFalse();
     }
 
     @Test
-    void aPodThatIsAwaitedAndThenSweptIsTheSweepsAlsoIfTheDatabaseFails() {
+    void aPodExpectedByTheWatchAndFoundByTheSweepIsTheSweepsAlsoIfTheDatabaseFails() {
         ledger.onUpdate(pod);
         ledger.vanished(pod);
         ledger.takeOver();
@@ -229,18 +229,18 @@ class SweptPodsTest {
                 .jdbc()
                 .sql("alter table pod_allocation add constraint away check (watched)")
                 .update();
-        assertThatThrownBy(() -> ledger.swept(pod)).isInstanceOf(DataAccessException.class);
+        assertThatThrownBy(() -> ledger.sweepFinds(pod)).isInstanceOf(DataAccessException.class);
         ledger.database.jdbc().sql("alter table pod_allocation drop constraint away").update();
 
         ledger.pass(A_QUARTER);
         assertThat(ledger.allocation(pod).open()).isTrue();
-        ledger.swept();
+        ledger.sweepFinds();
 
         assertThat(ledger.allocation(pod).open()).isFalse();
     }
 
     @Test
-    void aPodThatIsAwaitedAndThenLosesItsLabelIsThere() {
+    void aPodExpectedByTheWatchThatLosesItsLabelIsPresent() {
         ledger.onUpdate(pod);
         ledger.vanished(pod);
         ledger.takeOver();
@@ -250,7 +250,7 @@ class SweptPodsTest {
         ledger.pass(A_QUARTER);
 
         assertThat(ledger.allocation(pod).open()).isTrue();
-        ledger.swept(pod.finishedAt(TEN.plusSeconds(60 + 1200)));
+        ledger.sweepFinds(pod.finishedAt(TEN.plusSeconds(60 + 1200)));
         assertThat(ledger.allocation(pod).until()).isEqualTo(TEN.plusSeconds(60 + 1200));
     }
 }
