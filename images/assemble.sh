@@ -1,9 +1,9 @@
 # What the three assemble scripts share; they read it with `.` after they have set $out, the folder to fill.
 #
 # An AOT cache is used only by the very runtime that made it, with jars of the same size and time at the same place. Hence one runtime
-# per image, for the training and for the image, and one time for all files, whoever builds them whenever. A changed jar of the same size
-# would then pass for the old one, and the old classes would run (of a class path of one jar, Java 25 does not even look at the size): so a
-# cache is never kept, but made anew together with its jars. images/test shows both.
+# per image, for the training and for the image, and one time for all files, for every build. A changed jar of the same size
+# would then pass for the old one, and the old classes would run (of a class path of one jar, Java 25 does not even check the size): so a
+# cache is never kept, but made again together with its jars. images/test shows both.
 
 java_home=${JAVA_HOME:?names a JDK 25}
 java=$out/java/bin/java

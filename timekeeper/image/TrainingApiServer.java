@@ -124,7 +124,7 @@ class TrainingApiServer {
         };
     }
 
-    /** As the real one does: what a Secret brings as text is told back as bytes. */
+    /** As the real one does: the text of a Secret is returned as bytes. */
     private static String stored(String object) {
         return TEXT.matcher(object)
                 .replaceAll(it -> {

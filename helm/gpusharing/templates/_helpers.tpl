@@ -57,7 +57,7 @@ app.kubernetes.io/component: {{ .component }}
 {{- toJson $all }}
 {{- end }}
 
-{{/* The grammar that reads a resource, of nvidia.com/gpu the first of two; empty if none does. A prefix is NVIDIA's or nobody's. */}}
+{{/* The grammar that reads a resource, of nvidia.com/gpu the first of two; empty if none does. A prefix is NVIDIA's or of no grammar. */}}
 {{- define "gpusharing.grammarOf" -}}
 {{- if has . (list "tencent.com/vcuda-core" "tencent.com/vcuda-memory") }}vcuda
 {{- else if has . (list "aliyun.com/gpu-mem" "aliyun.com/gpu-count") }}aliyun
@@ -113,7 +113,7 @@ so every class that is asked for by its name counts, as every claim does. */}}
 request.userInfo.?username.orValue('') in {{ .users | toJson | replace "\"" "'" }} || request.userInfo.?groups.orValue([]).exists(g, g in {{ .groups | toJson | replace "\"" "'" }})
 {{- end }}
 
-{{/* CEL: does somebody ask who may update budgets? */}}
+{{/* CEL: may the requesting user update budgets? */}}
 {{- define "gpusharing.cel.isAdministrator" -}}
 authorizer.group('gpusharing.io').resource('gpubudgets').check('update').allowed()
 {{- end }}

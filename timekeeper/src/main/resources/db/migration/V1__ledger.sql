@@ -1,5 +1,5 @@
 -- Amounts are micro-GPU-seconds, rates and parts micro-GPUs. Spans are half-open: [from, to).
--- A budget named '' is none: what is charged to nobody is still known.
+-- The budget named '' is none: charges that no budget pays for are recorded, too.
 
 create table cluster (
     id             text        primary key,
@@ -10,8 +10,8 @@ create table cluster (
 );
 comment on column cluster.metering_start is 'nothing before our installation is ever charged';
 comment on column cluster.pod_position is 'resource version up to which pods are in the ledger';
-comment on column cluster.seen_until is 'when the API server last told anything about pods';
-comment on column cluster.swept_until is 'when all pods were last looked through for such as the watch does not tell of';
+comment on column cluster.seen_until is 'when the API server last reported anything about pods';
+comment on column cluster.swept_until is 'when the last sweep listed all pods, to find those that the watch does not deliver';
 
 -- ===== Ledger
 
@@ -68,14 +68,14 @@ create table pod_allocation (
         and (rate = 0 or rate::numeric * 1000000 < (share_rate + 1)::numeric * weight))
 ) with (fillfactor = 70);
 comment on column pod_allocation.allocation is 'no pod, but what was allocated to a claim: pod_uid is the allocation''s, name the claim''s';
-comment on column pod_allocation.watched is 'false: only the slow sweep over all pods tells of it';
+comment on column pod_allocation.watched is 'false: only the sweep over all pods finds it';
 comment on column pod_allocation.compute_part is 'micro-GPUs, rounded down, for people; the rate is made of the exact part';
 comment on column pod_allocation.share_rate is 'micro-GPUs that the budget''s rule makes of the share';
 comment on column pod_allocation.weight is 'of the GPU model, in millionths of the reference';
-comment on column pod_allocation.weight_known is 'false where the usual weight stands in for a model that nobody has weighed';
+comment on column pod_allocation.weight_known is 'false where the default weight is used for a model without one';
 comment on column pod_allocation.use_since is 'charged by measured use since then, when the terms last changed; use_before and covered_before are what counters said';
 comment on column pod_allocation.use_settled is 'until when entries say what the node agent measured';
-comment on column pod_allocation.begin_estimated is 'its begin is told by no clock that can be right';
+comment on column pod_allocation.begin_estimated is 'no clock that can be right gives its begin';
 comment on column pod_allocation.end_bound is 'an estimated end lies between held_until and this';
 -- A balance reads what is running of one budget, not of the whole cluster.
 create index pod_allocation_open_by_budget on pod_allocation (cluster, budget) where held_until is null;
@@ -112,7 +112,7 @@ create table charge (
 ) partition by range (charged_from);
 create table charge_default partition of charge default;
 create index charge_by_budget on charge (cluster, budget, charged_from);
--- Late usage of a closed period is found without reading that period. A posting that came soon after its span is looked for by the
+-- Late usage of a closed period is found without reading that period. A posting that came soon after its span is found by the
 -- span; the few that came later than that are here.
 create index charge_late on charge (cluster, budget, posted_at) where posted_at - charged_to > interval '2 hours';
 -- What was posted last, and the last hours, lie together: verification finds them by a few pages of index.
@@ -142,7 +142,7 @@ create table correction (
     posted_at    timestamptz not null default now(),
     check (charged_from < charged_to)
 );
-comment on column correction.by_hand is 'what people corrected stays, whatever the pod''s own life turns out to have been';
+comment on column correction.by_hand is 'what administrators corrected is kept, whatever begin and end of the pod turn out to be';
 create index correction_by_pod on correction (cluster, pod_uid);
 create index correction_by_budget on correction (cluster, budget, charged_from);
 create index correction_late on correction (cluster, budget, posted_at) where posted_at - charged_to > interval '2 hours';
@@ -167,7 +167,7 @@ from (select cluster, pod_uid, namespace, budget, charged_from, charged_to, rate
 join pod_allocation s using (cluster, pod_uid);
 comment on view pod_charge is 'every span charged to a pod, corrections with their negative amounts';
 
--- What the last verification found, for whoever asks.
+-- What the last verification found, for the REST API.
 create table verification (
     cluster  text        primary key references cluster,
     report   jsonb       not null,
@@ -177,7 +177,7 @@ comment on column verification.sound_at is 'when the last one began that found n
 
 -- ===== Budgets
 
--- The terms of a budget since they were first seen, so that a past period is told by its own.
+-- The terms of a budget since they were first seen, so that a past period is computed by its own.
 create table budget_terms (
     cluster          text        not null references cluster,
     budget           text        not null,
@@ -195,7 +195,7 @@ create table budget_terms (
 );
 comment on column budget_terms.allowance is 'micro-GPU-seconds a period; null is unlimited';
 
--- A period as it was opened: its edges stay, whatever happens to the rule or the time zone.
+-- A period as it was opened: its edges are kept, whatever happens to the rule or the time zone.
 create table budget_period (
     cluster      text        not null references cluster,
     budget       text        not null,
@@ -270,7 +270,7 @@ create table usage_report (
     primary key (cluster, reporter, run, sequence)
 );
 comment on column usage_report.digest is 'half of the SHA-256 of its content';
-comment on column usage_report.reporter is 'UID of the pod that the token was bound to, so that nobody can use up another''s run';
+comment on column usage_report.reporter is 'UID of the pod that the token was bound to, so that no pod can use up another''s run';
 create index usage_report_received on usage_report using brin (received_at);
 
 -- How far each run of counters has come.
@@ -307,7 +307,7 @@ create table usage_unattributed (
 
 -- ===== Reclaim
 
--- Room that was made for a waiter on one node. Of two timekeepers that plan from one reading, both write the same number.
+-- Evictions for a waiter on one node. Of two timekeepers that plan from one read, both write the same number.
 create table eviction_plan (
     id               uuid        primary key,
     cluster          text        not null,
@@ -357,7 +357,7 @@ comment on column eviction_victim.result is 'Deleted: past a PodDisruptionBudget
 
 -- ===== Requests that change something
 
--- A request that came with a key is answered once; whoever sends it again gets the same answer.
+-- A request with a key is answered once; a repeated one gets the same answer.
 create table answered_request (
     id          uuid        primary key,
     cluster     text        not null,
