@@ -124,7 +124,7 @@ public record BudgetLine(
 
     /**
      * The first instant from {@code asOf} on at which nothing is left at the present rate, rounded
-     * up to the microsecond, looked for until the period ends; null if there is none.
+     * up to the microsecond, searched until the period ends; null if there is none.
      */
     public @Nullable Instant exhaustedAt() {
         return whenRemaining(GpuTime.ZERO);

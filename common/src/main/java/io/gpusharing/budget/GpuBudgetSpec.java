@@ -39,7 +39,7 @@ public record GpuBudgetSpec(
     public enum OnExhausted {
         /** Everything is computed and shown, nothing is enforced. */
         Observe,
-        /** New pods get the over-budget class; running ones stay. */
+        /** New pods get the over-budget class; running ones keep running. */
         LowerPriority,
         /** As {@code LowerPriority}; running ones are evicted when somebody in budget waits. */
         Reclaim,

@@ -9,8 +9,8 @@ import java.time.Instant;
 /**
  * An amount of GPU time, in micro-GPU-seconds: half a GPU for two seconds is 1 000 000.
  *
- * <p>A {@code long} holds about 292 000 GPU-years. A sum that would leave it stays at its end: so
- * much time is as good as no limit, and nobody's absurd amount may stop anybody's accounts.
+ * <p>A {@code long} holds about 292 000 GPU-years. A sum beyond that saturates: so much time is as
+ * good as no limit, and nobody's absurd amount may stop anybody's accounts.
  *
  * @param microGpuSeconds may be negative where it is a difference
  */

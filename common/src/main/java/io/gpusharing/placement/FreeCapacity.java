@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record FreeCapacity(Amounts amounts, @Nullable GpuLayout gpus) {
 
-    /** The same for whoever sees only sums, as the scheduler's own filters do. */
+    /** The same by totals only, as the scheduler's own filters do. */
     public FreeCapacity totals() {
         return new FreeCapacity(amounts, null);
     }
@@ -32,7 +32,7 @@ public record FreeCapacity(Amounts amounts, @Nullable GpuLayout gpus) {
                 gpus == null ? null : gpus.without(gpus.place(pod.gpus()).orElse(List.of())));
     }
 
-    /** Whether there is room for the pod. */
+    /** Whether the pod fits. */
     public boolean fits(PodAsk pod) {
         return pod.requests().fitInto(amounts)
                 && (gpus == null || gpus.place(pod.gpus()).isPresent());

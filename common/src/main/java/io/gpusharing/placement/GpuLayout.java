@@ -34,7 +34,7 @@ public record GpuLayout(List<Gpu> gpus) {
 
     /**
      * Where a pod would be placed: container after container, each on the fullest GPU that still
-     * has room, whole ones on GPUs that nobody holds. Empty if it does not fit.
+     * fits them, whole ones on GPUs that no pod holds. Empty if it does not fit.
      */
     public Optional<List<GpuHold>> place(List<GpuAsk> asks) {
         GpuLayout left = this;

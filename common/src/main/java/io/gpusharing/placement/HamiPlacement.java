@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * hami.io/vgpu-devices-allocated}, for each container that has GPUs {@code UUID,type,MiB,cores:}
  * once a GPU, containers joined by {@code ;}. And what a GPU has to have for another, as HAMi
  * checks it: memory, cores, nobody else on it for one that wants all cores. The number of pods that
- * may share a GPU is not looked at here.
+ * may share a GPU is not checked here.
  */
 final class HamiPlacement {
 

@@ -3,8 +3,8 @@ package io.gpusharing.request;
 import java.math.BigInteger;
 
 /**
- * An exact amount of GPU as a fraction in lowest terms: 14/97 of a GPU's memory stays 14/97 until a
- * pod's rate is rounded. Where terms would leave a {@code long} they are whole millionths.
+ * An exact amount of GPU as a fraction in lowest terms: 14/97 of a GPU's memory is kept as 14/97
+ * until a pod's rate is rounded. Where terms would leave a {@code long} they are whole millionths.
  *
  * @param numerator never negative
  * @param denominator at least 1

@@ -152,7 +152,7 @@ class BudgetLineTest {
     }
 
     @Test
-    void whatExpiresFirstIsUsedFirstAndTheRestOfItIsLost() {
+    void theCreditThatExpiresFirstIsUsedFirstAndItsRestIsLost() {
         Instant expires = NOON.plusSeconds(10);
         BudgetLine line =
                 line(

@@ -29,7 +29,7 @@ class PublishedBudgetTest {
     }
 
     @Test
-    void theStatusGoesOnByItselfWhileTheTimekeeperIsAway() {
+    void theStatusRemainsValidWhileTheTimekeeperIsAway() {
         GpuBudgetStatus status = status(15_000_000L, 500_000L);
 
         assertThat(budget(spec("0.25"), status).standingAt(NOON.plusSeconds(29)))

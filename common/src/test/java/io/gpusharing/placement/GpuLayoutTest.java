@@ -30,7 +30,7 @@ class GpuLayoutTest {
     }
 
     @Test
-    void givesAWholeGpuOnlyWhereNobodyHoldsAnyOfIt() {
+    void givesAWholeGpuOnlyWhereNoPodHoldsAPartOfIt() {
         GpuLayout node = NODE.without(List.of(part("0", 1, 1), whole("2")));
 
         assertThat(node.place(List.of(new GpuAsk(1, 100, 0, true)))).contains(List.of(whole("1")));

@@ -51,7 +51,7 @@ class ShareInvariantsTest {
 
     @ParameterizedTest
     @RandomSeeds(500)
-    void whatAPodHoldsIsNeverNothingAndNeverBelowWhatWasSaidBeforehand(long seed) {
+    void aBoundShareIsNeverZeroAndNeverBelowItsEstimate(long seed) {
         Random random = new Random(seed);
         PodRequest pod = pod(random, random.nextInt(1, 4));
         NodeFacts node = node(random);

@@ -46,7 +46,7 @@ class EmbeddedServerTest {
     }
 
     @Test
-    void whatWasCommittedIsThereAtTheNextStartAfterItWasKilled() throws Exception {
+    void committedDataSurvivesAKill() throws Exception {
         Process first = runningProcess();
         Postmaster server = Postmaster.runningOn(directory).orElseThrow();
         execute(server, "create table kept as select 7 as number");
@@ -73,7 +73,7 @@ class EmbeddedServerTest {
     }
 
     @Test
-    void isGoneWhenItWasStopped() throws Exception {
+    void endsWhenItIsStopped() throws Exception {
         Postmaster server = EmbeddedServer.open(directory, port);
 
         server.stop();

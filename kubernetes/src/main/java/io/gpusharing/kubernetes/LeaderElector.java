@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * Takes the lease when it may, renews it, and gives it back when it has to stop, so that another
  * replica need not wait.
  *
- * <p>Not fabric8's own elector: that compares the holder's clock with ours, looks at its deadline
+ * <p>Not fabric8's own elector: that compares the holder's clock with ours, checks its deadline
  * only between two requests, and ends for good once it has lost.
  */
 public final class LeaderElector implements AutoCloseable {

@@ -46,7 +46,7 @@ public final class Leadership {
         return leads;
     }
 
-    /** Grows with each term that begins: who remembers another one has to look anew. */
+    /** Grows with each term that begins: a caller that remembers another one has to read again. */
     public synchronized long term() {
         return term;
     }

@@ -26,7 +26,7 @@ class ElectionTest {
     }
 
     @Test
-    void eachRenewalIsWaitedForAnew() {
+    void eachRenewalRestartsTheWait() {
         assertThat(isOpen("b", "1", 0)).isFalse();
         assertThat(isOpen("b", "2", 14)).isFalse();
         assertThat(isOpen("b", "2", 28)).isFalse();

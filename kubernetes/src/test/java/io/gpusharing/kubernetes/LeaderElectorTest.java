@@ -98,7 +98,7 @@ class LeaderElectorTest {
     }
 
     @Test
-    void aLeaseThatSomebodyDeletedIsMadeAgainWithinTheSameTerm() {
+    void aDeletedLeaseIsCreatedAgainWithinTheSameTerm() {
         one.elector.attempt();
         lease.delete();
 

@@ -31,7 +31,7 @@ class LeadershipTest {
     }
 
     @Test
-    void aTermGoesOnForAsLongAsTheLeaseIsRenewedInTime() {
+    void aTermLastsAsLongAsTheLeaseIsRenewedInTime() {
         leadership.hold(ticks.instant().plus(TEN));
         ticks.pass(Duration.ofSeconds(9));
         leadership.hold(ticks.instant().plus(TEN));

@@ -49,7 +49,7 @@ public sealed interface NvmlLibrary {
     /**
      * Opens the first library that exports {@code nvmlInit_v2}.
      *
-     * @param explicit the only place to look at, or null to search
+     * @param explicit the only file to open, or null to search
      */
     @SuppressWarnings("restricted") // Loading a native library is what this method is for.
     static NvmlLibrary open(@Nullable String explicit) {
@@ -57,7 +57,7 @@ public sealed interface NvmlLibrary {
         List<String> refused = new ArrayList<>();
         for (String place : places) {
             try {
-                // The library stays for the life of the process: unloading a driver library under
+                // The library is never unloaded: unloading a driver library under
                 // its own threads is a way to crash.
                 SymbolLookup symbols = SymbolLookup.libraryLookup(place, Arena.global());
                 if (symbols.find("nvmlInit_v2").isPresent()) {

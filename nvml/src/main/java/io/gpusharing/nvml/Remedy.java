@@ -8,15 +8,15 @@ public enum Remedy {
     NOTHING_NEW,
     /** The buffer was too small: grow it and ask again, a bounded number of times. */
     GROW,
-    /** This device or driver will never answer: use the next rung. */
+    /** This device or driver will never answer: use the next basis. */
     LOWER_FOR_GOOD,
-    /** Not allowed now: use the next rung and ask again after minutes. */
+    /** Not allowed now: use the next basis and ask again after minutes. */
     LOWER_AND_RETRY,
     /** NVML lost its state: initialise it once more. */
     REINITIALISE,
     /** The device fell off the bus or waits for a reset: look for it again. */
     DEVICE_GONE,
-    /** Access to the device may have been revoked: after three in a row, open NVML anew. */
+    /** Access to the device may have been revoked: after three in a row, open NVML again. */
     ACCESS_DOUBTFUL,
     /**
      * The library belongs to another driver than the kernel runs. Only a new container gets the

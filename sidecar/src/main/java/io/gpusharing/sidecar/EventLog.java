@@ -38,7 +38,7 @@ final class EventLog {
         out.println(line);
     }
 
-    /** RFC 3339 by hand: a formatter's forty classes would stay for a line in an hour. */
+    /** RFC 3339 by hand: a formatter's forty classes would be kept loaded for a line in an hour. */
     static void appendInstant(StringBuilder line, LocalDateTime utc) {
         line.append(utc.toLocalDate()).append('T');
         appendPadded(line, utc.getHour(), 2).append(':');

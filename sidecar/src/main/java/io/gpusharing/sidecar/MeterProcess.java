@@ -149,7 +149,7 @@ final class MeterProcess {
                 reportAt = time.monotonicMicros() + schedule.after(answer).toNanos() / 1_000;
                 String reason = reasonToLeave(time.monotonicMicros());
                 if (reason != null && !stopping) {
-                    log.event("leaving so that the container starts anew", "reason", reason);
+                    log.event("exiting so that the container is started again", "reason", reason);
                     reporter.save();
                     return LEFT_FOR_NEW_CONTAINER;
                 }

@@ -5,7 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Says when only a new container helps. A call that is stuck in the driver cannot be interrupted,
- * and a library that belongs to another driver is replaced only when the container is made anew.
+ * and a library that belongs to another driver is replaced only when the container is created
+ * again.
  */
 final class Watchdog {
 
@@ -26,7 +27,7 @@ final class Watchdog {
      * @param tickMicros when the NVML thread was last seen to go on
      * @param inside the call it is in
      * @param fault what the meter itself says, or null
-     * @return null to stay
+     * @return null to keep running
      */
     @Nullable String reasonToLeave(
             long nowMicros, long tickMicros, @Nullable NvmlCall inside, @Nullable String fault) {

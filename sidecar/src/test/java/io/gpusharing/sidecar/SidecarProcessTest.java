@@ -88,7 +88,7 @@ class SidecarProcessTest {
 
     @Test
     @DisplayName("case 44: killed again and again, the run goes on and loses nothing")
-    void aKilledSidecarGoesOnWhereItWas() throws Exception {
+    void aKilledSidecarContinuesItsCounters() throws Exception {
         try (FakeTimekeeper timekeeper = new FakeTimekeeper()) {
             for (int life = 0; life < 3; life++) {
                 int before = timekeeper.received.size();

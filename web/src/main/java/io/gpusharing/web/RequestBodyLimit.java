@@ -10,8 +10,8 @@ import java.util.concurrent.Semaphore;
 import org.springframework.util.unit.DataSize;
 
 /**
- * Memory for the bodies of reports. Each request reserves memory first, by its declared length, so
- * that however many are sent at once, and however slowly, memory is bounded.
+ * Room for the bodies of reports. Who sends one asks for room first, for as much as it says it has,
+ * so that however many are sent at once, and however slowly, memory is bounded.
  */
 public final class RequestBodyLimit {
 

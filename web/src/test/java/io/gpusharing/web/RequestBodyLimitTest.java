@@ -25,7 +25,7 @@ class RequestBodyLimitTest {
     }
 
     @Test
-    void bodiesInMemoryAreLimitedHoweverManyRequestsCome() {
+    void thereIsRoomForSoMuchAndNoMoreHoweverManyCome() {
         Place first = enter(60);
 
         assertThat(bodies.enter(60)).isEqualTo(new Room.Full());
@@ -47,7 +47,7 @@ class RequestBodyLimitTest {
     }
 
     @Test
-    void aClientThatSendsByteByByteIsNotWaitedForBeyondTheDeadline() throws IOException {
+    void whoSendsByteByByteIsNotWaitedForLongerThanTheDeadline() throws IOException {
         var drip =
                 new InputStream() {
                     @Override

@@ -195,7 +195,7 @@ class WebhookApplicationTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "garbage", "{}", "[[[[", "{\"kind\": \"AdmissionReview\"}"})
-    void whatIsNoReviewGetsOneLineAndNoStackTrace(String body) throws Exception {
+    void aRequestThatIsNoReviewIsLoggedInOneLine(String body) throws Exception {
         HttpResponse<String> answer = post("/mutate", body.getBytes(UTF_8));
 
         assertThat(answer.statusCode()).isEqualTo(400);

@@ -13,7 +13,7 @@ final class Meters {
     /** A sidecar reports its pod and one GPU. */
     record Sidecar(MeteredPod pod, String token, UUID run) implements Meter {
 
-        /** The same after a restart: its token is known, its counters begin anew. */
+        /** The same after a restart: its token is known, its counters begin again at zero. */
         Sidecar restarted() {
             return new Sidecar(pod, token, UUID.randomUUID());
         }

@@ -95,7 +95,7 @@ public final class HamiGrammar extends CountingGrammar {
                         .toList());
     }
 
-    /** As HAMi sees it, which looks at limits alone. */
+    /** As HAMi sees it, which reads limits alone. */
     private static boolean lacksCount(ContainerRequest container) {
         return container.amount(COUNT).isEmpty()
                 && Stream.of(MEMORY, MEMORY_PERCENTAGE, CORES)

@@ -39,7 +39,7 @@ class GpuNamesTest {
                 "gpu.intel.com/i915_monitoring",
                 "aliyun.com/gpu-count"
             })
-    void whatGivesNoPodAGpuIsNone(String resource) {
+    void aResourceThatGivesNoPodAGpuIsIgnored(String resource) {
         assertThat(GpuNames.isGpu(resource)).isFalse();
     }
 

@@ -105,7 +105,7 @@ class GrammarTableTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("readByOne")
-    void isJudgedTheSameWhereEveryGrammarIsOn(Fixture pod) {
+    void hasTheSameVerdictWhereEveryGrammarIsOn(Fixture pod) {
         assertThat(ALL.judge(pod.request())).isEqualTo(grammars(pod).judge(pod.request()));
     }
 

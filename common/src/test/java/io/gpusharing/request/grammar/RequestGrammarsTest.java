@@ -114,7 +114,7 @@ class RequestGrammarsTest {
     }
 
     @Test
-    void noGrammarAtAllIsAMistake() {
+    void anEmptyListOfGrammarsIsAnError() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> RequestGrammars.of(List.of(), List.of()))
                 .withMessageContaining("name at least one of vcuda");

@@ -1,4 +1,4 @@
-/** The story that the demo tells and the tests hold us to: one newcomer, two teams, four GPUs. */
+/** The story that the demo shows and the tests check: one newcomer, two teams, four GPUs. */
 @NullMarked
 package io.gpusharing.e2e.story;
 

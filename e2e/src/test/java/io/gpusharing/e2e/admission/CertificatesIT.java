@@ -80,7 +80,7 @@ class CertificatesIT {
     }
 
     @Test
-    void aSecretDeletedByHandComesBackAndNobodyNotices() {
+    void aDeletedSecretIsRestoredWithoutAFailedReview() {
         X509Certificate before = Pem.certificates(secret("tls.crt")).getFirst();
 
         api.delete(SECRET).orFail();
@@ -93,7 +93,7 @@ class CertificatesIT {
     }
 
     @Test
-    void aSecretBrokenByHandIsMended() {
+    void aBrokenSecretIsRestored() {
         X509Certificate before = Pem.certificates(secret("tls.crt")).getFirst();
 
         api.merge(SECRET, "{stringData: {tls.crt: nonsense, ca.crt: nonsense}}").orFail();
@@ -103,7 +103,7 @@ class CertificatesIT {
     }
 
     @Test
-    void aCaBundleThatSomebodyOverwroteIsMended() {
+    void anOverwrittenCaBundleIsRestored() {
         String somebodys =
                 base64(
                         Pem.of(

@@ -115,7 +115,7 @@ class InjectedSidecarIT {
     }
 
     @Test
-    void inAPodOfRootItRunsAsSomebodyElse() {
+    void inAPodThatRunsAsRootItRunsAsAnotherUser() {
         ObjectNode pod = api.create(PLAIN, wild("stable-diffusion-webui")).orFail();
 
         assertThat(pod.at("/spec/securityContext/runAsUser").asInt()).isZero();
@@ -252,7 +252,7 @@ class InjectedSidecarIT {
     }
 
     @Test
-    void aMirrorPodIsLeftAlone() {
+    void aMirrorPodIsNotChanged() {
         Api node = api.as("system:node:gpu-node-1", "system:nodes", "system:authenticated");
         ObjectNode pod = Pods.halfAGpu("mirror");
         pod.withObject("/metadata/annotations").put("kubernetes.io/config.mirror", "abc");
@@ -274,7 +274,7 @@ class InjectedSidecarIT {
     }
 
     @Test
-    void aTenantsMirrorPodIsNone() {
+    void aMirrorPodAnnotationByATenantHasNoEffect() {
         ObjectNode pod = Pods.halfAGpu("mirror-too");
         pod.withObject("/metadata/annotations").put("kubernetes.io/config.mirror", "abc");
         pod.withObject("/spec").put("nodeName", "gpu-node-1");

@@ -75,7 +75,7 @@ class PoliciesIT {
      * The template was not validated, and the controller that creates its pods is no administrator.
      */
     @Test
-    void butNoControllerWritesOurKeysIntoItsPods() {
+    void aControllerMayNotWriteOurKeysIntoItsPods() {
         cluster.api()
                 .create(
                         TEAM,
@@ -133,7 +133,7 @@ class PoliciesIT {
     }
 
     @Test
-    void norTakeThemAway() {
+    void aTenantMayNotRemoveOurAnnotations() {
         Api.Answer answer =
                 tenant.merge(watched(), "{metadata: {annotations: {gpusharing.io/request: null}}}");
 
@@ -141,7 +141,7 @@ class PoliciesIT {
     }
 
     @Test
-    void norTheLabelThatGetsItMetered() {
+    void aTenantMayNotRemoveTheMeteredLabel() {
         Api.Answer answer =
                 tenant.merge(watched(), "{metadata: {labels: {gpusharing.io/metered: null}}}");
 
@@ -149,7 +149,7 @@ class PoliciesIT {
     }
 
     @Test
-    void norPutAnotherImageInThePlaceOfTheMeters() {
+    void aTenantMayNotReplaceTheMetersImage() {
         Api.Answer answer =
                 tenant.patch(
                         watched(),
@@ -160,7 +160,7 @@ class PoliciesIT {
     }
 
     @Test
-    void norPutTheWholePodBackWithoutOurs() {
+    void aTenantMayNotReplaceThePodWithoutOurKeys() {
         ObjectNode stored = tenant.get(watched()).orFail();
 
         Api.Answer answer = tenant.replace(watched(), withoutOurKeys(stored));
@@ -170,7 +170,7 @@ class PoliciesIT {
     }
 
     @Test
-    void butItMayPutItBackAsItIsWithKeysOfItsOwn() {
+    void aTenantMayReplaceThePodWithAddedKeysOfItsOwn() {
         ObjectNode stored = tenant.get(watched()).orFail();
         stored.withObject("/metadata/labels").put("team", "a");
 
@@ -178,7 +178,7 @@ class PoliciesIT {
     }
 
     @Test
-    void itMayDebugItsOwnContainer() {
+    void aTenantMayDebugItsOwnContainer() {
         debug("{name: looks, image: busybox, targetContainerName: cuda}").orFail();
     }
 
@@ -189,7 +189,7 @@ class PoliciesIT {
                 "{name: d, image: busybox, volumeMounts: [{name: gpusharing-token, mountPath: /t}]}",
                 "{name: d, image: busybox, volumeMounts: [{name: gpusharing-state, mountPath: /t}]}"
             })
-    void butNotTheMeter(String container) {
+    void aTenantMayNotDebugTheMeter(String container) {
         Api.Answer answer = debug(container);
 
         assertThat(answer.code()).isEqualTo(403);
@@ -197,7 +197,7 @@ class PoliciesIT {
     }
 
     @Test
-    void whoSetsVisibleDevicesInADebugContainerIsWarned() {
+    void visibleDevicesInADebugContainerAreWarnedOf() {
         Api.Answer answer =
                 debug(
                         "{name: sees, image: cuda, env: [{name: NVIDIA_VISIBLE_DEVICES, value: all}]}");
@@ -210,7 +210,7 @@ class PoliciesIT {
     }
 
     @Test
-    void whoReachesForAGpuWithoutAskingIsWarned() {
+    void aPodThatBypassesTheDevicePluginIsWarned() {
         ObjectNode pod = Pods.withoutGpu("tricky");
         pod.withObject("/metadata/annotations").put("cdi.k8s.io/mine", "nvidia.com/gpu=all");
 
@@ -316,7 +316,7 @@ class PoliciesIT {
     }
 
     @Test
-    void whoMayUpdateBudgetsMayWriteOurKeys() {
+    void usersWhoMayUpdateBudgetsMayWriteOurKeys() {
         cluster.api()
                 .merge(
                         watched(),

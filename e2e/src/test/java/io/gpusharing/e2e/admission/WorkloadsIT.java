@@ -66,7 +66,7 @@ class WorkloadsIT {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("illegal")
-    void whatItsPodsCouldNotAskForIsRefusedAtOnce(Workload workload) {
+    void anIllegalRequestInATemplateIsRefusedAtOnce(Workload workload) {
         Api.Answer answer = api.create(TEAM, workload.manifest());
 
         assertThat(answer.code()).isEqualTo(422);
@@ -78,7 +78,7 @@ class WorkloadsIT {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("legal")
-    void whatIsLegalIsCreatedAsItIs(Workload workload) {
+    void aLegalTemplateIsCreatedUnchanged(Workload workload) {
         Api.Answer answer = api.create(TEAM, workload.manifest());
 
         assertThat(answer.orFail().toString()).doesNotContain("gpusharing");
@@ -87,14 +87,14 @@ class WorkloadsIT {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("old")
-    void whatWasThereBeforeUsCanStillBeScaledAndLabelled(Workload workload) {
+    void olderWorkloadsCanStillBeScaledAndLabelled(Workload workload) {
         api.patch(workload.in("default"), workload.harmless()).orFail();
         api.patch(workload.in("default"), "{metadata: {labels: {touched: 'yes'}}}").orFail();
     }
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("old")
-    void butANewTemplateOfItHasToBeLegal(Workload workload) {
+    void aNewTemplateOfAnOldWorkloadHasToBeLegal(Workload workload) {
         Api.Answer answer = api.patch(workload.in("default"), workload.changedTemplate());
 
         assertThat(answer.code()).isEqualTo(422);
@@ -103,7 +103,7 @@ class WorkloadsIT {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("leaving")
-    void andItCanBeDeleted(Workload workload) {
+    void anOldWorkloadCanBeDeleted(Workload workload) {
         String path = workload.in("default");
         api.merge(path, "{metadata: {finalizers: [example.com/wait]}}").orFail();
 
@@ -136,7 +136,7 @@ class WorkloadsIT {
     }
 
     @Test
-    void aClassOfTheSystemIsForNobodysGpuPods() {
+    void aSystemClassIsRefusedForGpuPods() {
         ObjectNode pod = Pods.halfAGpu("critical");
         pod.withObject("/spec").put("priorityClassName", "system-node-critical");
 

@@ -92,7 +92,7 @@ class CrashIT {
     }
 
     @Test
-    void noKillLosesOrDoublesASecondOrAnEvent() throws IOException, InterruptedException {
+    void noKillLosesOrRepeatsASecondOrAnEvent() throws IOException, InterruptedException {
         Instant begun = Instant.now();
         for (int round = 1; round <= ROUNDS; round++) {
             List<String> teams = teams(round);

@@ -68,7 +68,7 @@ class FaultsIT {
     }
 
     @Test
-    void aMinuteWithoutTheTimekeeperCostsNobodyASecond() {
+    void aMinuteWithoutTheTimekeeperCostsNoBudgetASecond() {
         Instant stopped = Instant.now();
         installation.timekeeper().program().stop();
 
@@ -101,7 +101,7 @@ class FaultsIT {
     }
 
     @Test
-    void withoutTheDatabaseAdmissionGoesOnAndChargingCatchesUp() {
+    void withoutTheDatabaseAdmissionContinuesAndChargingCatchesUp() {
         assertThat(installation.database().server()).isPresent();
         installation.database().kill();
 

@@ -56,7 +56,7 @@ class StoryIT {
 
     @Test
     @Order(2)
-    void whatCannotWorkIsRefusedWhereItWasAskedFor() {
+    void requestsThatCannotWorkAreRefusedAtTheirCreation() {
         story.whatCannotWork();
     }
 
@@ -103,7 +103,7 @@ class StoryIT {
 
     @Test
     @Order(7)
-    void whatWasMeasuredStandsBesideWhatWasCharged() {
+    void measuredUseIsShownBesideTheCharge() {
         story.whatWasReallyUsed();
         story.theTable();
     }

@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The devices that NVML lists, each with its meter. One that is gone stays, and is uncovered until
- * it is back. Changed by the NVML thread; the list grows under the meter's lock alone.
+ * The devices that NVML lists, each with its meter. One that is gone is kept, and is uncovered
+ * until it is back. Changed by the NVML thread; the list grows under the meter's lock alone.
  */
 final class MeteredDevices {
 

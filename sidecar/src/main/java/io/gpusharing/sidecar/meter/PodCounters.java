@@ -111,7 +111,7 @@ final class PodCounters {
         uncoveredMicros += micros;
     }
 
-    /** A new run of counters. Who is there, and with how much memory, stays known. */
+    /** A new run of counters. The known processes and their memory are kept. */
     void beginAnew() {
         busyHundredths = 0;
         memoryByteSeconds = 0;

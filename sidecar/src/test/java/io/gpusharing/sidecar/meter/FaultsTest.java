@@ -233,7 +233,7 @@ class FaultsTest {
 
     @Test
     @DisplayName("case 27: NVML forgot that it was initialised")
-    void case27_nvmlIsInitialisedOnceMoreAndGoesOn() {
+    void case27_nvmlIsInitialisedOnceMoreAndContinues() {
         Bench bench =
                 Bench.shared(
                         DEVICE,
@@ -472,7 +472,7 @@ class FaultsTest {
 
     @ParameterizedTest(name = "case 44: away for {0} s")
     @CsvSource({"3,0", "12,2000000", "300,290000000"})
-    void case44_aRestartGoesOnAndTheRingFillsTheHole(int away, long uncovered) {
+    void case44_aRestartContinuesAndTheRingFillsTheGap(int away, long uncovered) {
         Bench bench = Bench.shared(DEVICE, "process busy=30%");
         bench.play(Duration.ofMinutes(5));
 
@@ -489,7 +489,7 @@ class FaultsTest {
 
     @Test
     @DisplayName("case 44: another boot")
-    void case44_anotherBootBeginsAnew() {
+    void case44_anotherBootBeginsANewRun() {
         Bench bench = Bench.shared(DEVICE, "process busy=30%");
         bench.play(Duration.ofMinutes(5));
 

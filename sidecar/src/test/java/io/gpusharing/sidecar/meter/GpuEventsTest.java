@@ -50,7 +50,7 @@ class GpuEventsTest {
 
     @Test
     @DisplayName("case 46: a change of MIG lets devices be searched for")
-    void case46_aChangeOfTheMigModeIsReportedAndIsNoError() {
+    void case46_aChangeOfMigIsToldAndIsNoError() {
         GpuEvents events = events("device GPU-1", "event type=256");
 
         events.round();
@@ -81,13 +81,13 @@ class GpuEventsTest {
                 "fail nvmlEventSetWait_v2 999",
                 "without nvmlEventSetWait_v2"
             })
-    void case46_whereEventsCannotBeWaitedForTheCallerPauses(String fault) {
+    void case46_whereEventsCannotBeWaitedForTheCallerIsToldToPause(String fault) {
         assertThat(events("device GPU-1", fault).round()).isEqualTo(GpuEvents.Round.UNAVAILABLE);
     }
 
     @ParameterizedTest(name = "{0}")
     @ValueSource(strings = {"fail nvmlEventSetCreate 3", "fail nvmlEventSetWait_v2 999"})
-    void whereEventsCannotBeWaitedForNvmlIsReleased(String fault) {
+    void whereEventsCannotBeWaitedForNvmlIsLetGoOf(String fault) {
         FakeNvml fake = new FakeNvml(Scenario.parse("device GPU-1\n" + fault), time);
         GpuEvents events = events(fake);
 

@@ -351,7 +351,7 @@ class IntegralTest {
 
     @ParameterizedTest(name = "case 50: seen from {0}")
     @ValueSource(strings = {"node", "pod"})
-    void case50_aBusyGpuWithoutProcessesIsNobodysWork(String from) {
+    void case50_useOfAGpuWithoutProcessesIsAttributedToNoPod(String from) {
         // The device's own history is busy, and no process is listed: scrubbing at driver start.
         String[] lines = {
             DEVICE,

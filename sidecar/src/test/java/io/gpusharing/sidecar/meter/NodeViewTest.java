@@ -61,7 +61,7 @@ public class NodeViewTest {
 
     @Test
     @DisplayName("case 21: a process that ended before it was read, on a shared GPU")
-    void case21_whatCannotBeResolvedIsCountedAsNobodys() throws IOException {
+    void case21_unresolvedUseIsCountedAsUnattributed() throws IOException {
         Bench bench = Bench.node(DEVICE, "process host=100 busy=100% from=10s to=10.9s");
         delete(bench.proc.resolve("100"));
 
@@ -74,7 +74,7 @@ public class NodeViewTest {
 
     @Test
     @DisplayName("case 21: the same on a GPU that kubelet gave to one pod whole")
-    void case21_whatCannotBeResolvedBelongsToWhoHoldsTheGpuAlone() throws IOException {
+    void case21_unresolvedUseBelongsToTheOnlyPodOnTheGpu() throws IOException {
         KubeletFiles kubelet = kubelet("nvidia.com/gpu", Bench.GPU);
         Bench bench = Bench.node(kubelet, DEVICE, "process host=100 busy=100% from=10s to=10.9s");
         delete(bench.proc.resolve("100"));

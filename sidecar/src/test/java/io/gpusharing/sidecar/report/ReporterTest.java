@@ -86,7 +86,7 @@ class ReporterTest {
     }
 
     @Test
-    void aRunThatIsRefusedStartsAnewByItselfFromZero() {
+    void aRefusedRunIsFollowedByANewOneFromZero() {
         server.replies.set(
                 0,
                 new Reply(
@@ -191,7 +191,7 @@ class ReporterTest {
     }
 
     @Test
-    void anAuthorityThatIsNoneChangesNothing() {
+    void anInvalidAuthorityIsIgnored() {
         server.replies.set(0, new Reply(200, OK.replace("}", ",\"ca\":\"rubbish\"}")));
         Reporter reporter = reporter(0);
         reporter.report();
@@ -231,7 +231,7 @@ class ReporterTest {
     }
 
     @Test
-    void whatIsSavedIsReadBackAsItWas() throws IOException {
+    void savedStateIsReadBackUnchanged() throws IOException {
         StateFile.State state =
                 new StateFile.State(
                         "run \"1\"",

@@ -164,7 +164,7 @@ public sealed interface AllocationInterval {
                 : new Begin(scheduled, false);
     }
 
-    /** By the kubelet's clock, and by the earlier of what it wrote: it may write either anew. */
+    /** By the kubelet's clock, and by the earlier of what it wrote: it may write either again. */
     private static Begin takenUp(Lifecycle life, @Nullable Instant limit) {
         return Stream.of(Optional.ofNullable(life.scheduled()), Optional.ofNullable(life.started()))
                 .flatMap(Optional::stream)

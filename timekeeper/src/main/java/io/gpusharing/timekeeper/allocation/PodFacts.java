@@ -50,7 +50,7 @@ public record PodFacts(
      *
      * @param scheduled transition of {@code PodScheduled} to true
      * @param scheduledByBinding whether the API server itself stamped that, at the binding. A
-     *     kubelet writes the condition for pods that no scheduler bound, and anew for pods that it
+     *     kubelet writes the condition for pods that no scheduler bound, and again for pods that it
      *     had rejected
      * @param started when the kubelet took it up
      * @param terminal whether its phase is {@code Succeeded} or {@code Failed}

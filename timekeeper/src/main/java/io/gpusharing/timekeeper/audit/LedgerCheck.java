@@ -101,8 +101,8 @@ enum LedgerCheck {
 
     /**
      * Charges leave no second out between an allocation's begin and where it was ever posted,
-     * whatever its rates were; but a rate of nothing leaves no charge, so whoever can have had one
-     * is not asked.
+     * whatever its rates were; but a rate of nothing leaves no charge, so a pod that can have had
+     * one is not asked.
      */
     GAP(
             """

@@ -152,7 +152,8 @@ public class Verification {
 
     /** The first instant of which all charges are still kept. */
     private Instant kept() {
-        // No snapshot keeps a table from being dropped: whoever drops waits until we are done.
+        // No snapshot keeps a table from being dropped: dropping a partition waits until we are
+        // done.
         database.sql("lock table charge in access share mode").update();
         return database.sql("select since from charge_kept")
                 .query((row, number) -> Timestamps.instant(row, "since"))

@@ -25,7 +25,8 @@ import org.springframework.stereotype.Component;
 
 /**
  * Keeps the {@link ClusterView}. While we lead it also reports to the handler of pod events: with
- * each term the pods are watched anew, from where the handler's last term came to, whoever led it.
+ * each term the pods are watched again, from the position of the last term, whichever replica led
+ * it.
  */
 @Component
 public class ClusterWatch implements SmartLifecycle, OfferedGpus {
@@ -180,7 +181,7 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus {
             String node = pod.placement().node();
             if (node != null && view.node(node).isEmpty()) {
                 nodeWatch.fetch(node);
-                // Asked once: a node that is gone already stays unknown.
+                // Read once: a node that is gone already remains unknown.
                 view.putIfAbsent(node, NodeFacts.UNKNOWN);
             }
         }

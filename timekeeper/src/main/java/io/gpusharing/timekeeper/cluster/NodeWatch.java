@@ -48,7 +48,9 @@ final class NodeWatch implements AutoCloseable, ObjectInformer.Handler<Node> {
         synced.join();
     }
 
-    /** The GPUs of each node, whoever reads them, by resource name; empty until all are known. */
+    /**
+     * The GPUs of each node, read by a grammar or not, by resource name; empty until all are known.
+     */
     Optional<List<Map<String, Quantity>>> offered() {
         return informer.hasSynced()
                 ? Optional.of(

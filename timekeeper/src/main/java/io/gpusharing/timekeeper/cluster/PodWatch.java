@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Lists and watches the metered pods, and reports {@link PodEvent}s. It goes on for ever: an API
- * server that is away is asked again, one that has forgotten our position is listed anew.
+ * server that is away is asked again, one that has forgotten our position is listed again.
  */
 final class PodWatch implements AutoCloseable {
 
@@ -49,7 +49,7 @@ final class PodWatch implements AutoCloseable {
     private final Thread thread;
 
     /**
-     * @param stored where to go on, asked once it begins; empty to begin anew
+     * @param stored where to go on, read once it begins; empty to begin with a list
      */
     PodWatch(
             KubernetesClient client,
@@ -118,7 +118,7 @@ final class PodWatch implements AutoCloseable {
     /**
      * Returns when the API server no longer knows the position, or did not answer a question.
      *
-     * @return where to go on; null if all pods have to be listed anew
+     * @return where to go on; null if all pods have to be listed again
      */
     private @Nullable String follow(String position, boolean resuming) throws InterruptedException {
         var ended = new SynchronousQueue<End>();
@@ -134,7 +134,7 @@ final class PodWatch implements AutoCloseable {
                 handler.accept(new Bookmark(position, clock.instant()));
             }
             End end = ended.take();
-            log.atInfo().addKeyValue("reason", end.reason()).log("listing pods anew");
+            log.atInfo().addKeyValue("reason", end.reason()).log("listing pods again");
             return end.position();
         } finally {
             watch.close();

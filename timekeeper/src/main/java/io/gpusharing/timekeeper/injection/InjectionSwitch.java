@@ -49,7 +49,7 @@ final class InjectionSwitch {
         write(map().get(), injection, false);
     }
 
-    /** The Event about it is written. If somebody has written something else since, that stays. */
+    /** The Event about it is written. If another value was written since, that is kept. */
     void announced(Injection injection) {
         ConfigMap present = map().get();
         if (present != null && read(present).equals(injection)) {

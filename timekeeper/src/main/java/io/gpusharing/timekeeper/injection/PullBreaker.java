@@ -75,7 +75,7 @@ final class PullBreaker {
         injection = before;
     }
 
-    /** Begins anew; what failed until now no longer counts. */
+    /** Begins again; earlier failures no longer count. */
     synchronized void closed(Instant now) {
         failing.clear();
         injection = new On(now);

@@ -67,7 +67,7 @@ final class CapacityReader {
         PodRequest request = request(pod.getSpec());
         return new PodHold(
                 requests(pod.getSpec(), request),
-                // A pod that is only nominated holds no GPU yet, just room.
+                // A pod that is only nominated holds no GPU yet, just reserved capacity.
                 !hasGpu || pod.getSpec().getNodeName() == null
                         ? List.of()
                         : placement.holds(request, annotations(pod)));

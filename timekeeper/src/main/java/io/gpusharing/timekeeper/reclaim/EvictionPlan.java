@@ -52,7 +52,7 @@ class EvictionPlan {
     /** By when the waiter should be bound. */
     Instant settlesAt;
 
-    /** Everybody who was considered, and why he stays, as JSON. */
+    /** All pods that were considered, and why they were spared, as JSON. */
     @JdbcTypeCode(SqlTypes.JSON)
     String considered;
 
@@ -93,8 +93,8 @@ class EvictionPlan {
     }
 
     /**
-     * Notes what became of a victim's eviction. When all of them stay, the plan cannot help any
-     * more.
+     * Notes what became of a victim's eviction. When none of them was evicted, the plan cannot help
+     * any more.
      */
     void record(UUID victim, Result result, String detail) {
         victims.computeIfPresent(victim, (uid, it) -> it.with(result, detail));

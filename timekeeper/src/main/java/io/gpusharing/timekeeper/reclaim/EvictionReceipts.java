@@ -98,8 +98,8 @@ public class EvictionReceipts {
      * @param namespace of victim or waiter; null for all
      * @param pod victim or waiter; null for all
      * @param after cursor of the last one of the page before
-     * @param shown namespaces whose pods may be named; in others, whoever was considered has
-     *     neither uid nor name. Victim and waiter know each other by the Events on them
+     * @param shown namespaces whose pods may be named; in others, a considered pod has neither uid
+     *     nor name. Victim and waiter know each other by the Events on them
      */
     public List<Receipt> receipts(
             @Nullable String namespace,

@@ -28,8 +28,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Carries a plan out through the Eviction API, which honours PodDisruptionBudgets, and writes
- * Events about it. All victims are first tried by a dry run: if one of them had to stay, the others
- * would lose their work for nothing. A victim that has been refused for longer than {@code
+ * Events about it. All victims are first tried by a dry run: if one of them may not be evicted, the
+ * others would lose their work for nothing. A victim that has been refused for longer than {@code
  * gpusharing.reclaim.insist-after} is deleted if it is refused once more.
  */
 class Evictions {

@@ -155,7 +155,7 @@ final class GpuPodReader {
     private String gang(Pod pod, PodFacts facts, Ending ending) {
         String own = pod.getMetadata().getUid();
         if (isOverdue(pod, ending)) {
-            // Else whoever lets one pod of a job linger would keep them all.
+            // Otherwise a job could protect all its pods by one that does not end.
             return own;
         }
         Map<String, String> labels = pod.getMetadata().getLabels();

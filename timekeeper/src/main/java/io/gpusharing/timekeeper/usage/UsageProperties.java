@@ -25,7 +25,7 @@ import org.springframework.validation.annotation.Validated;
  * @param tolerance how far a meter's clock and roundings may be off before its amounts are called
  *     impossible
  * @param agentFresh how long after a node agent's last report it still counts as covering a pod
- * @param remember how long a report that comes again is recognised; its counters stay
+ * @param remember how long a report that comes again is recognised; its counters are kept
  */
 @Validated
 @ConfigurationProperties("gpusharing.usage")

@@ -20,7 +20,7 @@ import org.springframework.web.servlet.HandlerMapping;
 
 /**
  * Spring Boot's own {@code loggers} endpoint, beside the questions instead of on the management
- * port: whoever reaches that one may ask, and here {@link ApiSecurity} decides.
+ * port: any client that reaches that one may ask, and here {@link ApiSecurity} decides.
  */
 @Configuration(proxyBeanMethods = false)
 class LoggersConfiguration {

@@ -63,7 +63,7 @@ public final class Page {
         fixed.forEach(present::replaceQueryParam);
         var address = present.replaceQueryParam("after", "{after}").encode().buildAndExpand(cursor);
         String query = address.getQuery() == null ? "" : "?" + address.getQuery();
-        // Relative, because whoever asks by port-forward knows us by another name.
+        // Relative, because a client behind a port-forward uses another host name.
         return "<" + address.getPath() + query + ">; rel=\"next\"";
     }
 }

@@ -112,7 +112,7 @@ class ReportingAuthority {
             client.resource(mended).update();
             log.atInfo()
                     .addKeyValue("configMap", properties.authority())
-                    .log("published the CA anew");
+                    .log("published the CA again");
         }
     }
 

@@ -104,7 +104,7 @@ class HourlyVerificationTest {
     }
 
     @Test
-    void whatWasFoundIsAnsweredAtOnceWithItsAgeAndBeforeTheFirstTimeWhatToDo() {
+    void theLastResultIsAnsweredAtOnceWithItsAge() {
         assertThatThrownBy(controller::verify)
                 .isInstanceOf(ResponseStatusException.class)
                 .hasMessageContaining("404")

@@ -123,7 +123,7 @@ class VerificationTest {
     }
 
     @Test
-    void norAPodOfWhichNoEntryIsLeft() {
+    void aPodWithoutAnyEntryLeftIsFound() {
         assertThat(
                         found(
                                 """
@@ -207,7 +207,7 @@ class VerificationTest {
     }
 
     @Test
-    void whatWasVerifiedIsVerifiedAgainOnceAnythingOlderIsPostedOfItsPod() {
+    void aLatePostingCausesAnotherVerificationOfItsPod() {
         String changed = "update usage_hour set amount = amount + 1 where budget = 'a';";
         String lost =
                 "delete from charge where budget = 'a' and charged_from >= '2026-03-02T11:00Z';";

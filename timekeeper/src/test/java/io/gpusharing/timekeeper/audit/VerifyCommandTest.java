@@ -135,7 +135,7 @@ class VerifyCommandTest {
     }
 
     @Test
-    void aPeriodThatTookOverWhatNobodyHadLeftIsPrinted() throws Exception {
+    void aPeriodWithAWrongRolloverIsPrinted() throws Exception {
         database.jdbc()
                 .sql(
                         """
@@ -252,7 +252,7 @@ class VerifyCommandTest {
     }
 
     @Test
-    void whatCannotBeCarriedOutSaysHowItIsWritten() throws Exception {
+    void anInvalidCommandPrintsItsUsage() throws Exception {
         assertThat(verify("--audit-log", folder.resolve("none").toString()))
                 .isEqualTo(VerifyCommand.USAGE);
         assertThat(said()).contains("Cannot read the audit log");
@@ -286,7 +286,7 @@ class VerifyCommandTest {
     }
 
     @Test
-    void whatIsStillToComeIsNotCompared() throws Exception {
+    void theFutureIsNotCompared() throws Exception {
         String log = log(NODE, bound(), ended("10:20:00"));
 
         verify("--audit-log", log, "--to", "2999-01-01T00:00:00Z");

@@ -71,7 +71,7 @@ class LateEndsTest {
     }
 
     @Test
-    void aBudgetOfNothingIsExhaustedAndNobodyIsWarnedOfPartsOfIt() {
+    void aBudgetOfZeroIsExhaustedWithoutThresholdWarnings() {
         BudgetState nothing = state(TestBudgets.monthly("none", START, "0", "team-a"));
 
         assertThat(BudgetNotification.of(nothing))

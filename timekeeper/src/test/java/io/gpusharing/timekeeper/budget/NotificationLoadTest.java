@@ -46,7 +46,7 @@ class NotificationLoadTest {
      */
     @ParameterizedTest
     @RandomSeeds(2)
-    void noPodThatComesLaterThanTheBoundAfterTheEndIsTakenForOneInBudget(long seed) {
+    void noPodAfterTheBoundIsAdmittedInBudget(long seed) {
         Random random = new Random(seed);
         Written budget = TestBudgets.monthly("a", TEN, "1", "team-a");
         var ledger = new TestLedger(TEN, budget);

@@ -30,7 +30,7 @@ class LeanObjectsTest {
     private final Pod lean = LeanObjects.serialization().unmarshal(POD, Pod.class);
 
     @Test
-    void whatIsChargedIsReadAsIfNothingWereLeftOut() {
+    void fieldsForChargingAreReadAsFromFullObjects() {
         Pod whole = new KubernetesSerialization().unmarshal(POD, Pod.class);
         PodReader reader = new PodReader(name -> name.startsWith("tencent.com/"));
 
@@ -38,14 +38,14 @@ class LeanObjectsTest {
     }
 
     @Test
-    void whatReclaimJudgesIsStillThere() {
+    void fieldsForReclaimAreKept() {
         assertThat(lean.getSpec().getTolerations()).hasSize(1);
         assertThat(lean.getSpec().getAffinity().getPodAntiAffinity()).isNotNull();
         assertThat(lean.getSpec().getContainers().getFirst().getPorts()).hasSize(1);
     }
 
     @Test
-    void whatNobodyReadsTakesNoMemory() {
+    void unusedFieldsTakeNoMemory() {
         assertThat(lean.getMetadata().getManagedFields().getFirst().getFieldsV1()).isNull();
         assertThat(lean.getSpec().getVolumes()).isEmpty();
         assertThat(lean.getSpec().getContainers().getFirst().getEnv()).isEmpty();

@@ -29,7 +29,7 @@ class SnapshotTest {
     }
 
     @Test
-    void whatIsCommittedWhileItIsReadIsSeenByTheNextReadingOnly() {
+    void aConcurrentCommitIsSeenByTheNextReadOnly() {
         snapshot.read(() -> {
             assertThat(clusters()).isZero();
             somebodyElseAdds();

@@ -158,7 +158,7 @@ class InjectionReconcilerTest {
     }
 
     @Test
-    void whatCannotBePublishedIsPublishedLater() {
+    void aFailedPublicationIsRepeatedLater() {
         api.refuse("/configmaps", 500);
         threePodsWait();
         fails();
@@ -217,7 +217,7 @@ class InjectionReconcilerTest {
     }
 
     @Test
-    void whatAnAdministratorSaysWhileTheEventIsWrittenHolds() {
+    void anAdministratorsChangeDuringTheEventIsKept() {
         threePodsWait();
         api.refuse("/events", 500);
         fails();

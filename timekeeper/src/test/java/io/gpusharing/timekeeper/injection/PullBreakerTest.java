@@ -38,7 +38,7 @@ class PullBreakerTest {
     }
 
     @Test
-    void aPodThatPulledItInBetweenBeginsTheCountAnew() {
+    void aPodThatPulledItInBetweenRestartsTheCount() {
         fails(1, 0);
         fails(2, 1);
         pulls(2);

@@ -149,7 +149,7 @@ class EvictionPlansTest {
     }
 
     @Test
-    void whatBreaksARuleOfTheTableIsNotTakenForAnotherThatWasFaster() {
+    void aConstraintViolationIsNotMistakenForALostRace() {
         Victim free = plan.victims().getFirst();
         var impossible =
                 new Evict(
@@ -209,7 +209,7 @@ class EvictionPlansTest {
     }
 
     @Test
-    void whatBecameOfItIsAdded() {
+    void theOutcomeIsAddedToThePlan() {
         answered(Result.Refused, "a PodDisruptionBudget");
 
         assertThat(column("result")).isEqualTo("Refused");
@@ -320,7 +320,7 @@ class EvictionPlansTest {
     }
 
     @Test
-    void aCursorThatIsNoneIsNotLeftToTheDatabase() {
+    void anInvalidCursorIsRefusedBeforeTheDatabaseReadsIt() {
         assertThat(EvictionReceipts.isCursor("abc")).isFalse();
         assertThat(EvictionReceipts.isCursor("2026-01-01T00:00:00.000000Z_1_2")).isFalse();
         String pods = "Z_1_" + new UUID(0, 0);

@@ -188,7 +188,7 @@ class EvictionsTest {
     }
 
     @Test
-    void anApiServerThatFailsHasRefusedNobody() {
+    void anErrorOfTheApiServerIsNoRefusal() {
         api.refuse("/pods/a/eviction", 500);
 
         assertThatThrownBy(() -> evictions.carryOut(plan(victim("a", SHORT)), () -> true, NOON))

@@ -118,7 +118,7 @@ class ReclaimerTest {
     }
 
     @Test
-    void aWaiterThatWasBoundWhileNobodyRanIsNotTakenForWaitingByAStartThatHasListedNoPods() {
+    void aStartEvictsNothingForAWaiterBeforeThePodsAreListed() {
         plans.plan(plans.written(), plan(), "team-b", TEN, TEN.plusSeconds(90));
         clock.pass(Duration.ofMinutes(5));
 

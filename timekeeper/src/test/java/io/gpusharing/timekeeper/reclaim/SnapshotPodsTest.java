@@ -216,7 +216,7 @@ class SnapshotPodsTest {
     class Exempts {
 
         @Test
-        void whatAnAdministratorAnnotated() {
+        void podsThatAnAdministratorAnnotated() {
             String annotated =
                     RUNNING.replace(
                             "annotations: {",
@@ -235,14 +235,14 @@ class SnapshotPodsTest {
         }
 
         @Test
-        void whatBelongsToTheCluster() {
+        void podsOfTheClusterItself() {
             GpuPod gpuPod = gpuPod(RUNNING.replace("priority: 0", "priority: 2000000000"));
 
             assertThat(gpuPod.exemption()).contains("class");
         }
 
         @Test
-        void butNoPodThatPassedByTheWebhook() {
+        void aPodThatBypassedTheWebhookIsNotExempt() {
             assertThat(gpuPod(RUNNING.replace("metered: \"true\"", "app: mine")).exemption())
                     .isNull();
         }

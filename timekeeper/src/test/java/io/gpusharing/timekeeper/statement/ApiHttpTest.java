@@ -640,7 +640,7 @@ class ApiHttpTest {
     }
 
     @Test
-    void whatIsNotPostedOrWasNeverChargedCannotBeCorrected() throws Exception {
+    void onlyPostedChargesCanBeCorrected() throws Exception {
         String path = "/api/v1/budgets/a/corrections";
         String order =
                 "{\"pod\": \"%s\", \"from\": \"%s\", \"to\": \"%s\", \"rate\": %d, \"reason\": \"why\"}";

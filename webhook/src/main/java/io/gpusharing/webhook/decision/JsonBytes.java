@@ -25,7 +25,7 @@ public final class JsonBytes {
 
     /**
      * The generator hands over all at once what is shorter than 8,000 bytes, so that most answers
-     * need room for exactly that much, and no copy.
+     * need exactly that much memory, and no copy.
      */
     private static final class Written extends ByteArrayOutputStream {
 

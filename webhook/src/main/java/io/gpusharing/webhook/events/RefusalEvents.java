@@ -117,7 +117,7 @@ public final class RefusalEvents implements SmartLifecycle {
                         message.length() > MAX_MESSAGE
                                 ? message.substring(0, MAX_MESSAGE - 1) + "…"
                                 : message);
-        // Another replica may have written it, or we before we were started anew.
+        // Another replica may have written it, or this one before a restart.
         if (count > 1 || !events.write(owner, id, text, clock.instant())) {
             events.repeat(owner, id, count, clock.instant());
         }

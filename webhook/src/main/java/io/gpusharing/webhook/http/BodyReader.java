@@ -19,10 +19,10 @@ import java.util.function.Supplier;
  */
 final class BodyReader {
 
-    /** Bytes from which a body is long; the largest pods of real workloads stay below. */
+    /** Bytes from which a body is long; the largest pods of real workloads are smaller. */
     static final int LONG = 64 * 1024;
 
-    /** Room for what comes first; it doubles as more comes. */
+    /** Initial buffer; it doubles as more bytes arrive. */
     private static final int FIRST = 8 * 1024;
 
     private final int maxBody;
@@ -85,11 +85,11 @@ final class BodyReader {
             return new Read.TooLong();
         }
         int most = announced < 0 ? maxBody + 1 : announced;
-        int room = Math.min(most, LONG);
-        byte[] begin = new byte[Math.min(room, FIRST)];
+        int firstPart = Math.min(most, LONG);
+        byte[] begin = new byte[Math.min(firstPart, FIRST)];
         int length = fill(in, begin, 0, deadline);
-        while (length == begin.length && length < room) {
-            begin = Arrays.copyOf(begin, Math.min(room, 2 * length));
+        while (length == begin.length && length < firstPart) {
+            begin = Arrays.copyOf(begin, Math.min(firstPart, 2 * length));
             length = fill(in, begin, length, deadline);
         }
         if (length < 0) {
@@ -140,10 +140,7 @@ final class BodyReader {
         (body.isLong() ? longOnes : usual).permits().release(body.held());
     }
 
-    /**
-     * Bytes that are there then, fewer than there is room for if no more came; negative if the time
-     * was over.
-     */
+    /** Bytes that are there then, fewer than fit if no more came; negative if the time was over. */
     private static int fill(InputStream in, byte[] into, int from, long deadline)
             throws IOException {
         int length = from;

@@ -28,7 +28,7 @@ public final class PodPatch extends ObjectPatch {
 
     /**
      * Sets the priority class, unless it is this one already. The API server's Priority plugin has
-     * run before us and filled in the old class's number and policy; if they stayed although the
+     * run before us and filled in the old class's number and policy; if they were kept although the
      * new class gives others, it would answer 403 when it runs again. Where it gives the same they
      * stay: what the plugin then has to write again would make the API server ask us twice.
      */

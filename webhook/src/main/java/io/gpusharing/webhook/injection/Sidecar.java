@@ -152,7 +152,7 @@ public final class Sidecar {
 
     /**
      * What is left of ours where a registry's webhook has rewritten the image, a mesh has added
-     * variables, the cluster pulls every image anew, a policy has set a security context.
+     * variables, the cluster pulls every image again, a policy has set a security context.
      */
     private static boolean remains(JsonNode found, JsonNode ours) {
         return Stream.of("env", "volumeMounts")

@@ -45,9 +45,9 @@ final class SidecarResources {
      *
      * @param ofLimits whether limits count; else requests
      * @param amount of the resource, not negative
-     * @param whose what says so
+     * @param reason what says so
      */
-    private record Room(boolean ofLimits, BigDecimal amount, String whose) {}
+    private record Headroom(boolean ofLimits, BigDecimal amount, String reason) {}
 
     private final SidecarProperties properties;
 
@@ -86,7 +86,7 @@ final class SidecarResources {
                             requests,
                             limits,
                             demanded.limits(),
-                            rooms(name, usage, demanded.limits(), counting),
+                            headrooms(name, usage, demanded.limits(), counting),
                             guaranteed);
             if (reason.isPresent()) {
                 return new DoesNotFit(reason.get());
@@ -105,13 +105,13 @@ final class SidecarResources {
                         !it.getKey().equals("pods") || it.getValue().compareTo(BigDecimal.ONE) < 0);
     }
 
-    private static List<Room> rooms(
+    private static List<Headroom> headrooms(
             String name, PodUsage usage, ContainerLimits demanded, List<Quota> quotas) {
-        var rooms = new ArrayList<Room>();
+        var headrooms = new ArrayList<Headroom>();
         Quantity podMax = demanded.podMax().get(name);
         if (podMax != null) {
             add(
-                    rooms,
+                    headrooms,
                     true,
                     podMax.value().subtract(usage.limits(name)),
                     "a LimitRange allows pods only %s of %s".formatted(podMax, name));
@@ -120,7 +120,7 @@ final class SidecarResources {
             BigDecimal requests = quota.left().get("requests." + name);
             if (requests != null) {
                 add(
-                        rooms,
+                        headrooms,
                         false,
                         requests.subtract(usage.requestsWithOverhead(name)),
                         "quota %s leaves it too little of requests.%s"
@@ -129,19 +129,20 @@ final class SidecarResources {
             BigDecimal limits = quota.left().get("limits." + name);
             if (limits != null) {
                 add(
-                        rooms,
+                        headrooms,
                         true,
                         limits.subtract(usage.limitsWithOverhead(name)),
                         "quota %s leaves it too little of limits.%s".formatted(quota.name(), name));
             }
         }
-        return rooms;
+        return headrooms;
     }
 
     /** What refuses the pod even without ours is no reason to leave ours out. */
-    private static void add(List<Room> rooms, boolean ofLimits, BigDecimal amount, String whose) {
+    private static void add(
+            List<Headroom> headrooms, boolean ofLimits, BigDecimal amount, String reason) {
         if (amount.signum() >= 0) {
-            rooms.add(new Room(ofLimits, amount, whose));
+            headrooms.add(new Headroom(ofLimits, amount, reason));
         }
     }
 
@@ -150,7 +151,7 @@ final class SidecarResources {
             Map<String, String> requests,
             Map<String, String> limits,
             ContainerLimits demanded,
-            List<Room> rooms,
+            List<Headroom> headrooms,
             boolean guaranteed) {
         Quantity request = Quantity.parse(requests.getOrDefault(name, "0"));
         Quantity limit = Quantity.parse(limits.getOrDefault(name, request.text()));
@@ -169,12 +170,12 @@ final class SidecarResources {
             limit = request;
         }
         boolean equal = guaranteed || demanded.bounded().containsKey(name);
-        for (Room room : rooms) {
-            if (room.amount().compareTo(request.value()) < 0) {
-                return Optional.of(room.whose());
+        for (Headroom headroom : headrooms) {
+            if (headroom.amount().compareTo(request.value()) < 0) {
+                return Optional.of(headroom.reason());
             }
-            if ((room.ofLimits() || equal) && room.amount().compareTo(limit.value()) < 0) {
-                limit = atMost(name, room.amount());
+            if ((headroom.ofLimits() || equal) && headroom.amount().compareTo(limit.value()) < 0) {
+                limit = atMost(name, headroom.amount());
             }
         }
         if (equal) {

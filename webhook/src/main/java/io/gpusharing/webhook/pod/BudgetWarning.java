@@ -8,7 +8,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 
-/** Warns whoever creates a pod that the budget will not last long. */
+/** Warns the creator of a pod that the budget will not last long. */
 final class BudgetWarning {
 
     /** A budget that lasts longer is nobody's concern yet. */

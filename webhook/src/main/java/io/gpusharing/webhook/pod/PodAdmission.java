@@ -41,7 +41,7 @@ public final class PodAdmission {
     private static final String MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
     private static final String NODES = "system:nodes";
 
-    /** Objects of more than 1.5 MiB do not fit into etcd; some room is left for others. */
+    /** Objects of more than 1.5 MiB do not fit into etcd; some bytes are left for others. */
     private static final int MAX_BYTES = 1_400 * 1024;
 
     /** All annotations of an object together (apimachinery, ValidateAnnotations). */

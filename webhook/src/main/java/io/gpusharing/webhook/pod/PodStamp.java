@@ -63,7 +63,7 @@ record PodStamp(Map<String, @Nullable String> annotations) {
     /**
      * Whether the pod has a stamp of just now: we have judged it within the same request, if it
      * comes again because another webhook has changed it or because we are registered twice. Nobody
-     * knows whether it is ours. So nothing of it counts: the pod is judged anew, and what differs
+     * knows whether it is ours. So nothing of it counts: the pod is decided again, and what differs
      * is written over.
      */
     static boolean isFresh(PodView pod, Instant now) {

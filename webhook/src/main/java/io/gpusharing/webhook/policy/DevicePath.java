@@ -7,7 +7,7 @@ import java.util.function.Predicate;
 /**
  * Paths of a node that lead to the device nodes of its GPUs: its root, {@code /dev}, and in it the
  * nodes of GPUs, which also stand in {@code /dev/char} by their numbers. The policy for pods that
- * ask for no GPU looks at the same paths.
+ * request no GPU checks the same paths.
  */
 final class DevicePath {
 

@@ -26,7 +26,7 @@ public final class PriorityClassPolicy {
     }
 
     /**
-     * The class to set; empty if what the pod has stays.
+     * The class to set; empty if the pod's own is kept.
      *
      * @param findings gets a refusal if the user chose a class that the site does not allow, and a
      *     warning if the class is lowered

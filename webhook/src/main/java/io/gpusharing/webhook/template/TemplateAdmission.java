@@ -82,7 +82,8 @@ public final class TemplateAdmission {
         if (review.object().length() + review.oldObject().length() > MAX_BYTES) {
             return new Allowed(
                     null,
-                    List.of("too large to be judged early; its pods will be, when they are made"),
+                    List.of(
+                            "too large to be validated early; its pods are validated when they are created"),
                     Map.of());
         }
         JsonNode object = tree(review.object());

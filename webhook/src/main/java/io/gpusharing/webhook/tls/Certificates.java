@@ -3,7 +3,7 @@ package io.gpusharing.webhook.tls;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** The certificate that we serve, whoever makes it. */
+/** The certificate that we serve, from either source. */
 public interface Certificates {
 
     /** What is still missing before API servers can reach us; null if nothing is. */

@@ -45,7 +45,7 @@ class DefaultMemoryTest {
         "'tencent.com/vcuda-core: 100'",
         "'tencent.com/vcuda-core: 50, tencent.com/vcuda-memory: 4'"
     })
-    void whatIsLegalByItselfIsLeftAsItIs(String amounts) {
+    void aLegalPodIsNotChanged(String amounts) {
         Answered answer = installation.create(asking(amounts));
 
         assertThat(answer.operations()).noneMatch(operation -> operation.contains("resources"));

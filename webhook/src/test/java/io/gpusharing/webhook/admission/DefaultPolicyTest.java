@@ -38,7 +38,7 @@ class DefaultPolicyTest {
     }
 
     @Test
-    void soIsAFractionThatSaysItselfWhichDevicesItSees() {
+    void aFractionThatSetsVisibleDevicesIsRefused() {
         ObjectNode pod = pod(50, "{}");
         seeAll(pod);
 
@@ -46,7 +46,7 @@ class DefaultPolicyTest {
     }
 
     @Test
-    void whoAsksForWholeGpusIsWarned() {
+    void bypassesInAPodWithWholeGpusAreWarnedOf() {
         ObjectNode pod =
                 pod(
                         100,
@@ -60,7 +60,7 @@ class DefaultPolicyTest {
     }
 
     @Test
-    void jupyterHubsPrivilegedInitContainerIsWarnedOfWithTheSettingThatMendsIt() {
+    void jupyterHubsPrivilegedInitContainerIsWarnedOfWithTheSettingThatRemovesIt() {
         ObjectNode pod = pod(50, "{}");
         addPrivileged(pod, "block-cloud-metadata");
 
@@ -85,7 +85,7 @@ class DefaultPolicyTest {
     }
 
     @Test
-    void soIsOneBesideItWhereThePodHasAWayToDevices() {
+    void aPrivilegedContainerBesideAFractionWithDevicePathsIsRefused() {
         ObjectNode pod = pod(50, "{spec: {volumes: [{name: dev, hostPath: {path: /dev}}]}}");
         addPrivileged(pod, "helper");
 

@@ -23,7 +23,7 @@ class InjectionTest {
     private final Installation installation = new Installation();
 
     @Test
-    void anImageThatNobodyCanPullHoldsNoPodUp() {
+    void anImageThatCannotBePulledBlocksNoPod() {
         Answered answer =
                 new Installation().unpullable("gpusharing/sidecar:1").create(Manifests.halfAGpu());
 
@@ -201,7 +201,7 @@ class InjectionTest {
     }
 
     @Test
-    void whatStillFitsIntoALimitRangeOfPodsIsTaken() {
+    void theRemainderOfAPodLimitRangeIsUsed() {
         installation.limits(
                 new ContainerLimits(Map.of(), Map.of(), amounts("2", "1080Mi"), Map.of()));
         ObjectNode pod = halfAGpu();
@@ -274,7 +274,7 @@ class InjectionTest {
     }
 
     @Test
-    void aQuotaOfOtherPodsIsNone() {
+    void aQuotaThatDoesNotSelectThePodIsIgnored() {
         var terminating =
                 new Quota(
                         "batch",
@@ -312,7 +312,7 @@ class InjectionTest {
     }
 
     @Test
-    void whatAQuotaLeftAtTheFirstCallDoesNotMakeASecondContainerAtTheNext() {
+    void aChangedQuotaAddsNoSecondContainerAtTheNextCall() {
         Answered first =
                 installation.quotas(quota("limits.memory", "1080Mi")).create(withMemory("1Gi"));
 

@@ -116,7 +116,7 @@ class OperatorTemplatesTest {
     }
 
     @Test
-    void aKindThatNobodyNamedIsNotOurs() {
+    void aKindThatIsNotConfiguredIsNotReviewed() {
         ObjectNode workflow = workflow();
         ask(workflow, "/spec/templates/1/script", 150);
 

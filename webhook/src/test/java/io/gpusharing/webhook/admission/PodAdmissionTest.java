@@ -78,7 +78,7 @@ class PodAdmissionTest {
     }
 
     @Test
-    void anEmptyListOfResourceClaimsIsNone() {
+    void anEmptyListOfResourceClaimsIsIgnored() {
         ObjectNode pod = withoutGpu();
         pod.withObject("/spec").putArray("resourceClaims");
 
@@ -92,7 +92,7 @@ class PodAdmissionTest {
                 "example.com/gpu: 1",
                 "tencent.com/vcuda-core: 0, example.com/gpu: 1"
             })
-    void soDoesOneForWhichTheSchedulerMakesTheClaim(String limits) {
+    void aPodForWhichTheSchedulerMakesTheClaimGetsTheLabelToo(String limits) {
         installation.gpuDriver("example.com/gpu");
 
         Answered answer = installation.create(pod(limits));
@@ -126,7 +126,7 @@ class PodAdmissionTest {
     }
 
     @Test
-    void withoutADriverOfGpusAClassIsNobodysBusiness() {
+    void withoutADriverOfGpusAClassIsIgnored() {
         assertThat(
                         installation
                                 .create(
@@ -257,7 +257,7 @@ class PodAdmissionTest {
     }
 
     @Test
-    void andSaysWhenThereIsTimeAgain() {
+    void aRefusalSaysWhenThereIsTimeAgain() {
         Answered answer = installation.budgetThatEndsIn(0, OnExhausted.Refuse).create(halfAGpu());
 
         assertThat(answer.message())
@@ -293,7 +293,7 @@ class PodAdmissionTest {
     }
 
     @Test
-    void theClustersDefaultClassIsNobodysChoice() {
+    void theClustersDefaultClassDoesNotCountAsTheUsersChoice() {
         Answered answer =
                 installation
                         .classes(new PriorityClasses(Map.of("standard", -5), Set.of(), "standard"))
@@ -566,7 +566,7 @@ class PodAdmissionTest {
     }
 
     @Test
-    void whatAnotherWebhookRaisesIsJudgedAndStampedAnew() {
+    void anAmountRaisedByAnotherWebhookIsValidatedAndStampedAgain() {
         var raised = (ObjectNode) installation.create(halfAGpu()).patched();
         amounts(raised).put("tencent.com/vcuda-core", "80");
 
@@ -579,7 +579,7 @@ class PodAdmissionTest {
     }
 
     @Test
-    void whatItRaisesToSomethingIllegalIsRefused() {
+    void anAmountRaisedToAnIllegalOneIsRefused() {
         var raised = (ObjectNode) installation.create(halfAGpu()).patched();
         amounts(raised).put("tencent.com/vcuda-core", "150");
 
@@ -648,7 +648,7 @@ class PodAdmissionTest {
     }
 
     @Test
-    void aPartOfAGpuIsCompletedWhoeverPaysForIt() {
+    void aPartOfAGpuIsCompletedWithAndWithoutABudget() {
         installation.grammars("vcuda", "nvidia", "hami");
 
         assertThat(installation.create(pod("nvidia.com/gpumem: 4096")).initContainers())
@@ -743,7 +743,7 @@ class PodAdmissionTest {
     }
 
     @Test
-    void aCopyOfAnOldPodIsNotTakenForOurOwn() {
+    void aCopyOfAnOldPodDoesNotCountAsReviewed() {
         Answered first = installation.budget("10", OnExhausted.LowerPriority).create(halfAGpu());
 
         Answered copy =

@@ -69,7 +69,7 @@ class PodPropertiesTest {
 
     @ParameterizedTest
     @RandomSeeds(300)
-    void noInputGetsAnythingButAReviewOrARefusalToAnswer(long seed) {
+    void everyInputIsAnsweredByAReviewOrAnError(long seed) {
         Random random = new Random(seed);
         byte[] review =
                 MAPPER.writeValueAsBytes(

@@ -38,7 +38,7 @@ class TemplateAdmissionTest {
     }
 
     @Test
-    void anUpdateThatLeavesTheTemplateAloneIsNobodysBusiness() {
+    void anUpdateWithoutAChangeOfTheTemplateIsAllowed() {
         ObjectNode before = workload("Deployment", "/spec/template", 150);
         ObjectNode scaled = before.deepCopy();
         scaled.withObject("/spec").put("replicas", 7);
@@ -59,7 +59,7 @@ class TemplateAdmissionTest {
     }
 
     @Test
-    void whatBelongsToAnotherControllerIsNotJudgedTwice() {
+    void anObjectOfAControllerIsNotValidatedTwice() {
         ObjectNode owned = workload("ReplicaSet", "/spec/template", 150);
         owned.withObject("/metadata")
                 .putArray("ownerReferences")
@@ -71,7 +71,7 @@ class TemplateAdmissionTest {
     }
 
     @Test
-    void whatIsBeingDeletedMayLoseItsFinalizers() {
+    void aTerminatingObjectMayLoseItsFinalizers() {
         ObjectNode deleted = workload("Job", "/spec/template", 150);
         deleted.withObject("/metadata").put("deletionTimestamp", "2026-03-10T12:00:00Z");
 
@@ -92,7 +92,7 @@ class TemplateAdmissionTest {
         assertThat(answer.allowed()).isTrue();
         assertThat(answer.warnings())
                 .containsExactly(
-                        "too large to be judged early; its pods will be, when they are made");
+                        "too large to be validated early; its pods are validated when they are created");
     }
 
     @Test
@@ -146,7 +146,7 @@ class TemplateAdmissionTest {
     }
 
     @Test
-    void orWarnedOfWhereTheSiteOnlyWarns() {
+    void aTemplateIsWarnedOfWhereTheSiteOnlyWarns() {
         installation.policy(
                 new PolicyProperties(
                         Reaction.Refuse,
@@ -171,7 +171,7 @@ class TemplateAdmissionTest {
     }
 
     @Test
-    void whatDependsOnTheStandingThatItsPodsWillFindIsLeftToThem() {
+    void checksThatDependOnTheStandingAreLeftToThePods() {
         ObjectNode saved =
                 fractionWith(
                         """

@@ -23,7 +23,7 @@ class ReviewSlotsTest {
     }
 
     @Test
-    void whatIsReleasedIsThereForTheNext() {
+    void aReleasedSlotIsFreeForTheNext() {
         assertThat(slots.acquire(LONG, now())).isTrue();
         slots.release(LONG);
 

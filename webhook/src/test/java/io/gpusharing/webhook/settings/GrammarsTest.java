@@ -37,7 +37,7 @@ class GrammarsTest {
     }
 
     @Test
-    void aResourceThatNobodyReadsStopsTheStartWithAnAdvice() {
+    void aResourceThatNoGrammarReadsStopsTheStartWithAdvice() {
         assertThatThrownBy(() -> grammars("amd.com/gpu", "vcuda"))
                 .hasStackTraceContaining("amd.com/gpu, which none of the grammars [vcuda] reads");
     }

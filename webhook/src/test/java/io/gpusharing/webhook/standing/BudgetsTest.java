@@ -53,7 +53,7 @@ class BudgetsTest {
     }
 
     @Test
-    void aNamespaceThatNobodyNamesIsUnlimited() {
+    void aNamespaceWithoutABudgetIsUnlimited() {
         NamespaceStanding standing = Budgets.NONE.standingOf("free", NOW);
 
         assertThat(standing.standing()).isEqualTo(new Unlimited());

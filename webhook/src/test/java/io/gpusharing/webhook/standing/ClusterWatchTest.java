@@ -89,7 +89,7 @@ class ClusterWatchTest {
     }
 
     @Test
-    void aQuotaThatNobodyHasCountedYetLeavesEverything() {
+    void aQuotaWithoutAStatusLeavesEverything() {
         ResourceQuota quota =
                 new ResourceQuotaBuilder()
                         .withNewMetadata()

@@ -41,7 +41,7 @@ class WatchedTest {
     }
 
     @Test
-    void whatChangesLastIsRead() {
+    void theLastChangeIsRead() {
         try (FakeApiServer api = new FakeApiServer();
                 KubernetesClient client = api.client();
                 var watched = new Watched<Node, Integer>("nodes", client.nodes(), this::read, 0)) {
@@ -58,7 +58,7 @@ class WatchedTest {
 
     /** A replica that is ready before it has read answers as if nothing existed. */
     @Test
-    void whatHasSyncedHasBeenRead() {
+    void aSyncedWatchHasReadItsObjects() {
         try (FakeApiServer api = new FakeApiServer();
                 KubernetesClient client = api.client()) {
             putNode(api, 1);

@@ -133,7 +133,7 @@ class CertificateRotatorTest {
     }
 
     @Test
-    void aSecretDeletedByHandComesBackWithTheSameAuthority() {
+    void aDeletedSecretIsRestoredWithTheSameAuthority() {
         Replica replica = replica();
         replica.check();
         X509Certificate before = replica.issuer();
@@ -146,7 +146,7 @@ class CertificateRotatorTest {
     }
 
     @Test
-    void aSecretBrokenByHandIsMended() {
+    void aBrokenSecretIsRestored() {
         Replica replica = replica();
         replica.check();
         X509Certificate before = replica.issuer();
@@ -166,7 +166,7 @@ class CertificateRotatorTest {
     }
 
     @Test
-    void aBundleThatSomebodyOverwroteIsMended() {
+    void anOverwrittenBundleIsRestored() {
         Replica replica = replica();
         replica.check();
 

@@ -45,7 +45,7 @@ class MountedCertificateTest {
     }
 
     @Test
-    void whatIsMountedIsServedAndTrusted() throws Exception {
+    void aMountedCertificateIsServedAndTrusted() throws Exception {
         X509Certificate leaf = mount(Duration.ofDays(90));
 
         assertThat(mounted().missing()).isNull();

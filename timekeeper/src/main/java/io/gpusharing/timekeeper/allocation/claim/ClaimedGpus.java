@@ -204,7 +204,7 @@ public class ClaimedGpus {
         return hasRun(pod) ? own(new BoundShare(GpuShare.whole(gpus), false)) : LATER;
     }
 
-    /** Never nothing: whoever makes the traces vanish would gain by it. */
+    /** Never nothing: otherwise removing the traces would pay. */
     private Claimed unresolved(Pod pod, NamedClaim named, String reason) {
         if (!hasRun(pod)) {
             return LATER;
@@ -215,7 +215,7 @@ public class ClaimedGpus {
                 .addKeyValue("pod", pod.getMetadata().getName())
                 .addKeyValue("claim", named.claim())
                 .addKeyValue("reason", reason)
-                .log("nobody can say what a pod's claim is for; it is charged as a whole GPU");
+                .log("a pod's claim cannot be resolved; it is charged as a whole GPU");
         return estimated(pod, 1);
     }
 

@@ -255,7 +255,7 @@ public final class AuditLog {
                 : Instant.parse(created);
     }
 
-    /** A kubelet that rejects a pod forgets its conditions, and may write them anew afterwards. */
+    /** A kubelet that rejects a pod forgets its conditions, and may write them again afterwards. */
     private static @Nullable Instant taken(JsonNode pod) {
         for (JsonNode condition : pod.at("/status/conditions")) {
             if (condition.path("type").asString("").equals("PodScheduled")

@@ -211,7 +211,8 @@ final class Payers {
             if (since.isBefore(change.since())) {
                 turns.merge(payer, Turn.of(since, change.since()), Turn::and);
             }
-            // One that was made anew is another: its predecessor may seem to go after it came.
+            // One that was created again is another: its predecessor's deletion may be logged after
+            // its creation.
             present.put(change.uid(), change);
             since = change.since();
             payer =

@@ -85,7 +85,7 @@ final class OpenAllocations {
         return seen;
     }
 
-    /** When all pods were last looked through; null if they never were. */
+    /** When a sweep last listed all pods; null if none has. */
     @Nullable Instant swept() {
         return swept;
     }

@@ -40,7 +40,7 @@ public class Ledger {
      * @param meteringStart when the ledger was opened first
      * @param position how far the pods' feed came; null at the very first start
      * @param seenUntil when the API server last reported anything
-     * @param sweptUntil when all pods were last looked through; null if they never were
+     * @param sweptUntil when a sweep last listed all pods; null if none has
      */
     public record State(
             Instant meteringStart,

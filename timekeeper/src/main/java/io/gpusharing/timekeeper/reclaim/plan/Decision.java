@@ -21,7 +21,8 @@ public sealed interface Decision {
      *
      * @param node where it then fits
      * @param victims whom, in the order in which they were chosen
-     * @param considered every pod that held a GPU which would have done, and why it stays
+     * @param considered every pod that held a GPU that would have been enough, and why it was
+     *     spared
      */
     record Evict(Waiter waiter, String node, List<Victim> victims, List<Candidate> considered)
             implements Decision {
@@ -79,10 +80,10 @@ public sealed interface Decision {
             @Nullable Instant refusedSince) {}
 
     /**
-     * A pod that was looked at.
+     * A pod that was considered.
      *
      * @param budget its budget; null if it has none
-     * @param spared why it stays; null if it goes, or could go
+     * @param spared why it was spared; null if it is a victim, or could be one
      */
     record Candidate(PodRef pod, String node, @Nullable String budget, @Nullable String spared) {}
 

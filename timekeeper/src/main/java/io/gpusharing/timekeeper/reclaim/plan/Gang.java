@@ -8,7 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Pods that go together or stay together.
+ * Pods that are evicted together or not at all.
  *
  * @param budget the budget of all of them
  */

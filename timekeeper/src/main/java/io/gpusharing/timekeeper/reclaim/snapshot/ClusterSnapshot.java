@@ -81,7 +81,7 @@ public record ClusterSnapshot(
     }
 
     /**
-     * The same after pods were evicted and their room was promised to a waiter.
+     * The same after pods were evicted and their capacity was reserved for a waiter.
      *
      * @param evicted UIDs of the pods
      * @param receipts of the same, by victim

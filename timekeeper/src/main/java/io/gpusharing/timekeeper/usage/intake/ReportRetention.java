@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.time.Instant;
 import org.springframework.stereotype.Component;
 
-/** Forgets reports that are too old to come again, once a minute. Their counters stay. */
+/** Forgets reports that are too old to come again, once a minute. Their counters are kept. */
 @Component
 class ReportRetention extends LeaderTask {
 

@@ -124,7 +124,7 @@ public class UsageReportRepository {
         return transaction.execute(status -> inTransaction(batch));
     }
 
-    /** Forgets which reports came before an instant; their counters stay. */
+    /** Forgets which reports came before an instant; their counters are kept. */
     int forgetReportsBefore(Instant instant) {
         return database.sql(
                         "delete from usage_report where cluster = :cluster and received_at < :instant")

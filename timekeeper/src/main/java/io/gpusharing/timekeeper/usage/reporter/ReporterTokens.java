@@ -77,7 +77,7 @@ public final class ReporterTokens {
         this.clock = clock;
         JWKSource<SecurityContext> source =
                 JWKSourceBuilder.create(keys)
-                        // A key that is not known is looked for, but not for every forged token.
+                        // An unknown key is fetched, but not for every forged token.
                         .rateLimited(Duration.ofSeconds(10).toMillis())
                         .outageTolerant(OUTAGE.toMillis())
                         .build();

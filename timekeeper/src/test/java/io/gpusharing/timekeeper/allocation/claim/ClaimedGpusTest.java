@@ -62,7 +62,7 @@ class ClaimedGpusTest {
     }
 
     @Test
-    void whatWasConsumedOfADeviceCountsAndNotWhatWasAskedFor() {
+    void consumedCapacityCountsAndNotTheRequestedOne() {
         claim("made", part("gpu.example.com", "device-0", "{cores: '35', memory: 20Gi}"));
 
         assertThat(claims.of(pod(MADE))).isEqualTo(share(350_000, 250_000));
@@ -86,7 +86,7 @@ class ClaimedGpusTest {
     }
 
     @Test
-    void whatAPodNamesOthersMayHoldToo() {
+    void aNamedClaimMayBeHeldByOtherPodsToo() {
         claim("made", part("gpu.example.com", "device-0", "{cores: '35', memory: 20Gi}"));
         claim("named", part("gpu.example.com", "device-0", "{cores: '50', memory: 8Gi}"));
 
@@ -116,7 +116,7 @@ class ClaimedGpusTest {
     }
 
     @Test
-    void whatADriverDoesNotCountApartGoesByWhatItCounts() {
+    void aPartThatADriverDoesNotCountEqualsTheOther() {
         claims = claims(new GpuDriver("gpu.example.com", List.of(), List.of(), null, "memory"));
         claim("made", part("gpu.example.com", "device-0", "{memory: 20Gi}"));
 
@@ -139,7 +139,7 @@ class ClaimedGpusTest {
     }
 
     @Test
-    void whatIsReservedForAnotherPodIsNotThisOnes() {
+    void aClaimReservedForAnotherPodIsNotThisOnes() {
         api.store(
                 claimPath("made"),
                 json(
@@ -213,7 +213,7 @@ class ClaimedGpusTest {
     }
 
     @Test
-    void whatATenantWritesForADriverIsNotRead() {
+    void aDriversConfigurationByATenantIsNotRead() {
         api.store(
                 claimPath("made"),
                 json(
@@ -322,7 +322,7 @@ class ClaimedGpusTest {
     }
 
     @Test
-    void whatIsAskedForByAClassCountsThoughTheClaimWasTakenOutOfTheStatus() {
+    void aRequestByClassCountsWithoutItsClaimInTheStatus() {
         Pod pod = pod("startTime: '2026-03-02T10:00:05Z'");
         pod.getSpec().setResourceClaims(List.of());
         pod.getSpec()

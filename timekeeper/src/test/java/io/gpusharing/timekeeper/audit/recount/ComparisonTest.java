@@ -59,7 +59,7 @@ class ComparisonTest {
     }
 
     @Test
-    void whatIsEqualIsCounted() {
+    void equalBillsAreCounted() {
         Comparison comparison = compare(charged(DUE), WHOLE);
 
         assertThat(comparison.equal()).isOne();
@@ -131,7 +131,7 @@ class ComparisonTest {
     }
 
     @Test
-    void whatWasMeasuredIsInNoLog() {
+    void measuredUseIsInNoLog() {
         Comparison comparison = compare(charged(1, 1_000_000, true, false, "a"), WHOLE);
 
         assertThat(finding(comparison).verdict()).isEqualTo(Verdict.NOT_RECOUNTED);
@@ -193,7 +193,7 @@ class ComparisonTest {
     }
 
     @Test
-    void whoPaidIsComparedToo() {
+    void thePayerIsComparedToo() {
         String named = naming("09:00:00", "a", "09:00:00", 1, "team-a");
         String other = naming("09:00:00", "b", "09:00:00", 1, "team-b");
         AuditLog log = log(NODE, named, other, running(HALF), END, alive("11:00:00"));
@@ -210,7 +210,7 @@ class ComparisonTest {
     }
 
     @Test
-    void whoPaidAtAnotherTimeThanTheLogSaysMayHaveBeenUnseen() {
+    void aPayerAtAnotherTimeThanTheLogSaysIsNotJudged() {
         AuditLog log =
                 log(
                         NODE,

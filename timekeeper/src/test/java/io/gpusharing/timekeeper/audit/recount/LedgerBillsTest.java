@@ -106,7 +106,7 @@ class LedgerBillsTest {
     }
 
     @Test
-    void whatPeopleCorrectedIsNoDifference() {
+    void correctionsByPeopleAreNoDifference() {
         allocation(20, true);
         charged(0, 20);
         corrected(5, 10, true);
@@ -115,7 +115,7 @@ class LedgerBillsTest {
     }
 
     @Test
-    void whatRunsIsChargedUpToTheEndOfTheSpan() {
+    void aRunningPodIsChargedUpToTheEndOfTheSpan() {
         AuditLog log = log(NODE, running(HALF), alive("10:30:00"));
         allocation(10, false);
         charged(0, 10);

@@ -102,7 +102,7 @@ class PayersTest {
 
     /** Its creation has whole seconds, and its predecessor's deletion has not. */
     @Test
-    void aBudgetThatIsDeletedAndMadeAnewWithinASecondPaysOn() {
+    void aBudgetThatIsRecreatedWithinASecondKeepsPaying() {
         List<String> log =
                 List.of(
                         naming("09:00:00", "a", "09:00:00", 1, "team-a"),
@@ -125,7 +125,7 @@ class PayersTest {
     }
 
     @Test
-    void whatABudgetNamedBeforeTheLogBeginsIsNotGuessed() {
+    void namespacesOfABudgetBeforeTheLogAreNotGuessed() {
         List<String> log = List.of(naming("10:30:00", "a", "08:00:00", 7, "team-a"));
 
         assertThat(judge(log, paid("a", "10:00:00", "11:00:00"))).isEqualTo(new Answer.Unknown());

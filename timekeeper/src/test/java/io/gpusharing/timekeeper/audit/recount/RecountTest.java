@@ -175,7 +175,7 @@ class RecountTest {
     }
 
     @Test
-    void whatCannotBeRecountedIsNamedAndNotGuessed() {
+    void aPodThatCannotBeRecountedIsNamedAndNotGuessed() {
         String metered = ", \"labels\": {\"gpusharing.io/metered\": \"true\"}";
         String otherwise = containers("\"aliyun.com/gpu-mem\": \"8\"");
 

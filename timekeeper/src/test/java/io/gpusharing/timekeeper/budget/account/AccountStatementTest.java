@@ -90,7 +90,7 @@ class AccountStatementTest {
     }
 
     @Test
-    void whatWasOverrunAboveTheCapIsWrittenOffWhetherThatWasWrittenDownYetOrNot() {
+    void anOverrunAboveTheCapIsWrittenOffBeforeAndAfterThePeriodCloses() {
         Instant noon = MONDAY.plus(Duration.ofHours(12));
         Instant late = TUESDAY.plus(Duration.ofHours(3));
 
@@ -107,7 +107,7 @@ class AccountStatementTest {
     }
 
     @Test
-    void whatBeginsAtTheBeginningIsACreditAndWhatBeginsAtTheEndIsNot() {
+    void aCreditThatBeginsAtTheBeginningCountsAndOneAtTheEndDoesNot() {
         AccountStatement day = statement(List.of(FIRST, SECOND), TUESDAY, WEDNESDAY);
 
         assertThat(day.opening()).isEqualTo(minutes(-100));
@@ -120,7 +120,7 @@ class AccountStatementTest {
 
     @ParameterizedTest
     @RandomSeeds(100)
-    void everyStretchAddsUpAndGoesOnWhereTheLastEnded(long seed) {
+    void everySpanAddsUpAndContinuesTheLastOne(long seed) {
         Random random = new Random(seed);
         Instant from = MONDAY.plus(Duration.ofMinutes(30L * (1 + random.nextInt(60))));
         Instant to = from.plus(Duration.ofMinutes(30L * (1 + random.nextInt(40))));

@@ -107,7 +107,7 @@ class AccountTest {
     }
 
     @Test
-    void aClockThatWentBackBeyondTheLastStepStopsNobody() {
+    void aClockThatWentBackBeyondTheLastStepStopsNoAccount() {
         replay(monday, List.of(), usage, TUESDAY.plusSeconds(10));
         open.opened(running(1_000_000, 43_200));
 
@@ -138,7 +138,7 @@ class AccountTest {
     }
 
     @Test
-    void aPeriodThatWasOpenedGoesOnFromWhatItInherits() {
+    void anOpenedPeriodContinuesFromItsCarryOver() {
         usage.use(MONDAY, "180");
         usage.use(TUESDAY, "10");
         CarryOver tuesday = replay(monday, List.of(), usage, TUESDAY).getFirst();

@@ -129,7 +129,7 @@ class GrantWatchTest {
     }
 
     @Test
-    void aGrantThatWasDeletedAndMadeAnewWhileNobodyWatchedCountsOnce() {
+    void aGrantThatWasRecreatedUnobservedCountsOnce() {
         writer.start();
         writer.begin();
         watch.start();

@@ -82,7 +82,7 @@ class PodAnnotationTest {
     }
 
     @Test
-    void whatCannotBeReadIsReplacedOrTakenAway() {
+    void anUnreadableAnnotationIsReplacedOrRemoved() {
         assertThat(missing("never", NOW)).containsExactly(Optional.of(NOW));
         assertThat(missing("", null)).containsExactly(Optional.empty());
         assertThat(missing("+1000000000-12-31T23:59:59Z", NOW)).containsExactly(Optional.of(NOW));

@@ -74,7 +74,7 @@ class BudgetMetricsTest {
     }
 
     @Test
-    void whatIsGoneIsShownNoMore() {
+    void aDeletedBudgetIsNotShown() {
         TestBudgets.exist(budgets, List.of());
         budgets.upToDate(clock.instant());
 

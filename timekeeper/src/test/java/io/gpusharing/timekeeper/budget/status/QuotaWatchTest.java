@@ -99,7 +99,7 @@ class QuotaWatchTest {
     }
 
     @Test
-    void aQuotaThatMeansNoLimitStopsNobodysCharge() {
+    void aQuotaThatMeansNoLimitStopsNoCharge() {
         quota("5E", "5E");
         ledger.open(START);
         writer.start();

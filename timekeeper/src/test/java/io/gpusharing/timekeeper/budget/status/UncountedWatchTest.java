@@ -90,7 +90,7 @@ class UncountedWatchTest {
     }
 
     @Test
-    void whatIsOfferedAndReadByNoGrammarIsAddedUpOverTheNodes() {
+    void gpusThatNoGrammarReadsAreAddedUpOverTheNodes() {
         nodes =
                 List.of(
                         node("nvidia.com/gpu", 8),

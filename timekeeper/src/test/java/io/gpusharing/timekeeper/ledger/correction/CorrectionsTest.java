@@ -101,7 +101,7 @@ class CorrectionsTest {
     }
 
     @Test
-    void whatAnotherBudgetPaysInsteadIsNoneOfThisOnes() {
+    void aCorrectionDoesNotAffectWhatAnotherBudgetPays() {
         UUID pod = UUID.randomUUID();
         Instant eleven = TEN.plusSeconds(3_600);
         Entry charge = new Entry(pod, "team-a", "a", TEN, eleven, 500_000);
@@ -146,7 +146,7 @@ class CorrectionsTest {
     }
 
     @Test
-    void anEndThatWasDrawnUpBeforeACorrectionIsDrawnUpAnew() {
+    void anEndPreparedBeforeACorrectionIsPreparedAgain() {
         var it = new Sleepers();
         it.giveAllBack();
 

@@ -18,7 +18,7 @@ class AbsurdPodsTest {
 
     @ParameterizedTest
     @ValueSource(longs = {20_000_000, 100_000_000})
-    void theyAreChargedAsMuchAsAnyoneIsAndStopNobodyElsesAccounts(long core) {
+    void absurdPodsAreChargedTheMaximumAndAffectNoOtherAccount(long core) {
         var ledger =
                 new TestLedger(
                         TEN,

@@ -90,7 +90,7 @@ class ByUseTest {
     }
 
     @Test
-    void timeThatNobodyMeasuredIsChargedByAllocation() {
+    void unmeasuredTimeIsChargedByAllocation() {
         ledger.onUpdate(pod);
         ledger.measured(pod, 0, 600);
 
@@ -195,7 +195,7 @@ class ByUseTest {
     /** However often it is settled, the result is what the counters say. */
     @ParameterizedTest
     @RandomSeeds(8)
-    void whateverComesLateOrTwiceInTheEndItIsWhatWasMeasured(long seed) {
+    void lateAndRepeatedReportsEndInTheMeasuredUse(long seed) {
         Random random = new Random(seed);
         ledger.onUpdate(pod);
         double busy = 0;

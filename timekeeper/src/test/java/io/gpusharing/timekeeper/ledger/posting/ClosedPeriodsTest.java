@@ -202,7 +202,7 @@ class ClosedPeriodsTest {
     }
 
     @Test
-    void aBudgetThatWasDeletedForDaysAndMadeAnewWithOtherTermsIsClosedByThoseItHad() {
+    void aBudgetThatIsRecreatedAfterDaysClosesItsPeriodsByItsOldTerms() {
         used("team-a", TEN, 30);
         ledger().exist(daily("b", "100", 1));
         until(FRIDAY.plus(DAY.multipliedBy(3)));

@@ -32,13 +32,13 @@ class InvariantsTest {
 
     @ParameterizedTest
     @RandomSeeds(6)
-    void whateverClocksAndPeopleDoEveryPodIsChargedItsLifeAndNothingWrittenEverChanges(long seed) {
+    void everyPodIsChargedItsLifeAndNoEntryEverChanges(long seed) {
         new World(seed).live(150);
     }
 
     /** A clock that had been ahead had dated terms after those that followed them. */
     @Test
-    void whoeverStartsAfterTheClockWentBackClosesADayByTheSameTerms() {
+    void aStartAfterTheClockWentBackClosesADayByTheSameTerms() {
         new World(5031125234671405935L).live(150);
     }
 

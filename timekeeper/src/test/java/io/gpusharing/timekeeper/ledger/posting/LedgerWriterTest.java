@@ -158,7 +158,7 @@ class LedgerWriterTest {
     }
 
     @Test
-    void aLedgerThatIsStuckAlthoughTheDatabaseAnswersIsNotReadyUntilItGoesOn() {
+    void aLedgerThatCannotPostAlthoughTheDatabaseAnswersIsNotReady() {
         ledger.open(START);
         writer.start();
         var broken = new AtomicBoolean(true);

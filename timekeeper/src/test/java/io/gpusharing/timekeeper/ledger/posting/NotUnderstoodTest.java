@@ -96,7 +96,7 @@ class NotUnderstoodTest {
     }
 
     @Test
-    void whatCountsAsOneGpuIsAWholeOneIfThatIsTheSlip() {
+    void anInvalidReferenceCountsAsAWholeGpu() {
         var ledger = new TestLedger(START, monthly("a", START, "100", "team-b").fixed(0, 0));
         ledger.onUpdate(Pods.waiting("team-b", 50, 30).boundAt(START));
 
@@ -106,7 +106,7 @@ class NotUnderstoodTest {
     }
 
     @Test
-    void grantsBeyondAllMeasureAreAsGoodAsNoLimitAndStopNobody() {
+    void excessiveGrantsCountAsNoLimitAndStopNoOtherBudget() {
         var ledger = new TestLedger(START, sound, monthly("other", START, "1", "team-b"));
         ledger.onUpdate(Pods.waiting("team-a", 100, 60).boundAt(START));
         ledger.onUpdate(Pods.waiting("team-b", 100, 60).boundAt(START));

@@ -108,7 +108,7 @@ class OriginalDefectsTest {
 
     /** The controller made the deleted pod anew, and this time nobody counted its time. */
     @Test
-    void defect38_whatWasMadeAnewAfterADeletionRanFree() {
+    void defect38_recreatedPodsWereNotCharged() {
         Pods first = halfAGpu("team-b", TEN);
         ledger.onUpdate(first);
         ledger.pass(Duration.ofMinutes(70));
@@ -124,7 +124,7 @@ class OriginalDefectsTest {
 
     /** Once exhausted, a budget was exhausted for ever. */
     @Test
-    void defect40_aBudgetNeverBeganAnew() {
+    void defect40_aBudgetHadNoNextPeriod() {
         Pods pod = halfAGpu("team-b", TEN);
         ledger.onUpdate(pod);
         ledger.pass(Duration.ofMinutes(62));

@@ -56,7 +56,7 @@ class RevokedGrantsTest {
     }
 
     @Test
-    void aGrantThatIsDeletedWhileNobodyPostsCountsNoMoreFromTheStartOn() {
+    void aGrantThatIsDeletedWhileNoTimekeeperRunsEndsAtTheNextStart() {
         ledger.grants(GRANT);
         ledger.pass(Duration.ofMinutes(1));
 

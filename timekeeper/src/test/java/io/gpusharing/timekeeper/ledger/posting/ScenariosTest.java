@@ -324,7 +324,7 @@ class ScenariosTest {
     }
 
     @Test
-    void anInstallationOnAClusterFullOfMonthOldPodsPutsNobodyOverBudget() {
+    void installingOnAClusterFullOfMonthOldPodsExhaustsNoBudget() {
         List<Pods> old =
                 Stream.generate(() -> gpu("team-a", TEN.minus(Duration.ofDays(31))))
                         .limit(20)
@@ -341,7 +341,7 @@ class ScenariosTest {
     }
 
     @Test
-    void aBudgetThatIsDeletedAndMadeAnewIsNoWayToNewMinutes() {
+    void aBudgetThatIsRecreatedGetsNoNewMinutes() {
         var ledger = new TestLedger(TEN, monthly("a", TEN, "60", "team-a"));
         ledger.onUpdate(gpu("team-a", TEN));
         ledger.pass(Duration.ofMinutes(50));
@@ -730,7 +730,7 @@ class ScenariosTest {
     }
 
     @Test
-    void aNamespaceThatIsDeletedAndMadeAnewIsNoWayToNewMinutes() {
+    void aNamespaceThatIsRecreatedGetsNoNewMinutes() {
         TestLedger ledger = TestLedger.withDefault("PerNamespace", TEN);
         Pods first = gpu("team-a", TEN);
         ledger.onUpdate(first);
@@ -890,7 +890,7 @@ class ScenariosTest {
     }
 
     @Test
-    void aPodThatCameAndVanishedWhileTheTimekeeperWasDownIsChargedToNobody() {
+    void aPodThatWasCreatedAndRemovedWhileTheTimekeeperWasDownIsNotCharged() {
         var ledger = new TestLedger(TEN, monthly("a", TEN, "6000", "team-a"));
         ledger.clock.pass(AN_HOUR);
         Pods unseen = gpu("team-a", TEN.plusSeconds(60));

@@ -128,7 +128,7 @@ class SharedClaimsTest {
     }
 
     @Test
-    void whatWasPostedBeyondTheEndIsGivenBack() {
+    void chargesBeyondTheEndAreCreditedBack() {
         ledger.onUpdate(one.boundAt(at(0)));
         ledger.pass(Duration.ofHours(2));
 

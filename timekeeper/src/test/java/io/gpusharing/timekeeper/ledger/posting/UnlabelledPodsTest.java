@@ -68,7 +68,7 @@ class UnlabelledPodsTest {
     }
 
     @Test
-    void anEndWhileNobodyRanLiesBetweenTheLastSweepBeforeAndTheFirstAfter() {
+    void anUnobservedEndLiesBetweenTheLastSweepBeforeAndTheFirstAfter() {
         ledger.pass(A_QUARTER);
         ledger.sweepFinds(pod);
         ledger.pass(Duration.ofHours(1));
@@ -139,7 +139,7 @@ class UnlabelledPodsTest {
     }
 
     @Test
-    void aPodThatLostItsLabelWhileNobodyWatchedIsTakenBackByTheSweep() {
+    void theSweepFindsAPodThatLostItsLabelUnobserved() {
         ledger.onUpdate(pod);
         ledger.vanished(pod);
         ledger.pass(A_QUARTER);

@@ -70,7 +70,7 @@ class UnnamedNamespacesTest {
     }
 
     @Test
-    void aBudgetOfSomebodyElseThatBearsTheNamespacesNamePaysNothing() {
+    void anotherBudgetWithTheNamespacesNameDoesNotPayForIt() {
         ledger.exist(monthly("team-new", TEN, "100", "others"));
 
         ledger.onUpdate(pod);

@@ -71,7 +71,7 @@ class WeighedPodsTest {
     }
 
     @Test
-    void aModelThatNobodyHasWeighedIsChargedTheUsualAndCounted() {
+    void aModelWithoutAWeightIsChargedTheDefaultAndCounted() {
         cluster("Tesla-T4", 400_000);
 
         ledger.onUpdate(pod);

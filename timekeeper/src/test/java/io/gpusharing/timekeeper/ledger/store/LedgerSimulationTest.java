@@ -91,7 +91,7 @@ class LedgerSimulationTest {
 
     @ParameterizedTest
     @RandomSeeds(6)
-    void whateverHappensTheLedgerSaysWhatThePodsLivesSay(long seed) {
+    void theLedgerAlwaysAgreesWithTheLivesOfThePods(long seed) {
         Simulation simulation = new Simulation(seed);
 
         simulation.live(Duration.ofHours(60));

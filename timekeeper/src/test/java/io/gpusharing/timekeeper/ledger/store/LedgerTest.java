@@ -135,7 +135,7 @@ class LedgerTest {
     }
 
     @Test
-    void aRowThatSomebodyChangedIsFound() {
+    void aChangedRowIsFound() {
         PodAllocation posted = allocation.posted(TEN.plusSeconds(60));
         ledger.post(
                 posting(

@@ -248,7 +248,7 @@ class PartitionsTest {
     }
 
     @Test
-    void whatWasChargedLastIsKeptAlthoughAllClocksSayThatItIsOld() {
+    void theLatestChargesAreKeptWhateverTheClocksSay() {
         halfAYearAgo();
         YearMonth old = month.minusMonths(5);
         charged(old);

@@ -274,12 +274,12 @@ class PlannerTest {
         }
 
         @Test
-        void isTakenOverWhenItDidNotHappenForLong() {
+        void isReclaimedWhenTheSchedulerDidNotPreemptForLong() {
             assertThat(victims(weak(A_MINUTE).decide())).containsExactly("weak");
         }
 
         @Test
-        void isOursWhenTheWaiterMayNotPreempt() {
+        void isReclaimedWhenTheWaiterMayNotPreempt() {
             Cluster cluster =
                     new Cluster()
                             .node("n1")
@@ -296,7 +296,7 @@ class PlannerTest {
         }
 
         @Test
-        void isNotWhatIsFragmentedAcrossGpus() {
+        void isNoSolutionForCapacityFragmentedAcrossGpus() {
             // By the node's totals 60 + 30 fit; they fit on no single GPU.
             Cluster cluster =
                     new Cluster()
@@ -555,7 +555,7 @@ class PlannerTest {
         }
 
         @Test
-        void isAskedForFirst() {
+        void itsEvictionIsRequestedFirst() {
             assertThat(kept().decide(insisting))
                     .isInstanceOfSatisfying(
                             Evict.class,
@@ -586,7 +586,7 @@ class PlannerTest {
         }
 
         @Test
-        void isNotAskedForAgainRightAfterItWasRefusedHoweverLongThatHasBeenSo() {
+        void itsEvictionIsNotRequestedAgainRightAfterARefusal() {
             Cluster cluster =
                     kept().refused(waiter, "team-a-a", NOON.minus(Duration.ofHours(1)))
                             .refused(waiter, "team-a-a", NOON.minusSeconds(1));
@@ -597,7 +597,7 @@ class PlannerTest {
         }
 
         @Test
-        void isDeletedAloneAndWhoGoesWithItIsEvicted() {
+        void isDeletedAloneAndItsGangIsEvicted() {
             Instant refused = NOON.minus(Duration.ofHours(1));
             Cluster cluster = ofTwo(2).refused(waiter, "team-a-a", refused);
 
@@ -631,7 +631,7 @@ class PlannerTest {
         }
 
         @Test
-        void isNotDeletedForWhatAnotherWaiterWasRefused() {
+        void isNotDeletedBecauseOfRefusalsToAnotherWaiter() {
             Waiter other = pod("team-b", "other").gpus(1).waiting(A_MINUTE);
             Cluster cluster = kept().refused(other, "team-a-a", NOON.minus(Duration.ofHours(1)));
 
@@ -655,7 +655,7 @@ class PlannerTest {
         }
 
         @Test
-        void isNotAskedForEachSecond() {
+        void itsEvictionIsNotRequestedEverySecond() {
             Cluster cluster =
                     full().refused(waiter, "team-a-new", NOON.minusSeconds(30)).waits(waiter);
 

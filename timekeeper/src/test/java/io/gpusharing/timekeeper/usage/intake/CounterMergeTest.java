@@ -184,7 +184,7 @@ class CounterMergeTest {
 
     @ParameterizedTest(name = "seed {0}")
     @MethodSource("seeds")
-    void noSequenceOfForgedReportsGetsBeyondWhatTimeAllows(long seed) {
+    void noSequenceOfForgedReportsExceedsTheElapsedTime(long seed) {
         Random random = new Random(seed);
         Duration now = Duration.ZERO;
         for (int i = 0; i < 60; i++) {

@@ -38,7 +38,7 @@ class GroupCommitTest {
     }
 
     @Test
-    void whatComesDuringATransactionGoesTogetherInTheNext() throws Exception {
+    void reportsDuringATransactionShareTheNextOne() throws Exception {
         var inside = new CountDownLatch(1);
         var release = new CountDownLatch(1);
         var answers = new ArrayList<CompletableFuture<Outcome>>();

@@ -171,7 +171,7 @@ class ReportReaderTest {
 
     @ParameterizedTest
     @CsvSource({"''", "'['", "'[]'", "'null'", "'{}'", "'{} {}'"})
-    void isNotBroughtDownByNonsense(String body) {
+    void survivesMalformedReports(String body) {
         assertThatThrownBy(() -> read(body)).isInstanceOf(MalformedReportException.class);
     }
 }

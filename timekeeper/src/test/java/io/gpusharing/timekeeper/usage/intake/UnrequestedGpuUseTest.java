@@ -117,7 +117,7 @@ class UnrequestedGpuUseTest {
     }
 
     @Test
-    void whatCouldNotBeSaidIsSaidWithTheNextReport() {
+    void anEventThatFailedIsWrittenWithTheNextReport() {
         String there = pod;
         pod = "";
         unrequestedUse.note(report(Duration.ZERO));

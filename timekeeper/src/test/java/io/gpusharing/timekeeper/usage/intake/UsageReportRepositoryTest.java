@@ -101,7 +101,7 @@ class UsageReportRepositoryTest {
     }
 
     @Test
-    void whatAnotherReplicaTakesAtThatMomentIsReadAgain() throws Exception {
+    void aReportConcurrentlyAcceptedByAnotherReplicaIsReadAgain() throws Exception {
         Delivery delivery = sent(sidecar(run, 1, uid, use(10, 30)), pod(uid), A_MINUTE);
         String other =
                 "insert into usage_report values ('c1', '%s', '%s', 1, gen_random_uuid(), now())"
@@ -117,7 +117,7 @@ class UsageReportRepositoryTest {
     }
 
     @Test
-    void whatAnotherReplicaHasCountedAtThatMomentIsNotLost() throws Exception {
+    void concurrentCountsOfAnotherReplicaAreNotLost() throws Exception {
         String other =
                 """
                 insert into usage_counter values ('c1', '%s', '%s', 'Sidecar', '%s', 'DeviceSplit', 'why',
