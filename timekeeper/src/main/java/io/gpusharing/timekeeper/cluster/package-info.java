@@ -1,4 +1,9 @@
-/** What the API server reports: pods and nodes, as a resumable feed and as the present view. */
+/**
+ * What the API server reports. {@link ClusterWatch} keeps {@link ClusterView}, the pods and nodes
+ * that there are; {@link PodWatch} makes a {@link PodEvent} of each change of a metered pod, {@link
+ * PodSweep} finds those that the watch does not report. The {@link PodEventHandler} is the ledger
+ * writer.
+ */
 @NullMarked
 package io.gpusharing.timekeeper.cluster;
 

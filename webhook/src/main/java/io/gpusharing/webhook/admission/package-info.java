@@ -1,4 +1,7 @@
-/** From a review to its answer: decides it by its kind, counts and logs the decision. */
+/**
+ * From a review to its answer: {@link Admission} has it decided by its kind; {@link
+ * DecisionListeners} count, log and report the decision.
+ */
 @NullMarked
 package io.gpusharing.webhook.admission;
 

@@ -1,4 +1,7 @@
-/** What the site allows GPU pods: their priority classes, and ways around its limits. */
+/**
+ * What the site allows GPU pods: {@link PriorityClassPolicy} chooses a priority class by the
+ * standing of the budget, {@link BypassPolicy} finds ways around a share.
+ */
 @NullMarked
 package io.gpusharing.webhook.policy;
 

@@ -8,7 +8,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * What the open allocations of one budget add with every second, by namespace. It follows the
+ * What the open allocations of one budget add with every second, by namespace: the time of pods
+ * that run, from their last posting on. {@code PodCharger} writes it down later. It follows the
  * ledger also while the budget does not exist, so that a budget that is made finds it.
  */
 public final class OpenRates {

@@ -13,7 +13,8 @@ import java.util.stream.Stream;
 
 /**
  * Charges pods: what an allocation costs becomes entries of a posting, which no full hour and no
- * step of a budget lies in.
+ * step of a budget lies in. A pod that runs is not charged each second: until its next posting the
+ * budget's {@code OpenRates} have its time.
  */
 final class PodCharger {
 
