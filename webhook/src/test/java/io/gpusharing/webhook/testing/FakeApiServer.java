@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.zjsonpatch.JsonPatch;
 import io.gpusharing.web.TrustAnchors;
+import io.gpusharing.webhook.standing.LeanObjects;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -86,6 +87,7 @@ public final class FakeApiServer implements AutoCloseable {
                                 .withRequestRetryBackoffLimit(0)
                                 .withWatchReconnectInterval(125)
                                 .build())
+                .withKubernetesSerialization(LeanObjects.serialization())
                 .build();
     }
 
