@@ -23,7 +23,7 @@ import org.springframework.stereotype.Component;
  * key is for the timekeeper alone, its certificate for everybody.
  */
 @Component
-class ReportingAuthority {
+class ReportingAuthority implements TrustBundle {
 
     private static final Logger log = LoggerFactory.getLogger(ReportingAuthority.class);
     private static final String CERTIFICATE = "tls.crt";
@@ -33,6 +33,7 @@ class ReportingAuthority {
     private final KubernetesClient client;
     private final String namespace;
     private final TlsProperties properties;
+    private volatile String published = "";
 
     ReportingAuthority(
             KubernetesClient client,
@@ -62,6 +63,12 @@ class ReportingAuthority {
                         Pem.privateKey(decoded(secret, KEY)));
         publish(Pem.of(authority.certificate()));
         return authority;
+    }
+
+    /** As it was published when the CA was last read; nobody waits for the API server. */
+    @Override
+    public String pem() {
+        return published;
     }
 
     private Secret create(Instant now) {
@@ -96,17 +103,25 @@ class ReportingAuthority {
     private void publish(String certificate) {
         ConfigMap present =
                 client.configMaps().inNamespace(namespace).withName(properties.authority()).get();
-        ConfigMap wanted =
-                new ConfigMapBuilder()
-                        .withNewMetadata()
-                        .withName(properties.authority())
-                        .withNamespace(namespace)
-                        .endMetadata()
-                        .addToData(PUBLISHED, certificate)
-                        .build();
+        String before =
+                present == null || present.getData() == null
+                        ? ""
+                        : present.getData().getOrDefault(PUBLISHED, "");
+        // A successor may be published beside it already.
+        if (before.contains(certificate.strip())) {
+            published = before;
+            return;
+        }
         if (present == null) {
-            create(wanted);
-        } else if (!contains(present, certificate)) {
+            create(
+                    new ConfigMapBuilder()
+                            .withNewMetadata()
+                            .withName(properties.authority())
+                            .withNamespace(namespace)
+                            .endMetadata()
+                            .addToData(PUBLISHED, certificate)
+                            .build());
+        } else {
             ConfigMap mended =
                     new ConfigMapBuilder(present).withData(Map.of(PUBLISHED, certificate)).build();
             client.resource(mended).update();
@@ -114,6 +129,7 @@ class ReportingAuthority {
                     .addKeyValue("configMap", properties.authority())
                     .log("published the CA again");
         }
+        published = certificate;
     }
 
     private void create(ConfigMap wanted) {
@@ -124,12 +140,6 @@ class ReportingAuthority {
                 throw e;
             }
         }
-    }
-
-    /** A successor may be published beside it already. */
-    private static boolean contains(ConfigMap published, String certificate) {
-        return published.getData() != null
-                && published.getData().getOrDefault(PUBLISHED, "").contains(certificate.strip());
     }
 
     private static String decoded(Secret secret, String key) {

@@ -10,7 +10,7 @@ import io.gpusharing.timekeeper.usage.intake.Outcome.Unavailable;
 import io.gpusharing.timekeeper.usage.intake.ReportReader.MalformedReportException;
 import io.gpusharing.timekeeper.usage.reporter.Pods;
 import io.gpusharing.timekeeper.usage.reporter.Reporter;
-import io.gpusharing.timekeeper.usage.reporter.TrustBundle;
+import io.gpusharing.timekeeper.web.TrustBundle;
 import io.gpusharing.timekeeper.usage.reporter.UsageSecurity;
 import io.gpusharing.web.RequestBodyLimit;
 import io.gpusharing.web.RequestBodyLimit.Body;

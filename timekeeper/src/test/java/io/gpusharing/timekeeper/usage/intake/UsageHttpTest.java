@@ -11,7 +11,7 @@ import io.gpusharing.timekeeper.usage.reporter.ClusterKeys;
 import io.gpusharing.timekeeper.usage.reporter.Pods;
 import io.gpusharing.timekeeper.usage.reporter.ReporterTokens;
 import io.gpusharing.timekeeper.usage.reporter.ReportingPod;
-import io.gpusharing.timekeeper.usage.reporter.TrustBundle;
+import io.gpusharing.timekeeper.web.TrustBundle;
 import io.gpusharing.timekeeper.usage.reporter.UsageSecurity;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;

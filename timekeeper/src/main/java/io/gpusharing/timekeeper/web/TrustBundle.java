@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.usage.reporter;
+package io.gpusharing.timekeeper.web;
 
 /** The CA that meters trust, and the next one in time. */
 public interface TrustBundle {
