@@ -8,6 +8,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.ConversionNotSupportedException;
 import org.springframework.beans.TypeMismatchException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataIntegrityViolationException;
@@ -22,7 +23,6 @@ import org.springframework.security.web.firewall.RequestRejectedException;
 import org.springframework.transaction.TransactionException;
 import org.springframework.web.bind.MethodArgumentNotValidException;
 import org.springframework.web.bind.MissingRequestHeaderException;
-import org.springframework.web.bind.ServletRequestBindingException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.context.request.WebRequest;
@@ -81,41 +81,57 @@ class Problems extends ResponseEntityExceptionHandler {
         return answer(status, "The API server answered: " + (message == null ? status : message));
     }
 
-    /** A parameter or a part of the path that is not of its kind. */
+    /** A body that can be read, but holds what is not asked for, is answered 422. */
     @Override
-    protected @Nullable ResponseEntity<Object> handleTypeMismatch(
-            TypeMismatchException e,
-            HttpHeaders headers,
-            HttpStatusCode status,
-            WebRequest request) {
-        return answer(
-                e,
-                headers,
-                status,
-                request,
-                "%s is %s, not %s"
-                        .formatted(e.getPropertyName(), kind(e.getRequiredType()), e.getValue()));
-    }
-
-    /** A body that is no JSON (400), or holds what is not asked for (422). */
-    @Override
-    protected @Nullable ResponseEntity<Object> handleHttpMessageNotReadable(
-            HttpMessageNotReadableException e,
+    protected @Nullable ResponseEntity<Object> handleExceptionInternal(
+            Exception e,
+            @Nullable Object body,
             HttpHeaders headers,
             HttpStatusCode status,
             WebRequest request) {
         boolean readable =
-                e.getCause() instanceof MismatchedInputException || isTwice(e.getCause());
-        return answer(
+                e instanceof HttpMessageNotReadableException
+                        && (e.getCause() instanceof MismatchedInputException
+                                || isTwice(e.getCause()));
+        HttpStatusCode answered = readable ? HttpStatus.UNPROCESSABLE_CONTENT : status;
+        String detail = detail(e);
+        return super.handleExceptionInternal(
                 e,
+                detail == null ? body : ProblemDetail.forStatusAndDetail(answered, detail),
                 headers,
-                readable ? HttpStatus.UNPROCESSABLE_CONTENT : status,
-                request,
-                detail(e.getCause()));
+                answered,
+                request);
     }
 
-    private static String detail(@Nullable Throwable unreadable) {
-        return switch (unreadable) {
+    /** What to do about it; null where Spring says it well enough. */
+    private static @Nullable String detail(Exception e) {
+        return switch (e) {
+            case ConversionNotSupportedException ours -> null;
+            case TypeMismatchException mismatch ->
+                    "%s is %s, not %s"
+                            .formatted(
+                                    mismatch.getPropertyName(),
+                                    kind(mismatch.getRequiredType()),
+                                    mismatch.getValue());
+            case HttpMessageNotReadableException unreadable -> unreadable(unreadable.getCause());
+            // All of them at once.
+            case MethodArgumentNotValidException invalid ->
+                    invalid.getFieldErrors().stream()
+                            .map(error -> error.getField() + " " + error.getDefaultMessage())
+                            .sorted()
+                            .collect(Collectors.joining("; "));
+            case MissingRequestHeaderException missing ->
+                    "The header %s is missing; it is any text that names what you do, so that doing it again changes nothing"
+                            .formatted(missing.getHeaderName());
+            case NoResourceFoundException nothing ->
+                    "There is no /%s; GET /api/v1/openapi describes all that there is"
+                            .formatted(nothing.getResourcePath());
+            default -> null;
+        };
+    }
+
+    private static String unreadable(@Nullable Throwable cause) {
+        return switch (cause) {
             case UnrecognizedPropertyException unknown ->
                     "There is no field %s; the fields are %s"
                             .formatted(
@@ -128,57 +144,6 @@ class Problems extends ResponseEntityExceptionHandler {
                     "The body is no JSON object: " + json.getOriginalMessage();
             case null, default -> "The body is missing: a JSON object";
         };
-    }
-
-    /** Fields that are missing or hold what cannot be: all of them at once. */
-    @Override
-    protected @Nullable ResponseEntity<Object> handleMethodArgumentNotValid(
-            MethodArgumentNotValidException e,
-            HttpHeaders headers,
-            HttpStatusCode status,
-            WebRequest request) {
-        return answer(
-                e,
-                headers,
-                status,
-                request,
-                e.getFieldErrors().stream()
-                        .map(error -> error.getField() + " " + error.getDefaultMessage())
-                        .sorted()
-                        .collect(Collectors.joining("; ")));
-    }
-
-    /** For instance without an {@code Idempotency-Key}. */
-    @Override
-    protected @Nullable ResponseEntity<Object> handleServletRequestBindingException(
-            ServletRequestBindingException e,
-            HttpHeaders headers,
-            HttpStatusCode status,
-            WebRequest request) {
-        return e instanceof MissingRequestHeaderException missing
-                ? answer(
-                        e,
-                        headers,
-                        status,
-                        request,
-                        "The header %s is missing; it is any text that names what you do, so that doing it again changes nothing"
-                                .formatted(missing.getHeaderName()))
-                : super.handleServletRequestBindingException(e, headers, status, request);
-    }
-
-    @Override
-    protected @Nullable ResponseEntity<Object> handleNoResourceFoundException(
-            NoResourceFoundException e,
-            HttpHeaders headers,
-            HttpStatusCode status,
-            WebRequest request) {
-        return answer(
-                e,
-                headers,
-                status,
-                request,
-                "There is no /%s; GET /api/v1/openapi describes all that there is"
-                        .formatted(e.getResourcePath()));
     }
 
     /** Anything that nobody has thought of. */
@@ -197,16 +162,6 @@ class Problems extends ResponseEntityExceptionHandler {
         var message = new HttpHeaders(headers);
         message.setContentType(MediaType.APPLICATION_PROBLEM_JSON);
         return new ResponseEntity<>(body, message, status);
-    }
-
-    private @Nullable ResponseEntity<Object> answer(
-            Exception e,
-            HttpHeaders headers,
-            HttpStatusCode status,
-            WebRequest request,
-            String detail) {
-        return handleExceptionInternal(
-                e, ProblemDetail.forStatusAndDetail(status, detail), headers, status, request);
     }
 
     private static boolean isTwice(@Nullable Throwable unreadable) {
