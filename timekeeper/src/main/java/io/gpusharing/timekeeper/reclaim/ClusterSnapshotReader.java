@@ -42,11 +42,14 @@ import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.stereotype.Component;
 
 /**
  * Reads a {@link ClusterSnapshot} from the API server, when there is a reason to. The timekeeper's
  * own watch keeps too little of a pod to say where it fits, and nothing of pods without GPUs.
  */
+@Component
 final class ClusterSnapshotReader {
 
     private static final Logger log = LoggerFactory.getLogger(ClusterSnapshotReader.class);
@@ -69,7 +72,7 @@ final class ClusterSnapshotReader {
             Budgets budgets,
             ClusterView view,
             RequestGrammars grammars,
-            String ownNamespace,
+            @Value("${gpusharing.cluster.namespace}") String ownNamespace,
             ReclaimProperties properties) {
         this.client = client;
         this.budgets = budgets;

@@ -13,10 +13,12 @@ import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionTemplate;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Writes down who is evicted for whom, why, at what cost, and whether it helped. */
+@Component
 class EvictionPlans {
 
     private final EvictionPlanRepository rows;

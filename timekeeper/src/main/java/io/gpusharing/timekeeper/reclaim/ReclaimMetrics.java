@@ -15,8 +15,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.springframework.stereotype.Component;
 
 /** What reclaim does, what it costs and whether it helps; every label has a fixed set of values. */
+@Component
 final class ReclaimMetrics {
 
     private static final double MICROS = 1e6;

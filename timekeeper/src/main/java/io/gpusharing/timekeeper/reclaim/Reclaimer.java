@@ -27,11 +27,13 @@ import java.util.Optional;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
 
 /**
  * Looks for waiting pods regularly and evicts where the planner says so. While nobody waits, or
  * nobody could be evicted, it asks the API server nothing. Only the leader evicts.
  */
+@Component
 class Reclaimer extends LeaderTask {
 
     private static final Logger log = LoggerFactory.getLogger(Reclaimer.class);
