@@ -5,8 +5,12 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import io.fabric8.kubernetes.api.model.authentication.TokenReview;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
 import io.fabric8.kubernetes.api.model.authentication.UserInfo;
+import io.fabric8.kubernetes.api.model.authorization.v1.ResourceAttributes;
+import io.fabric8.kubernetes.api.model.authorization.v1.ResourceAttributesBuilder;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReview;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
+import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewSpec;
+import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewSpecBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Clock;
 import java.time.Duration;
@@ -17,7 +21,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.security.core.Authentication;
@@ -35,7 +38,7 @@ public class Callers {
 
     private final KubernetesClient client;
     private final Cache<String, Optional<Caller>> callers;
-    private final Cache<Question, Boolean> rights;
+    private final Cache<SubjectAccessReviewSpec, Boolean> rights;
 
     Callers(KubernetesClient client, Clock clock) {
         this.client = client;
@@ -74,24 +77,9 @@ public class Callers {
         }
     }
 
-    /** A right: a verb on a kind of object, in a namespace, on a certain one. */
-    private record Right(
-            String verb,
-            String group,
-            String resource,
-            @Nullable String namespace,
-            @Nullable String name) {
-
-        static Right onBudgets(String verb, @Nullable String budget) {
-            return new Right(verb, "gpusharing.io", "gpubudgets", null, budget);
-        }
-    }
-
-    private record Question(Caller caller, Right right) {}
-
     /** Whose token it is; empty if it is nobody's. */
     Optional<Caller> caller(String token) {
-        return asked(callers, token, () -> review(token));
+        return callers.get(token, this::review);
     }
 
     /**
@@ -100,13 +88,20 @@ public class Callers {
      * @param budget a certain one; null for all of them
      */
     boolean mayRead(Caller caller, @Nullable String budget) {
-        return may(caller, Right.onBudgets(budget == null ? "list" : "get", budget));
+        return mayDoWithBudgets(caller, budget == null ? "list" : "get", budget);
     }
 
     /** Whether they may see the pods of a namespace: there, or everywhere as an administrator. */
     public boolean mayReadPods(Caller caller, String namespace) {
         return mayChange(caller, null)
-                || may(caller, new Right("get", "", "pods", namespace, null));
+                || may(
+                        caller,
+                        new ResourceAttributesBuilder()
+                                .withGroup("")
+                                .withResource("pods")
+                                .withVerb("get")
+                                .withNamespace(namespace)
+                                .build());
     }
 
     /** Those of the namespaces whose pods he may see. */
@@ -123,20 +118,30 @@ public class Callers {
      * @param budget a certain one; null for all of them
      */
     boolean mayChange(Caller caller, @Nullable String budget) {
-        return may(caller, Right.onBudgets("update", budget));
+        return mayDoWithBudgets(caller, "update", budget);
     }
 
-    private boolean may(Caller caller, Right right) {
-        return asked(rights, new Question(caller, right), () -> allowed(caller, right));
+    private boolean mayDoWithBudgets(Caller caller, String verb, @Nullable String budget) {
+        return may(
+                caller,
+                new ResourceAttributesBuilder()
+                        .withGroup("gpusharing.io")
+                        .withResource("gpubudgets")
+                        .withVerb(verb)
+                        .withName(budget)
+                        .build());
     }
 
-    private static <Q, A> A asked(Cache<Q, A> answers, Q question, Supplier<A> ask) {
-        A answer = answers.getIfPresent(question);
-        if (answer == null) {
-            answer = ask.get();
-            answers.put(question, answer);
-        }
-        return answer;
+    private boolean may(Caller caller, ResourceAttributes right) {
+        return rights.get(
+                new SubjectAccessReviewSpecBuilder()
+                        .withUser(caller.name())
+                        .withUid(caller.uid())
+                        .withGroups(caller.groups())
+                        .withExtra(caller.extra())
+                        .withResourceAttributes(right)
+                        .build(),
+                this::allowed);
     }
 
     private Optional<Caller> review(String token) {
@@ -154,24 +159,9 @@ public class Callers {
                 : Optional.empty();
     }
 
-    private boolean allowed(Caller caller, Right right) {
+    private boolean allowed(SubjectAccessReviewSpec question) {
         SubjectAccessReview review =
-                client.resource(
-                                new SubjectAccessReviewBuilder()
-                                        .withNewSpec()
-                                        .withUser(caller.name())
-                                        .withUid(caller.uid())
-                                        .withGroups(caller.groups())
-                                        .withExtra(caller.extra())
-                                        .withNewResourceAttributes()
-                                        .withGroup(right.group())
-                                        .withResource(right.resource())
-                                        .withVerb(right.verb())
-                                        .withNamespace(right.namespace())
-                                        .withName(right.name())
-                                        .endResourceAttributes()
-                                        .endSpec()
-                                        .build())
+                client.resource(new SubjectAccessReviewBuilder().withSpec(question).build())
                         .create();
         return review.getStatus() != null && Boolean.TRUE.equals(review.getStatus().getAllowed());
     }
