@@ -201,6 +201,9 @@ class ApiHttpTest {
                                         "server.port=0",
                                         "spring.flyway.enabled=false",
                                         "spring.threads.virtual.enabled=true",
+                                        "spring.jackson.deserialization.fail-on-unknown-properties=true",
+                                        "spring.jackson.deserialization.accept-float-as-int=false",
+                                        "spring.jackson.read.strict-duplicate-detection=true",
                                         "springdoc.api-docs.path=/api/v1/openapi",
                                         "springdoc.packages-to-scan=io.gpusharing.timekeeper")
                                 .run();
