@@ -3,8 +3,7 @@ package io.gpusharing.timekeeper.web;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.timekeeper.web.Callers.Caller;
 import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
-import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -14,8 +13,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.MediaType;
-import org.springframework.http.ProblemDetail;
 import org.springframework.security.authentication.AuthenticationManager;
 import org.springframework.security.authentication.AuthenticationServiceException;
 import org.springframework.security.authentication.BadCredentialsException;
@@ -29,7 +26,6 @@ import org.springframework.security.oauth2.server.resource.authentication.Bearer
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.access.intercept.RequestAuthorizationContext;
 import org.springframework.security.web.firewall.RequestRejectedHandler;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Requests carry a Kubernetes bearer token, and the cluster's RBAC alone decides. Reading about a
@@ -59,12 +55,14 @@ class ApiSecurity {
 
     private static final Set<String> READING = Set.of("GET", "HEAD", "OPTIONS");
 
+    private static final Duration RETRY_AFTER = Duration.ofSeconds(2);
+
     /** No right would help. */
     private static final Set<String> TAKEN_NOWHERE = Set.of("DELETE", "PATCH");
 
     @Bean
     @Order(20)
-    SecurityFilterChain questions(HttpSecurity http, Callers callers, JsonMapper json)
+    SecurityFilterChain questions(HttpSecurity http, Callers callers, ProblemWriter problems)
             throws Exception {
         AuthenticationManager manager =
                 request -> {
@@ -98,46 +96,25 @@ class ApiSecurity {
                         it.accessDeniedHandler((request, response, denied) -> {
                             if (TAKEN_NOWHERE.contains(request.getMethod())) {
                                 response.setHeader(HttpHeaders.ALLOW, "GET");
-                                refuse(
-                                        json,
+                                problems.write(
                                         response,
                                         HttpStatus.METHOD_NOT_ALLOWED,
                                         request.getMethod() + " is taken nowhere here");
                             } else {
-                                refuse(json, response, HttpStatus.FORBIDDEN, needed(request));
+                                problems.write(response, HttpStatus.FORBIDDEN, needed(request));
                             }
                         }))
                 .oauth2ResourceServer(server ->
                         server.authenticationManagerResolver(request -> manager)
-                                .authenticationEntryPoint((request, response, problem) -> {
-                                    if (problem instanceof AuthenticationServiceException) {
-                                        response.setHeader(HttpHeaders.RETRY_AFTER, "2");
-                                        refuse(
-                                                json,
-                                                response,
-                                                HttpStatus.SERVICE_UNAVAILABLE,
-                                                String.valueOf(problem.getMessage()));
-                                    } else {
-                                        response.setHeader(HttpHeaders.WWW_AUTHENTICATE, "Bearer");
-                                        refuse(
-                                                json,
-                                                response,
-                                                HttpStatus.UNAUTHORIZED,
-                                                String.valueOf(problem.getMessage()));
-                                    }
-                                }))
+                                .authenticationEntryPoint(problems.entryPoint(RETRY_AFTER)))
                 .build();
     }
 
     /** An address that could be read in two ways, for instance with {@code //}, is not read. */
     @Bean
-    RequestRejectedHandler unclearAddresses(JsonMapper json) {
+    RequestRejectedHandler unclearAddresses(ProblemWriter problems) {
         return (request, response, rejected) ->
-                refuse(
-                        json,
-                        response,
-                        HttpStatus.BAD_REQUEST,
-                        String.valueOf(rejected.getMessage()));
+                problems.write(response, HttpStatus.BAD_REQUEST, rejected.getMessage());
     }
 
     private static boolean may(Callers callers, Caller caller, HttpServletRequest request) {
@@ -196,15 +173,6 @@ class ApiSecurity {
                         reading
                                 ? "gpusharing-budget-reader gives it"
                                 : "gpusharing-budget-admin gives it");
-    }
-
-    private static void refuse(
-            JsonMapper json, HttpServletResponse response, HttpStatus status, String detail)
-            throws IOException {
-        response.setStatus(status.value());
-        response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
-        response.getOutputStream()
-                .write(json.writeValueAsBytes(ProblemDetail.forStatusAndDetail(status, detail)));
     }
 
     private static Optional<Caller> caller(Callers callers, String token) {

@@ -2,19 +2,15 @@ package io.gpusharing.timekeeper.usage.reporter;
 
 import io.gpusharing.timekeeper.usage.UsageProperties;
 import io.gpusharing.timekeeper.usage.reporter.ReporterTokens.TokensUnavailableException;
+import io.gpusharing.timekeeper.web.ProblemWriter;
 import io.micrometer.observation.ObservationPredicate;
 import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
-import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpHeaders;
-import org.springframework.http.HttpStatus;
-import org.springframework.http.MediaType;
-import org.springframework.http.ProblemDetail;
 import org.springframework.http.server.observation.ServerRequestObservationContext;
 import org.springframework.security.authentication.AuthenticationManager;
 import org.springframework.security.authentication.AuthenticationServiceException;
@@ -22,13 +18,11 @@ import org.springframework.security.authentication.UsernamePasswordAuthenticatio
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
 import org.springframework.security.config.observation.SecurityObservationSettings;
-import org.springframework.security.core.AuthenticationException;
 import org.springframework.security.oauth2.server.resource.authentication.BearerTokenAuthenticationToken;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.context.RequestAttributeSecurityContextRepository;
 import org.springframework.security.web.firewall.HttpFirewall;
 import org.springframework.security.web.firewall.StrictHttpFirewall;
-import tools.jackson.databind.json.JsonMapper;
 
 /** Reports come with the token of the pod that they are of, and with nothing else. */
 @Configuration(proxyBeanMethods = false)
@@ -41,7 +35,7 @@ public class UsageSecurity {
     @Bean
     @Order(10)
     SecurityFilterChain usageReports(
-            HttpSecurity http, ReporterTokens tokens, UsageProperties properties, JsonMapper json)
+            HttpSecurity http, ReporterTokens tokens, UsageProperties properties, ProblemWriter problems)
             throws Exception {
         AuthenticationManager manager =
                 request -> {
@@ -70,8 +64,8 @@ public class UsageSecurity {
                 .oauth2ResourceServer(server ->
                         server.bearerTokenResolver(UsageSecurity::token)
                                 .authenticationManagerResolver(request -> manager)
-                                .authenticationEntryPoint((request, response, problem) ->
-                                        refuse(response, problem, properties, json)))
+                                .authenticationEntryPoint(
+                                        problems.entryPoint(properties.retryAfter())))
                 .build();
     }
 
@@ -114,27 +108,5 @@ public class UsageSecurity {
 
     private static boolean isReport(@Nullable HttpServletRequest request) {
         return request != null && PATH.equals(request.getRequestURI());
-    }
-
-    private static void refuse(
-            HttpServletResponse response,
-            AuthenticationException problem,
-            UsageProperties properties,
-            JsonMapper json)
-            throws IOException {
-        boolean unavailable = problem instanceof AuthenticationServiceException;
-        HttpStatus status = unavailable ? HttpStatus.SERVICE_UNAVAILABLE : HttpStatus.UNAUTHORIZED;
-        if (unavailable) {
-            response.setHeader(
-                    HttpHeaders.RETRY_AFTER, Long.toString(properties.retryAfter().toSeconds()));
-        } else {
-            response.setHeader(HttpHeaders.WWW_AUTHENTICATE, "Bearer");
-        }
-        response.setStatus(status.value());
-        response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
-        response.getOutputStream()
-                .write(
-                        json.writeValueAsBytes(
-                                ProblemDetail.forStatusAndDetail(status, problem.getMessage())));
     }
 }

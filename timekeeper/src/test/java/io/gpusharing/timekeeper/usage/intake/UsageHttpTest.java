@@ -11,8 +11,9 @@ import io.gpusharing.timekeeper.usage.reporter.ClusterKeys;
 import io.gpusharing.timekeeper.usage.reporter.Pods;
 import io.gpusharing.timekeeper.usage.reporter.ReporterTokens;
 import io.gpusharing.timekeeper.usage.reporter.ReportingPod;
-import io.gpusharing.timekeeper.web.TrustBundle;
 import io.gpusharing.timekeeper.usage.reporter.UsageSecurity;
+import io.gpusharing.timekeeper.web.ProblemWriter;
+import io.gpusharing.timekeeper.web.TrustBundle;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.net.URI;
@@ -63,7 +64,7 @@ class UsageHttpTest {
     @SpringBootConfiguration
     @EnableAutoConfiguration
     @EnableConfigurationProperties(UsageProperties.class)
-    @Import({UsageReportController.class, UsageSecurity.class})
+    @Import({UsageReportController.class, UsageSecurity.class, ProblemWriter.class})
     static class Application {
 
         // Other tests go on with it.
