@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -81,7 +82,9 @@ class ApiSecurity {
                                 authentication.get() != null
                                         && authentication.get().getPrincipal()
                                                 instanceof Caller caller
-                                        && may(callers, caller, context.getRequest()));
+                                        && rule(callers, context.getRequest())
+                                                .allows()
+                                                .test(caller));
         return http.securityMatcher("/api/**")
                 .authorizeHttpRequests(requests ->
                         requests.requestMatchers("/api/v1/openapi", "/api/v1/openapi.yaml")
@@ -101,7 +104,10 @@ class ApiSecurity {
                                         HttpStatus.METHOD_NOT_ALLOWED,
                                         request.getMethod() + " is taken nowhere here");
                             } else {
-                                problems.write(response, HttpStatus.FORBIDDEN, needed(request));
+                                problems.write(
+                                        response,
+                                        HttpStatus.FORBIDDEN,
+                                        rule(callers, request).needed());
                             }
                         }))
                 .oauth2ResourceServer(server ->
@@ -117,28 +123,50 @@ class ApiSecurity {
                 problems.write(response, HttpStatus.BAD_REQUEST, rejected.getMessage());
     }
 
-    private static boolean may(Callers callers, Caller caller, HttpServletRequest request) {
+    /**
+     * Who may.
+     *
+     * @param needed what the others are told
+     */
+    private record Rule(Predicate<Caller> allows, String needed) {}
+
+    private static Rule rule(Callers callers, HttpServletRequest request) {
         String path = request.getServletPath();
         if (changesForeignLogger(request)) {
-            return false;
+            return new Rule(
+                    caller -> false,
+                    "Only loggers of io.gpusharing can be changed: others may write tokens");
         }
         if (path.startsWith(LOGGERS) || OF_ADMINISTRATORS.contains(path)) {
-            return callers.mayChange(caller, null);
+            return new Rule(
+                    caller -> callers.mayChange(caller, null),
+                    "This needs the right to update gpubudgets.gpusharing.io; cluster role gpusharing-budget-admin gives it");
         }
-        if (isAboutPods(path)) {
+        if (ABOUT_PODS.contains(path)) {
             String namespace = request.getParameter("namespace");
-            return namespace == null
-                    ? callers.mayChange(caller, null)
-                    : callers.mayReadPods(caller, namespace);
+            return new Rule(
+                    caller ->
+                            namespace == null
+                                    ? callers.mayChange(caller, null)
+                                    : callers.mayReadPods(caller, namespace),
+                    "This needs the right to get pods in the namespace that ?namespace= names; without it, to update gpubudgets.gpusharing.io");
         }
         if (path.startsWith(PODS + "/")) {
             // Its namespace is known once it was looked up; PodController asks then.
-            return true;
+            return new Rule(caller -> true, "This needs a token");
         }
         String budget = budget(path);
-        return READING.contains(request.getMethod())
-                ? callers.mayRead(caller, budget)
-                : callers.mayChange(caller, budget);
+        boolean reading = READING.contains(request.getMethod());
+        return new Rule(
+                caller ->
+                        reading
+                                ? callers.mayRead(caller, budget)
+                                : callers.mayChange(caller, budget),
+                "This needs the right to %s gpubudgets.gpusharing.io%s; cluster role gpusharing-budget-%s gives it"
+                        .formatted(
+                                reading ? budget == null ? "list" : "get" : "update",
+                                budget == null ? "" : "/" + budget,
+                                reading ? "reader" : "admin"));
     }
 
     private static boolean changesForeignLogger(HttpServletRequest request) {
@@ -147,32 +175,6 @@ class ApiSecurity {
                 && !READING.contains(request.getMethod())
                 && !path.equals(OUR_LOGGERS)
                 && !path.startsWith(OUR_LOGGERS + ".");
-    }
-
-    private static boolean isAboutPods(String path) {
-        return ABOUT_PODS.contains(path);
-    }
-
-    private static String needed(HttpServletRequest request) {
-        String path = request.getServletPath();
-        if (isAboutPods(path)) {
-            return "This needs the right to get pods in the namespace that ?namespace= names; without it, to update gpubudgets.gpusharing.io";
-        }
-        if (changesForeignLogger(request)) {
-            return "Only loggers of io.gpusharing can be changed: others may write tokens";
-        }
-        if (path.startsWith(LOGGERS) || OF_ADMINISTRATORS.contains(path)) {
-            return "This needs the right to update gpubudgets.gpusharing.io; cluster role gpusharing-budget-admin gives it";
-        }
-        String budget = budget(request.getServletPath());
-        boolean reading = READING.contains(request.getMethod());
-        return "This needs the right to %s gpubudgets.gpusharing.io%s; cluster role %s"
-                .formatted(
-                        reading ? budget == null ? "list" : "get" : "update",
-                        budget == null ? "" : "/" + budget,
-                        reading
-                                ? "gpusharing-budget-reader gives it"
-                                : "gpusharing-budget-admin gives it");
     }
 
     private static Optional<Caller> caller(Callers callers, String token) {
