@@ -2,13 +2,13 @@ package io.gpusharing.timekeeper.audit;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
-import io.gpusharing.timekeeper.database.ClusterStatement;
 import io.gpusharing.timekeeper.database.Timestamps;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -98,7 +98,8 @@ public class Verification {
     public Report run(int most) {
         Instant kept = kept();
         var differences = new ArrayList<Difference>();
-        LedgerCheck.OF_SPANS.forEach(it -> differences.addAll(find(it, kept, kept, most)));
+        LedgerCheck.OF_SPANS.forEach(it ->
+                differences.addAll(find(it, false, Map.of("kept", kept, "since", kept), most)));
         others.forEach(it -> it.differences(kept, BEGIN).limit(most).forEach(differences::add));
         return report(kept, null, differences);
     }
@@ -123,10 +124,18 @@ public class Verification {
             return run();
         }
         var differences = new ArrayList<Difference>();
-        LedgerCheck.OF_SPANS.forEach(
-                it -> differences.addAll(find(it, kept, from, MAX_DIFFERENCES)));
+        LedgerCheck.OF_SPANS.forEach(it ->
+                differences.addAll(
+                        find(it, false, Map.of("kept", kept, "since", from), MAX_DIFFERENCES)));
         if (!late.isEmpty()) {
-            LedgerCheck.OF_PODS.forEach(it -> differences.addAll(findOf(late, it, kept, posted)));
+            Map<String, Object> ofPods =
+                    Map.of(
+                            "kept", kept,
+                            "since", kept,
+                            "pods", late.toArray(UUID[]::new),
+                            "posted", posted);
+            LedgerCheck.OF_PODS.forEach(
+                    it -> differences.addAll(find(it, true, ofPods, MAX_DIFFERENCES)));
         }
         others.forEach(it ->
                 it.differences(kept, posted).limit(MAX_DIFFERENCES).forEach(differences::add));
@@ -171,30 +180,12 @@ public class Verification {
                 .set();
     }
 
-    private List<Difference> find(LedgerCheck check, Instant kept, Instant since, int most) {
-        return find(check, question(check, false, most), kept, since);
-    }
-
-    private List<Difference> findOf(
-            Set<UUID> pods, LedgerCheck check, Instant kept, Instant posted) {
-        return find(
-                check,
-                question(check, true, MAX_DIFFERENCES)
-                        .param("pods", pods.toArray(UUID[]::new))
-                        .param("posted", posted),
-                kept,
-                kept);
-    }
-
     /** A limit in the question would have it planned for a few rows, where there are none. */
-    private ClusterStatement question(LedgerCheck check, boolean ofPods, int most) {
-        return database.sql(check.sql(ofPods)).maxRows(most);
-    }
-
-    private static List<Difference> find(
-            LedgerCheck check, ClusterStatement question, Instant kept, Instant since) {
-        return question.param("kept", kept)
-                .param("since", since)
+    private List<Difference> find(
+            LedgerCheck check, boolean ofPods, Map<String, ?> parameters, int most) {
+        return database.sql(check.sql(ofPods))
+                .maxRows(most)
+                .params(parameters)
                 .query((row, number) ->
                         new Difference(
                                 check.kind(),
