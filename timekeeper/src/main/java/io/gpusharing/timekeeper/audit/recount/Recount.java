@@ -55,41 +55,11 @@ public final class Recount {
         Removal removal = log.removal(pod.at("/metadata/uid").asString(""));
         Instant end = end(pod, removal);
         JsonNode node = log.node(spec.path("nodeName").asString(""));
-        if (node == null) {
-            return bill(pod, from, end, Held.NOTHING, "its node is not in the log");
-        }
-        if (!vcuda && !asks(spec, WHOLE)) {
-            return bill(
-                    pod,
-                    from,
-                    end,
-                    Held.NOTHING,
-                    "it asks for GPUs in a way that is not recounted");
-        }
-        if (!vcuda
-                && !node.at("/metadata/labels")
-                        .path(WHOLE + ".replicas")
-                        .asString("1")
-                        .equals("1")) {
-            return bill(
-                    pod,
-                    from,
-                    end,
-                    Held.NOTHING,
-                    "its node shares GPUs by replicas, which are not recounted");
-        }
-        if (spec.path("resourceClaims").size() > 0) {
-            return bill(
-                    pod,
-                    from,
-                    end,
-                    Held.NOTHING,
-                    "it has resource claims, which are not recounted");
+        String problem = notRecounted(spec, node, vcuda);
+        if (node == null || problem != null) {
+            return bill(pod, from, end, Held.NOTHING, problem);
         }
         JsonNode capacity = node.at("/status/capacity");
-        if (vcuda && gpus(capacity).signum() == 0) {
-            return bill(pod, from, end, Held.NOTHING, "its node shows no GPUs in the log");
-        }
         var held =
                 new Held(held(spec, capacity, false), held(spec, capacity, true), oneGpu(capacity));
         return end == null && removal != null && removal.second() == null
@@ -101,6 +71,27 @@ public final class Recount {
                         "it was evicted between %s and %s"
                                 .formatted(removal.asked(), removal.answered()))
                 : bill(pod, from, end, held, undated(pod));
+    }
+
+    /** Why it is not known what the pod held; null if it is. */
+    private static @Nullable String notRecounted(
+            JsonNode spec, @Nullable JsonNode node, boolean vcuda) {
+        if (node == null) {
+            return "its node is not in the log";
+        }
+        if (!vcuda && !asks(spec, WHOLE)) {
+            return "it asks for GPUs in a way that is not recounted";
+        }
+        String replicas = node.at("/metadata/labels").path(WHOLE + ".replicas").asString("1");
+        if (!vcuda && !replicas.equals("1")) {
+            return "its node shares GPUs by replicas, which are not recounted";
+        }
+        if (spec.path("resourceClaims").size() > 0) {
+            return "it has resource claims, which are not recounted";
+        }
+        return vcuda && gpus(node.at("/status/capacity")).signum() == 0
+                ? "its node shows no GPUs in the log"
+                : null;
     }
 
     private static Bill bill(
