@@ -21,6 +21,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.springframework.security.authentication.AuthenticationServiceException;
 import org.springframework.security.oauth2.core.DelegatingOAuth2TokenValidator;
 import org.springframework.security.oauth2.jwt.BadJwtException;
 import org.springframework.security.oauth2.jwt.Jwt;
@@ -60,13 +61,6 @@ public final class ReporterTokens {
 
     private record Known(Reporter reporter, Instant expires) {}
 
-    /** Neither keys nor reviews can be had: nobody can be authenticated. */
-    static final class TokensUnavailableException extends RuntimeException {
-        TokensUnavailableException(String message, Throwable cause) {
-            super(message, cause);
-        }
-    }
-
     /**
      * @param reviews asks the API server who it is, if the token is genuine, of our audience and
      *     bound to a pod; throws if it cannot be asked
@@ -96,7 +90,8 @@ public final class ReporterTokens {
 
     /**
      * @throws InvalidBearerTokenException if it is no token of ours
-     * @throws TokensUnavailableException if nothing can be verified now
+     * @throws AuthenticationServiceException if neither keys nor reviews can be had: nobody can be
+     *     authenticated
      */
     public Reporter reporter(String token) {
         Known before = known.getIfPresent(token);
@@ -143,9 +138,7 @@ public final class ReporterTokens {
             throw e;
         } catch (RuntimeException e) {
             e.addSuppressed(why);
-            throw new TokensUnavailableException(
-                    "Neither the cluster's keys nor a TokenReview can be had from the API server",
-                    e);
+            throw new AuthenticationServiceException("tokens cannot be verified now", e);
         }
     }
 

@@ -1,7 +1,6 @@
 package io.gpusharing.timekeeper.usage.reporter;
 
 import io.gpusharing.timekeeper.usage.UsageProperties;
-import io.gpusharing.timekeeper.usage.reporter.ReporterTokens.TokensUnavailableException;
 import io.gpusharing.timekeeper.web.ProblemWriter;
 import io.micrometer.observation.ObservationPredicate;
 import jakarta.servlet.http.HttpServletRequest;
@@ -13,7 +12,6 @@ import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.server.observation.ServerRequestObservationContext;
 import org.springframework.security.authentication.AuthenticationManager;
-import org.springframework.security.authentication.AuthenticationServiceException;
 import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
@@ -35,19 +33,18 @@ public class UsageSecurity {
     @Bean
     @Order(10)
     SecurityFilterChain usageReports(
-            HttpSecurity http, ReporterTokens tokens, UsageProperties properties, ProblemWriter problems)
+            HttpSecurity http,
+            ReporterTokens tokens,
+            UsageProperties properties,
+            ProblemWriter problems)
             throws Exception {
         AuthenticationManager manager =
-                request -> {
-                    try {
-                        String token = ((BearerTokenAuthenticationToken) request).getToken();
-                        return UsernamePasswordAuthenticationToken.authenticated(
-                                tokens.reporter(token), null, List.of());
-                    } catch (TokensUnavailableException e) {
-                        throw new AuthenticationServiceException(
-                                "tokens cannot be verified now", e);
-                    }
-                };
+                request ->
+                        UsernamePasswordAuthenticationToken.authenticated(
+                                tokens.reporter(
+                                        ((BearerTokenAuthenticationToken) request).getToken()),
+                                null,
+                                List.of());
         return http.securityMatcher(PATH)
                 .authorizeHttpRequests(requests -> requests.anyRequest().authenticated())
                 .csrf(AbstractHttpConfigurer::disable)

@@ -12,7 +12,6 @@ import com.nimbusds.jwt.PlainJWT;
 import com.nimbusds.jwt.SignedJWT;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewStatusBuilder;
 import io.gpusharing.timekeeper.usage.intake.ClusterSigner;
-import io.gpusharing.timekeeper.usage.reporter.ReporterTokens.TokensUnavailableException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -24,6 +23,7 @@ import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.springframework.security.authentication.AuthenticationServiceException;
 import org.springframework.security.oauth2.server.resource.InvalidBearerTokenException;
 
 class ReporterTokensTest {
@@ -214,7 +214,7 @@ class ReporterTokensTest {
             String token = cluster.sign(claims(pod, NOON).build());
 
             assertThatThrownBy(() -> lost.reporter(token))
-                    .isInstanceOf(TokensUnavailableException.class);
+                    .isInstanceOf(AuthenticationServiceException.class);
         }
     }
 
