@@ -21,7 +21,6 @@ import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.cluster.PodPages;
 import io.gpusharing.timekeeper.reclaim.GpuPodReader.Ending;
-import io.gpusharing.timekeeper.reclaim.plan.Planner;
 import io.gpusharing.timekeeper.reclaim.snapshot.BudgetAccount;
 import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
@@ -39,6 +38,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -91,7 +91,8 @@ final class ClusterSnapshotReader {
      *
      * @param paused whether an administrator has stopped everything
      */
-    record Reading(ClusterSnapshot snapshot, Planner.NodePods nodePods, boolean paused) {}
+    record Reading(
+            ClusterSnapshot snapshot, Function<String, List<GpuPod>> nodePods, boolean paused) {}
 
     /**
      * @throws KubernetesClientException if the API server cannot be asked

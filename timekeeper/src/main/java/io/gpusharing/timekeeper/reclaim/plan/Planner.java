@@ -17,6 +17,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -47,11 +48,6 @@ public final class Planner {
     public Planner(Rules rules, WaiterQueue queue) {
         this.rules = rules;
         this.queue = queue;
-    }
-
-    /** All pods of a node, also those without a GPU. */
-    public interface NodePods {
-        List<GpuPod> on(String node);
     }
 
     /** For how many waiters the last round searched the cluster. */
@@ -88,9 +84,10 @@ public final class Planner {
      * granted that those before it are carried out. For {@link #MAX_EVALUATIONS} kinds of waiters
      * at most; the others have their turn in the next round.
      *
-     * @param nodePods asked only for the few nodes that a decision rests on
+     * @param nodePods all pods of a node, also those without a GPU; asked only for the few nodes
+     *     that a decision rests on
      */
-    public List<Decision> plan(ClusterSnapshot snapshot, NodePods nodePods) {
+    public List<Decision> plan(ClusterSnapshot snapshot, Function<String, List<GpuPod>> nodePods) {
         var decisions = new ArrayList<Decision>();
         var answers = new HashMap<WaiterKind, Leave>();
         ClusterSnapshot present = snapshot;
@@ -120,7 +117,7 @@ public final class Planner {
             evaluations++;
             Decision decision = decide(present, waiter);
             for (String node = incompleteNode(decision, present); node != null; ) {
-                present = present.withAllPodsOf(node, nodePods.on(node));
+                present = present.withAllPodsOf(node, nodePods.apply(node));
                 decision = decide(present, waiter);
                 node = incompleteNode(decision, present);
             }

@@ -11,6 +11,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.ConcurrencyFailureException;
@@ -27,7 +28,7 @@ final class GroupCommit implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(GroupCommit.class);
     private static final int ATTEMPTS = 5;
 
-    private final PostingRound reports;
+    private final Function<List<Delivery>, List<Outcome>> reports;
     private final int maxBatch;
     private final Duration patience;
     private final BlockingQueue<Waiting> queue;
@@ -35,18 +36,19 @@ final class GroupCommit implements AutoCloseable {
     private volatile boolean open = true;
     private boolean failing;
 
-    /** Where a batch is written; one outcome for each delivery, or an exception and nothing. */
-    interface PostingRound {
-        List<Outcome> post(List<Delivery> batch);
-    }
-
     private record Waiting(
             Delivery delivery, CompletableFuture<Outcome> answer, AtomicBoolean taken) {}
 
     /**
+     * @param reports where a batch is written; one outcome for each delivery, or an exception and
+     *     nothing
      * @param maxBatch most counters in a transaction; a single larger report still goes through
      */
-    GroupCommit(PostingRound reports, int maxBatch, int maxWaiting, Duration patience) {
+    GroupCommit(
+            Function<List<Delivery>, List<Outcome>> reports,
+            int maxBatch,
+            int maxWaiting,
+            Duration patience) {
         this.reports = reports;
         this.maxBatch = maxBatch;
         this.patience = patience;
@@ -149,7 +151,7 @@ final class GroupCommit implements AutoCloseable {
     private List<Outcome> post(List<Delivery> batch) {
         for (int attempt = 1; ; attempt++) {
             try {
-                return reports.post(batch);
+                return reports.apply(batch);
             } catch (ConcurrencyFailureException e) {
                 if (attempt == ATTEMPTS) {
                     throw e;

@@ -9,6 +9,7 @@ import com.nimbusds.jose.proc.SecurityContext;
 import com.nimbusds.jose.util.JSONObjectUtils;
 import java.io.Closeable;
 import java.text.ParseException;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.security.oauth2.core.OAuth2Error;
 import org.springframework.security.oauth2.core.OAuth2TokenValidator;
@@ -26,19 +27,13 @@ public final class ClusterKeys
     private static final String KEYS = "/openid/v1/jwks";
     private static final String DISCOVERY = "/.well-known/openid-configuration";
 
-    private final Documents documents;
+    private final Function<String, @Nullable String> documents;
     private volatile @Nullable String issuer;
 
-    /** Reads a path of the API server. */
-    public interface Documents {
-
-        /**
-         * @throws RuntimeException if it cannot be read
-         */
-        @Nullable String read(String path);
-    }
-
-    public ClusterKeys(Documents documents) {
+    /**
+     * @param documents reads a path of the API server; throws if it cannot be read
+     */
+    public ClusterKeys(Function<String, @Nullable String> documents) {
         this.documents = documents;
     }
 
@@ -86,7 +81,7 @@ public final class ClusterKeys
     private String document(String path) {
         String text;
         try {
-            text = documents.read(path);
+            text = documents.apply(path);
         } catch (RuntimeException e) {
             throw new KeysUnavailableException("cannot read " + path, e);
         }

@@ -15,16 +15,17 @@ import com.nimbusds.jose.jwk.gen.ECKeyGenerator;
 import com.nimbusds.jose.jwk.gen.RSAKeyGenerator;
 import com.nimbusds.jwt.JWTClaimsSet;
 import com.nimbusds.jwt.SignedJWT;
-import io.gpusharing.timekeeper.usage.reporter.ClusterKeys;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Date;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Signs tokens as kube-apiserver does, with keys made for the test. */
-public final class ClusterSigner implements ClusterKeys.Documents {
+public final class ClusterSigner implements Function<String, @Nullable String> {
 
     static final String ISSUER = "https://kubernetes.default.svc.cluster.local";
 
@@ -55,7 +56,7 @@ public final class ClusterSigner implements ClusterKeys.Documents {
     }
 
     @Override
-    public String read(String path) {
+    public String apply(String path) {
         reads++;
         if (!reachable) {
             throw new IllegalStateException("connection refused");
