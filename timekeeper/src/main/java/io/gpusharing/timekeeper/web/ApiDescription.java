@@ -75,22 +75,19 @@ class ApiDescription {
     }
 
     private static void addProblems(Operation operation, Map<String, String> problems) {
+        Content problem =
+                new Content()
+                        .addMediaType(
+                                "application/problem+json",
+                                new MediaType()
+                                        .schema(
+                                                new Schema<>()
+                                                        .$ref("#/components/schemas/Problem")));
         problems.forEach((code, description) ->
                 operation
                         .getResponses()
                         .addApiResponse(
-                                code,
-                                new ApiResponse()
-                                        .description(description)
-                                        .content(
-                                                new Content()
-                                                        .addMediaType(
-                                                                "application/problem+json",
-                                                                new MediaType()
-                                                                        .schema(
-                                                                                new Schema<>()
-                                                                                        .$ref(
-                                                                                                "#/components/schemas/Problem"))))));
+                                code, new ApiResponse().description(description).content(problem)));
     }
 
     private static Schema<?> problem() {
