@@ -44,7 +44,12 @@ public record GpuBudgetSpec(
         /** As {@code LowerPriority}; running ones are evicted when somebody in budget waits. */
         Reclaim,
         /** New GPU pods are denied; running ones are treated as by {@code Reclaim}. */
-        Refuse
+        Refuse;
+
+        /** Whether running pods may be evicted. */
+        public boolean allowsEviction() {
+            return this == Reclaim || this == Refuse;
+        }
     }
 
     /** What is charged. */

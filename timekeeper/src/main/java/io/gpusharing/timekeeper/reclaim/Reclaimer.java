@@ -1,12 +1,10 @@
 package io.gpusharing.timekeeper.reclaim;
 
-import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.budget.Standing;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.allocation.PodFacts.Placement;
 import io.gpusharing.timekeeper.budget.Budgets;
-import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.leader.LeaderTask;
 import io.gpusharing.timekeeper.reclaim.plan.Decision;
@@ -24,7 +22,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
@@ -175,12 +172,8 @@ class Reclaimer extends LeaderTask {
     private boolean somebodyCouldGo(Instant now) {
         return budgets.states().values().stream()
                 .filter(it -> it.rate() > 0)
-                .filter(Reclaimer::allowsEviction)
+                .filter(it -> it.spec().onExhausted().allowsEviction())
                 .anyMatch(it -> it.standing(now) instanceof Standing.OverBudget);
-    }
-
-    private static boolean allowsEviction(BudgetState state) {
-        return Set.of(OnExhausted.Reclaim, OnExhausted.Refuse).contains(state.spec().onExhausted());
     }
 
     /** One line when the reason changes, not one a second. */

@@ -108,7 +108,7 @@ final class VictimFilter {
         if (!budget.isOver()) {
             return "its budget is " + budget.standing().word();
         }
-        if (!budget.allowsEviction()) {
+        if (!budget.onExhausted().allowsEviction()) {
             return "its budget says onExhausted: " + budget.onExhausted();
         }
         if (budget.paused()) {

@@ -25,8 +25,4 @@ public record BudgetAccount(
     public GpuTime overrun() {
         return standing instanceof Standing.OverBudget(GpuTime overrun) ? overrun : GpuTime.ZERO;
     }
-
-    public boolean allowsEviction() {
-        return onExhausted == OnExhausted.Reclaim || onExhausted == OnExhausted.Refuse;
-    }
 }
