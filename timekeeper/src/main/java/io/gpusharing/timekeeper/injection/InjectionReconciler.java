@@ -23,7 +23,6 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Value;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.stereotype.Component;
 
 /**
@@ -32,7 +31,6 @@ import org.springframework.stereotype.Component;
  * goes on with what was published before.
  */
 @Component
-@EnableConfigurationProperties(InjectionProperties.class)
 class InjectionReconciler extends LeaderTask implements PodObserver {
 
     private static final Logger log = LoggerFactory.getLogger(InjectionReconciler.class);

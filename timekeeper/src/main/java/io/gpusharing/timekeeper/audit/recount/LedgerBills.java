@@ -3,10 +3,10 @@ package io.gpusharing.timekeeper.audit.recount;
 import io.gpusharing.timekeeper.audit.recount.Comparison.Charged;
 import io.gpusharing.timekeeper.audit.recount.Payers.Paid;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
+import io.gpusharing.timekeeper.database.Timestamps;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -61,12 +61,11 @@ public class LedgerBills {
     public Instant meteringStart() {
         return database.sql(
                         """
-                        select greatest(metering_start, (select since from charge_kept))
+                        select greatest(metering_start, (select since from charge_kept)) as since
                         from cluster where id = :cluster
                         """)
-                .query(OffsetDateTime.class)
-                .single()
-                .toInstant();
+                .query((row, number) -> Timestamps.instant(row, "since"))
+                .single();
     }
 
     /**
@@ -87,7 +86,6 @@ public class LedgerBills {
                 .param("from", from)
                 .param("to", to)
                 .query(row -> {
-                    OffsetDateTime until = row.getObject("held_until", OffsetDateTime.class);
                     charged.put(
                             row.getString("uid"),
                             new Charged(
@@ -97,7 +95,7 @@ public class LedgerBills {
                                     paid(row),
                                     row.getLong("weight"),
                                     row.getBoolean("by_use"),
-                                    until == null ? null : until.toInstant(),
+                                    Timestamps.instantOrNull(row, "held_until"),
                                     row.getBoolean("estimated")));
                 });
         return charged;
