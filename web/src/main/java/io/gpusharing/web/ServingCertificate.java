@@ -5,9 +5,9 @@ import java.time.Instant;
 import java.util.List;
 import java.util.stream.Stream;
 import org.springframework.boot.ssl.SslBundle;
-import org.springframework.boot.ssl.SslBundleKey;
 import org.springframework.boot.ssl.SslBundleRegistry;
-import org.springframework.boot.ssl.SslStoreBundle;
+import org.springframework.boot.ssl.pem.PemSslStore;
+import org.springframework.boot.ssl.pem.PemSslStoreBundle;
 
 /** The certificate that a replica serves. It lives in memory only. */
 public final class ServingCertificate {
@@ -46,8 +46,10 @@ public final class ServingCertificate {
     /** What a server serves a certificate from. */
     public static SslBundle bundle(ServerIdentity identity) {
         return SslBundle.of(
-                SslStoreBundle.of(identity.keyStore(), null, null),
-                SslBundleKey.of(null, ServerIdentity.ALIAS));
+                new PemSslStoreBundle(
+                        PemSslStore.of(
+                                List.of(identity.certificate(), identity.issuer()), identity.key()),
+                        null));
     }
 
     /** Names of a Service, its full one first, and more. */

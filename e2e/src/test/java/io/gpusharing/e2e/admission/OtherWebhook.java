@@ -10,18 +10,16 @@ import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
 import io.gpusharing.web.CertificateAuthority;
 import io.gpusharing.web.Pem;
+import io.gpusharing.web.ServingCertificate;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.function.Function;
-import javax.net.ssl.KeyManagerFactory;
-import javax.net.ssl.SSLContext;
 
 /**
  * Somebody else's mutating webhooks, all behind one HTTPS server with a certificate of its own. API
@@ -45,18 +43,15 @@ final class OtherWebhook implements AutoCloseable {
         var authority = CertificateAuthority.create("other-webhook", Instant.now(), hour);
         var identity = authority.issue(List.of("127.0.0.1"), Instant.now(), hour);
         try {
-            var keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-            keys.init(identity.keyStore(), null);
-            var tls = SSLContext.getInstance("TLS");
-            tls.init(keys.getKeyManagers(), null, null);
             var server =
                     HttpsServer.create(
                             new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-            server.setHttpsConfigurator(new HttpsConfigurator(tls));
+            server.setHttpsConfigurator(
+                    new HttpsConfigurator(ServingCertificate.bundle(identity).createSslContext()));
             server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
             server.start();
             return new OtherWebhook(server, Pem.of(authority.certificate()));
-        } catch (GeneralSecurityException | IOException e) {
+        } catch (IOException e) {
             throw new IllegalStateException("No HTTPS server can be started", e);
         }
     }

@@ -77,7 +77,8 @@ final class AdmissionHealthIndicator implements HealthIndicator {
             warm = true;
             answeredAt = now;
             return null;
-        } catch (IOException e) {
+        } catch (IOException | IllegalArgumentException e) {
+            // The latter if the caBundle holds no certificates.
             return String.valueOf(e.getMessage());
         }
     }
