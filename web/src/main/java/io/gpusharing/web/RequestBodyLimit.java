@@ -7,6 +7,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
 import org.springframework.util.unit.DataSize;
 
 /**
@@ -78,16 +79,9 @@ public final class RequestBodyLimit {
         }
     }
 
-    /** Whether there was room. */
-    public sealed interface Room {
-        record Given(Place place) implements Room {}
-
-        record Full() implements Room {}
-    }
-
-    /** Room for a body of a size, if there is any now. */
-    public Room enter(int size) {
-        return room.tryAcquire(size) ? new Room.Given(new Place(size)) : new Room.Full();
+    /** Room for a body of a size; null if there is none now. */
+    public @Nullable Place enter(int size) {
+        return room.tryAcquire(size) ? new Place(size) : null;
     }
 
     /** Bytes that are free. */

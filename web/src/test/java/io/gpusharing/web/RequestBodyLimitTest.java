@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.web.RequestBodyLimit.Body;
 import io.gpusharing.web.RequestBodyLimit.Place;
-import io.gpusharing.web.RequestBodyLimit.Room;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.springframework.util.unit.DataSize;
 
@@ -21,14 +21,14 @@ class RequestBodyLimitTest {
             new RequestBodyLimit(DataSize.ofBytes(100), Duration.ofSeconds(10), clock);
 
     private Place enter(int size) {
-        return ((Room.Given) bodies.enter(size)).place();
+        return Objects.requireNonNull(bodies.enter(size));
     }
 
     @Test
     void thereIsRoomForSoMuchAndNoMoreHoweverManyCome() {
         Place first = enter(60);
 
-        assertThat(bodies.enter(60)).isEqualTo(new Room.Full());
+        assertThat(bodies.enter(60)).isNull();
 
         first.close();
         try (Place second = enter(60)) {

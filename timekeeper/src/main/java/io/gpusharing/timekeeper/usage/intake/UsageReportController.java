@@ -10,11 +10,11 @@ import io.gpusharing.timekeeper.usage.intake.Outcome.Unavailable;
 import io.gpusharing.timekeeper.usage.intake.ReportReader.MalformedReportException;
 import io.gpusharing.timekeeper.usage.reporter.Pods;
 import io.gpusharing.timekeeper.usage.reporter.Reporter;
-import io.gpusharing.timekeeper.web.TrustBundle;
 import io.gpusharing.timekeeper.usage.reporter.UsageSecurity;
+import io.gpusharing.timekeeper.web.TrustBundle;
 import io.gpusharing.web.RequestBodyLimit;
 import io.gpusharing.web.RequestBodyLimit.Body;
-import io.gpusharing.web.RequestBodyLimit.Room;
+import io.gpusharing.web.RequestBodyLimit.Place;
 import io.swagger.v3.oas.annotations.Operation;
 import io.swagger.v3.oas.annotations.media.Content;
 import io.swagger.v3.oas.annotations.media.Schema;
@@ -124,22 +124,20 @@ class UsageReportController {
             return tooLarge(most);
         }
         int size = Math.toIntExact(length < 0 ? most.toBytes() : length);
-        return switch (bodies.enter(size)) {
-            case Room.Full full -> new Unavailable("too many reports are being read");
-            case Room.Given(RequestBodyLimit.Place place) -> {
-                // Until it is answered: what was read of it is in memory as long.
-                try (place) {
-                    yield switch (place.read(request.getInputStream())) {
-                        case Body.TooLarge large -> tooLarge(most);
-                        case Body.TooSlow slow ->
-                                new Refused(
-                                        Refusal.TOO_SLOW,
-                                        "a report has to come within " + properties.maxReading());
-                        case Body.Read(byte[] bytes) -> take(reporter, bytes);
-                    };
-                }
+        // Until it is answered: what was read of it is in memory as long.
+        try (Place place = bodies.enter(size)) {
+            if (place == null) {
+                return new Unavailable("too many reports are being read");
             }
-        };
+            return switch (place.read(request.getInputStream())) {
+                case Body.TooLarge large -> tooLarge(most);
+                case Body.TooSlow slow ->
+                        new Refused(
+                                Refusal.TOO_SLOW,
+                                "a report has to come within " + properties.maxReading());
+                case Body.Read(byte[] bytes) -> take(reporter, bytes);
+            };
+        }
     }
 
     private static Outcome tooLarge(DataSize most) {
