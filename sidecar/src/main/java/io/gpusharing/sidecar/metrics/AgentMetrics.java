@@ -21,6 +21,22 @@ import java.math.BigDecimal;
  */
 public final class AgentMetrics {
 
+    /** Name, type and help of each. */
+    private static final String METRICS =
+            """
+            gpusharing_gpu_busy_seconds_total counter Busy time of a GPU by a pod's container, in seconds of a GPU.
+            gpusharing_gpu_covered_seconds_total counter Time in which a pod's use of a GPU was measured.
+            gpusharing_gpu_uncovered_seconds_total counter Time in which a pod's use of a GPU was not measured.
+            gpusharing_gpu_memory_byte_seconds_total counter GPU memory held, integrated over covered time.
+            gpusharing_gpu_memory_used_bytes gauge GPU memory that a pod holds now; 0 where the driver hides it.
+            gpusharing_gpu_use_without_request gauge 1 for a pod that uses a GPU although kubelet gave it none.
+            gpusharing_unattributed_busy_seconds_total counter Busy time of a GPU that belongs to no pod.
+            gpusharing_meter_basis gauge 1 for the method by which a GPU is metered now.
+            gpusharing_nvml_errors_total counter Calls into NVML that did not succeed, by answer.
+            gpusharing_xid_errors_total counter Critical errors (XID) that a GPU reported.
+            gpusharing_reports_total counter Usage reports to the timekeeper.
+            """;
+
     private final Meter meter;
     private final Reporter reporter;
     private final KubeletFiles kubelet;
@@ -84,52 +100,10 @@ public final class AgentMetrics {
     }
 
     private MetricsText announced() {
-        MetricsText text =
-                new MetricsText()
-                        .metric(
-                                "gpusharing_gpu_busy_seconds_total",
-                                "counter",
-                                "Busy time of a GPU by a pod's container, in seconds of a GPU.")
-                        .metric(
-                                "gpusharing_gpu_covered_seconds_total",
-                                "counter",
-                                "Time in which a pod's use of a GPU was measured.")
-                        .metric(
-                                "gpusharing_gpu_uncovered_seconds_total",
-                                "counter",
-                                "Time in which a pod's use of a GPU was not measured.")
-                        .metric(
-                                "gpusharing_gpu_memory_byte_seconds_total",
-                                "counter",
-                                "GPU memory held, integrated over covered time.")
-                        .metric(
-                                "gpusharing_gpu_memory_used_bytes",
-                                "gauge",
-                                "GPU memory that a pod holds now; 0 where the driver hides it.")
-                        .metric(
-                                "gpusharing_gpu_use_without_request",
-                                "gauge",
-                                "1 for a pod that uses a GPU although kubelet gave it none.")
-                        .metric(
-                                "gpusharing_unattributed_busy_seconds_total",
-                                "counter",
-                                "Busy time of a GPU that belongs to no pod.")
-                        .metric(
-                                "gpusharing_meter_basis",
-                                "gauge",
-                                "1 for the method by which a GPU is metered now.")
-                        .metric(
-                                "gpusharing_nvml_errors_total",
-                                "counter",
-                                "Calls into NVML that did not succeed, by answer.")
-                        .metric(
-                                "gpusharing_xid_errors_total",
-                                "counter",
-                                "Critical errors (XID) that a GPU reported.")
-                        .metric(
-                                "gpusharing_reports_total",
-                                "counter",
-                                "Usage reports to the timekeeper.");
+        MetricsText text = new MetricsText();
+        METRICS.lines()
+                .map(line -> line.split(" ", 3))
+                .forEach(it -> text.metric(it[0], it[1], it[2]));
         if (dcgmNames) {
             text.metric("DCGM_FI_DEV_GPU_UTIL", "gauge", "GPU utilization (in %).");
             text.metric("DCGM_FI_DEV_FB_USED", "gauge", "Framebuffer memory used (in MiB).");
