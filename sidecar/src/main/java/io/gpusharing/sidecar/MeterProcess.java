@@ -219,7 +219,7 @@ final class MeterProcess {
 
     private void waitForEvents(GpuEvents gpuEvents) {
         while (!stopping) {
-            if (gpuEvents.round() == GpuEvents.Round.UNAVAILABLE) {
+            if (!gpuEvents.round()) {
                 LockSupport.parkNanos(Duration.ofMinutes(1).toNanos());
             }
         }

@@ -33,14 +33,6 @@ public final class GpuEvents {
     /** A kind of critical error on one GPU. */
     public record Xid(String uuid, long number) {}
 
-    /** What one round brought, for whoever decides when to ask again. */
-    public enum Round {
-        /** Waited; ask again at once. */
-        WAITED,
-        /** Events cannot be waited for now; ask again after a while. */
-        UNAVAILABLE
-    }
-
     /**
      * @param devicesChanged called when devices have to be searched for
      */
@@ -49,19 +41,23 @@ public final class GpuEvents {
         this.devicesChanged = devicesChanged;
     }
 
-    /** Waits once, at most five seconds. */
-    public Round round() {
+    /**
+     * Waits once, at most five seconds.
+     *
+     * @return whether to ask again at once; false if events cannot be waited for now
+     */
+    public boolean round() {
         Nvml current = nvml == null ? open() : nvml;
         if (current == null) {
-            return Round.UNAVAILABLE;
+            return false;
         }
         NvmlReturn answer = current.waitForEvent(set, WAIT_MILLIS);
         if (answer == NvmlReturn.TIMEOUT) {
-            return Round.WAITED;
+            return true;
         }
         if (!answer.ok()) {
             close(current);
-            return Round.UNAVAILABLE;
+            return false;
         }
         if (current.eventType() == XID_CRITICAL_ERROR) {
             String uuid = requireNonNullElse(uuids.get(current.handle()), "");
@@ -69,7 +65,7 @@ public final class GpuEvents {
         }
         // After either, what was known of the devices may be wrong.
         devicesChanged.run();
-        return Round.WAITED;
+        return true;
     }
 
     private @Nullable Nvml open() {
