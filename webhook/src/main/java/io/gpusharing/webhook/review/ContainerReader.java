@@ -1,7 +1,7 @@
 package io.gpusharing.webhook.review;
 
 import static io.gpusharing.webhook.review.JsonFields.begin;
-import static io.gpusharing.webhook.review.JsonFields.bool;
+import static io.gpusharing.webhook.review.JsonFields.field;
 import static io.gpusharing.webhook.review.JsonFields.isList;
 import static io.gpusharing.webhook.review.JsonFields.isObject;
 import static io.gpusharing.webhook.review.JsonFields.nextEntry;
@@ -62,7 +62,10 @@ final class ContainerReader {
                 switch (name) {
                     case "name" -> containerName = textOrEmpty(json);
                     case "restartPolicy" -> alwaysRestarts = "Always".equals(text(json));
-                    case "securityContext" -> privileged = privileged();
+                    case "securityContext" ->
+                            privileged =
+                                    Boolean.TRUE.equals(
+                                            field(json, "privileged", JsonFields::bool));
                     case "env" -> setsVisibleDevices = setsVisibleDevices();
                     case "resources" -> {
                         if (isObject(json)) {
@@ -129,19 +132,6 @@ final class ContainerReader {
             throw new MalformedReviewException(
                     json.streamReadContext().pathAsPointer() + ": " + e.getMessage());
         }
-    }
-
-    private boolean privileged() {
-        boolean privileged = false;
-        if (isObject(json)) {
-            for (String name; (name = nextField(json)) != null; ) {
-                switch (name) {
-                    case "privileged" -> privileged = bool(json);
-                    default -> json.skipChildren();
-                }
-            }
-        }
-        return privileged;
     }
 
     private boolean setsVisibleDevices() {

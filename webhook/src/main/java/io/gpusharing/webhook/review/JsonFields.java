@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
@@ -98,6 +99,24 @@ final class JsonFields {
             case VALUE_NULL -> null;
             default -> throw unexpected(json, "a whole number");
         };
+    }
+
+    /**
+     * What {@code value} reads of one field of an object; null if it is not there, and for null.
+     */
+    static <T> @Nullable T field(
+            JsonParser json, String field, Function<JsonParser, @Nullable T> value) {
+        T found = null;
+        if (isObject(json)) {
+            for (String name; (name = nextField(json)) != null; ) {
+                if (name.equals(field)) {
+                    found = value.apply(json);
+                } else {
+                    json.skipChildren();
+                }
+            }
+        }
+        return found;
     }
 
     /** An object of strings; null for null. */

@@ -2,6 +2,7 @@ package io.gpusharing.webhook.review;
 
 import static io.gpusharing.webhook.review.JsonFields.begin;
 import static io.gpusharing.webhook.review.JsonFields.bool;
+import static io.gpusharing.webhook.review.JsonFields.field;
 import static io.gpusharing.webhook.review.JsonFields.isObject;
 import static io.gpusharing.webhook.review.JsonFields.list;
 import static io.gpusharing.webhook.review.JsonFields.nextField;
@@ -20,7 +21,6 @@ import io.gpusharing.webhook.review.PodView.Spec;
 import io.gpusharing.webhook.review.PodView.Volume;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -178,8 +178,8 @@ public final class PodReader {
                 }
                 case "preemptionPolicy" -> preemptionPolicy = text(json);
                 case "nodeName" -> nodeName = text(json);
-                case "os" -> osName = textAt("name");
-                case "securityContext" -> runAsUser = runAsUser();
+                case "os" -> osName = field(json, "name", JsonFields::text);
+                case "securityContext" -> runAsUser = field(json, "runAsUser", JsonFields::number);
                 case "resources" -> {
                     podLevelResources = isObject(json);
                     json.skipChildren();
@@ -233,7 +233,7 @@ public final class PodReader {
             for (String name; (name = nextField(json)) != null; ) {
                 switch (name) {
                     case "name" -> volumeName = textOrEmpty(json);
-                    case "hostPath" -> hostPath = textAt("path");
+                    case "hostPath" -> hostPath = field(json, "path", JsonFields::text);
                     default -> json.skipChildren();
                 }
             }
@@ -241,36 +241,10 @@ public final class PodReader {
         return new Volume(volumeName, hostPath, sliceFrom(begin, json, document));
     }
 
-    private @Nullable Long runAsUser() {
-        Long user = null;
-        if (isObject(json)) {
-            for (String name; (name = nextField(json)) != null; ) {
-                switch (name) {
-                    case "runAsUser" -> user = number(json);
-                    default -> json.skipChildren();
-                }
-            }
-        }
-        return user;
-    }
-
     /** The name of an entry of a list of named things. */
     private String named() {
-        return Objects.requireNonNullElse(textAt("name"), "");
-    }
-
-    private @Nullable String textAt(String field) {
-        String found = null;
-        if (isObject(json)) {
-            for (String name; (name = nextField(json)) != null; ) {
-                if (name.equals(field)) {
-                    found = text(json);
-                } else {
-                    json.skipChildren();
-                }
-            }
-        }
-        return found;
+        String name = field(json, "name", JsonFields::text);
+        return name == null ? "" : name;
     }
 
     /** The metadata of an object of whatever kind; the rest of it is passed over. */
