@@ -9,7 +9,7 @@
  *   <li>{@code pod}, {@code template}: the decision about a pod, and about a workload that makes
  *       pods
  *   <li>{@code policy}: priority classes and ways around the limits, for both
- *   <li>{@code standing}: what the cluster says at this moment, above all who is in budget
+ *   <li>{@code cluster}: what the cluster says at this moment, above all who is in budget
  *   <li>{@code injection}: what is added to a pod
  *   <li>{@code decision}: what can be decided, and how it is answered; {@code events} for its users
  *   <li>{@code explain}: the same for a manifest, without a cluster

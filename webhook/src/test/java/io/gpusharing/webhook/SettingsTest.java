@@ -3,13 +3,13 @@ package io.gpusharing.webhook;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.webhook.admission.AdmissionProperties;
+import io.gpusharing.webhook.cluster.BudgetProperties;
 import io.gpusharing.webhook.injection.SidecarProperties;
 import io.gpusharing.webhook.pod.ClaimProperties;
 import io.gpusharing.webhook.pod.ClaimProperties.DriverProperties;
 import io.gpusharing.webhook.policy.PolicyProperties;
 import io.gpusharing.webhook.policy.PriorityClassProperties;
 import io.gpusharing.webhook.settings.GrammarConfiguration;
-import io.gpusharing.webhook.standing.BudgetProperties;
 import io.gpusharing.webhook.template.WorkloadProperties;
 import io.gpusharing.webhook.template.WorkloadProperties.KindProperties;
 import io.gpusharing.webhook.template.WorkloadProperties.PodsProperties;

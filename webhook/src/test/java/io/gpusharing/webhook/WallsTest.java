@@ -58,8 +58,8 @@ class WallsTest {
                     .definedBy(ROOT + "tls..")
                     .layer("events")
                     .definedBy(ROOT + "events..")
-                    .layer("standing")
-                    .definedBy(ROOT + "standing..")
+                    .layer("cluster")
+                    .definedBy(ROOT + "cluster..")
                     .layer("decision")
                     .definedBy(ROOT + "decision..")
                     .layer("injection")
@@ -86,24 +86,24 @@ class WallsTest {
                     .mayOnlyAccessLayers("settings")
                     .whereLayer("events")
                     .mayOnlyAccessLayers("review")
-                    .whereLayer("standing")
+                    .whereLayer("cluster")
                     .mayOnlyAccessLayers("settings")
                     .whereLayer("decision")
                     .mayOnlyAccessLayers("review")
                     .whereLayer("injection")
-                    .mayOnlyAccessLayers("settings", "review", "standing", "decision")
+                    .mayOnlyAccessLayers("settings", "review", "cluster", "decision")
                     .whereLayer("policy")
-                    .mayOnlyAccessLayers("settings", "review", "standing", "decision")
+                    .mayOnlyAccessLayers("settings", "review", "cluster", "decision")
                     .whereLayer("pod")
-                    .mayOnlyAccessLayers("review", "standing", "decision", "policy", "injection")
+                    .mayOnlyAccessLayers("review", "cluster", "decision", "policy", "injection")
                     .whereLayer("template")
                     .mayOnlyAccessLayers(
-                            "settings", "review", "standing", "decision", "policy", "pod")
+                            "settings", "review", "cluster", "decision", "policy", "pod")
                     .whereLayer("admission")
                     .mayOnlyAccessLayers(
                             "settings",
                             "review",
-                            "standing",
+                            "cluster",
                             "events",
                             "decision",
                             "policy",
@@ -116,14 +116,14 @@ class WallsTest {
                     .mayOnlyAccessLayers(
                             "settings",
                             "review",
-                            "standing",
+                            "cluster",
                             "decision",
                             "policy",
                             "injection",
                             "pod",
                             "template")
                     .whereLayer("readiness")
-                    .mayOnlyAccessLayers("standing", "tls", "admission");
+                    .mayOnlyAccessLayers("cluster", "tls", "admission");
 
     @ArchTest
     static final ArchRule theWebhookDependsOnNoOtherService =

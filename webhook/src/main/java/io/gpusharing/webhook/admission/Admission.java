@@ -1,11 +1,11 @@
 package io.gpusharing.webhook.admission;
 
+import io.gpusharing.webhook.cluster.Surroundings;
 import io.gpusharing.webhook.decision.AdmissionResponse;
 import io.gpusharing.webhook.decision.Decision;
 import io.gpusharing.webhook.pod.PodAdmission;
 import io.gpusharing.webhook.review.Review;
 import io.gpusharing.webhook.review.ReviewReader;
-import io.gpusharing.webhook.standing.Surroundings;
 import io.gpusharing.webhook.template.TemplateAdmission;
 import java.util.function.Supplier;
 

@@ -2,6 +2,7 @@ package io.gpusharing.webhook.admission;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.webhook.cluster.ClusterWatch;
 import io.gpusharing.webhook.events.RefusalEvents;
 import io.gpusharing.webhook.injection.Sidecar;
 import io.gpusharing.webhook.injection.SidecarProperties;
@@ -11,7 +12,6 @@ import io.gpusharing.webhook.policy.PolicyProperties;
 import io.gpusharing.webhook.policy.PriorityClassCheck;
 import io.gpusharing.webhook.policy.PriorityClassProperties;
 import io.gpusharing.webhook.review.ReviewReader;
-import io.gpusharing.webhook.standing.ClusterWatch;
 import io.gpusharing.webhook.template.TemplateAdmission;
 import io.gpusharing.webhook.template.WorkloadProperties;
 import io.micrometer.core.instrument.MeterRegistry;

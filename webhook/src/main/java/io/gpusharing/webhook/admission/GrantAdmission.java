@@ -1,6 +1,7 @@
 package io.gpusharing.webhook.admission;
 
 import io.gpusharing.Names;
+import io.gpusharing.webhook.cluster.Surroundings;
 import io.gpusharing.webhook.decision.Decision;
 import io.gpusharing.webhook.decision.Decision.Allowed;
 import io.gpusharing.webhook.decision.Decision.Untouched;
@@ -9,7 +10,6 @@ import io.gpusharing.webhook.review.MalformedReviewException;
 import io.gpusharing.webhook.review.PodReader;
 import io.gpusharing.webhook.review.Review;
 import io.gpusharing.webhook.review.Slice;
-import io.gpusharing.webhook.standing.Surroundings;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.OffsetDateTime;

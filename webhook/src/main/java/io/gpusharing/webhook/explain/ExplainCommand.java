@@ -4,10 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.request.GpuShare;
+import io.gpusharing.webhook.cluster.PriorityClasses;
+import io.gpusharing.webhook.cluster.PublishedBudgets;
+import io.gpusharing.webhook.cluster.Surroundings;
 import io.gpusharing.webhook.review.ReviewReader;
-import io.gpusharing.webhook.standing.Budgets;
-import io.gpusharing.webhook.standing.PriorityClasses;
-import io.gpusharing.webhook.standing.Surroundings;
 import java.io.PrintStream;
 import java.math.BigDecimal;
 import java.time.Clock;
@@ -90,7 +90,12 @@ final class ExplainCommand {
                 explainer.explain(
                         reader.read(review(manifest, pod)),
                         new Surroundings(
-                                Budgets.NONE, PriorityClasses.NONE, List.of(), Map.of(), CA, now));
+                                PublishedBudgets.NONE,
+                                PriorityClasses.NONE,
+                                List.of(),
+                                Map.of(),
+                                CA,
+                                now));
         out.println("  verdict   " + explanation.verdict());
         explanation.warnings().forEach(warning -> out.println("  warning   " + warning));
         if (!explanation.share().equals(GpuShare.NONE)) {

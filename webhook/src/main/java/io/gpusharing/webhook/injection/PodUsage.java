@@ -1,9 +1,9 @@
 package io.gpusharing.webhook.injection;
 
 import io.gpusharing.request.Quantity;
+import io.gpusharing.webhook.cluster.Quota.Traits;
 import io.gpusharing.webhook.review.PodView;
 import io.gpusharing.webhook.review.PodView.Container;
-import io.gpusharing.webhook.standing.Quota.Traits;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;

@@ -1,13 +1,13 @@
 package io.gpusharing.webhook.injection;
 
 import io.gpusharing.Names;
+import io.gpusharing.webhook.cluster.Demands;
 import io.gpusharing.webhook.injection.SidecarResources.DoesNotFit;
 import io.gpusharing.webhook.injection.SidecarResources.Fit;
 import io.gpusharing.webhook.injection.SidecarResources.PodLevel;
 import io.gpusharing.webhook.review.PodView;
 import io.gpusharing.webhook.review.PodView.Container;
 import io.gpusharing.webhook.review.PodView.Volume;
-import io.gpusharing.webhook.standing.Demands;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

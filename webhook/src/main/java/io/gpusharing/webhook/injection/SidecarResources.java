@@ -1,11 +1,11 @@
 package io.gpusharing.webhook.injection;
 
 import io.gpusharing.request.Quantity;
+import io.gpusharing.webhook.cluster.ContainerLimits;
+import io.gpusharing.webhook.cluster.Demands;
+import io.gpusharing.webhook.cluster.Quota;
 import io.gpusharing.webhook.review.PodView;
 import io.gpusharing.webhook.review.PodView.Container;
-import io.gpusharing.webhook.standing.ContainerLimits;
-import io.gpusharing.webhook.standing.Demands;
-import io.gpusharing.webhook.standing.Quota;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;

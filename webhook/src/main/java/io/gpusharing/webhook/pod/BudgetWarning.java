@@ -2,7 +2,7 @@ package io.gpusharing.webhook.pod;
 
 import io.gpusharing.budget.Standing.InBudget;
 import io.gpusharing.request.GpuShare;
-import io.gpusharing.webhook.standing.NamespaceStanding;
+import io.gpusharing.webhook.cluster.NamespaceStanding;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

@@ -7,9 +7,9 @@ import static io.gpusharing.Names.SIDECAR_ANNOTATION;
 import static io.gpusharing.Names.STANDING_ANNOTATION;
 import static io.gpusharing.Names.STANDING_AS_OF_ANNOTATION;
 
+import io.gpusharing.webhook.cluster.NamespaceStanding;
 import io.gpusharing.webhook.injection.PodPatch;
 import io.gpusharing.webhook.review.PodView;
-import io.gpusharing.webhook.standing.NamespaceStanding;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,6 +1,6 @@
 package io.gpusharing.webhook.policy;
 
-import io.gpusharing.webhook.standing.ClusterWatch;
+import io.gpusharing.webhook.cluster.ClusterWatch;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executors;

@@ -1,9 +1,9 @@
 package io.gpusharing.webhook.policy;
 
+import io.gpusharing.webhook.cluster.NamespaceStanding;
+import io.gpusharing.webhook.cluster.PriorityClasses;
 import io.gpusharing.webhook.decision.Findings;
 import io.gpusharing.webhook.review.PodView;
-import io.gpusharing.webhook.standing.NamespaceStanding;
-import io.gpusharing.webhook.standing.PriorityClasses;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

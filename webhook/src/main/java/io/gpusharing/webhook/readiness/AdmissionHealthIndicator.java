@@ -1,6 +1,6 @@
 package io.gpusharing.webhook.readiness;
 
-import io.gpusharing.webhook.standing.ClusterWatch;
+import io.gpusharing.webhook.cluster.ClusterWatch;
 import io.gpusharing.webhook.tls.Certificates;
 import java.io.IOException;
 import java.time.Clock;

@@ -2,7 +2,7 @@ package io.gpusharing.webhook.readiness;
 
 import io.gpusharing.webhook.admission.Admission;
 import io.gpusharing.webhook.admission.AdmissionProperties;
-import io.gpusharing.webhook.standing.ClusterWatch;
+import io.gpusharing.webhook.cluster.ClusterWatch;
 import io.gpusharing.webhook.tls.Certificates;
 import java.time.Clock;
 import org.springframework.context.annotation.Bean;

@@ -5,10 +5,10 @@ import static io.gpusharing.webhook.admission.Manifests.yaml;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.request.Quantity;
+import io.gpusharing.webhook.cluster.ContainerLimits;
+import io.gpusharing.webhook.cluster.Quota;
 import io.gpusharing.webhook.injection.SidecarProperties;
 import io.gpusharing.webhook.injection.SidecarProperties.Mode;
-import io.gpusharing.webhook.standing.ContainerLimits;
-import io.gpusharing.webhook.standing.Quota;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;

@@ -7,6 +7,12 @@ import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.webhook.cluster.ContainerLimits;
+import io.gpusharing.webhook.cluster.PriorityClasses;
+import io.gpusharing.webhook.cluster.PublishedBudgets;
+import io.gpusharing.webhook.cluster.Quota;
+import io.gpusharing.webhook.cluster.Quotas;
+import io.gpusharing.webhook.cluster.Surroundings;
 import io.gpusharing.webhook.decision.Reaction;
 import io.gpusharing.webhook.injection.Sidecar;
 import io.gpusharing.webhook.injection.SidecarProperties;
@@ -17,12 +23,6 @@ import io.gpusharing.webhook.pod.PodAdmission;
 import io.gpusharing.webhook.policy.PolicyProperties;
 import io.gpusharing.webhook.policy.PriorityClassProperties;
 import io.gpusharing.webhook.review.ReviewReader;
-import io.gpusharing.webhook.standing.Budgets;
-import io.gpusharing.webhook.standing.ContainerLimits;
-import io.gpusharing.webhook.standing.PriorityClasses;
-import io.gpusharing.webhook.standing.Quota;
-import io.gpusharing.webhook.standing.Quotas;
-import io.gpusharing.webhook.standing.Surroundings;
 import io.gpusharing.webhook.template.PodTemplates;
 import io.gpusharing.webhook.template.TemplateAdmission;
 import java.time.Instant;
@@ -57,7 +57,7 @@ public final class Installation {
                     Set.of("gpu-over-budget"),
                     null);
 
-    private Budgets budgets = Budgets.NONE;
+    private PublishedBudgets budgets = PublishedBudgets.NONE;
     private PriorityClasses known = CLASSES;
     private List<NodeFacts> nodes = List.of();
     private Map<String, ContainerLimits> limits = Map.of();
@@ -216,7 +216,7 @@ public final class Installation {
 
     private Installation budget(GpuBudgetSpec spec, @Nullable GpuBudgetStatus status) {
         budgets =
-                new Budgets(
+                new PublishedBudgets(
                         List.of(new PublishedBudget("a", NOW.minusSeconds(60), spec, status)),
                         Optional.empty());
         return this;

@@ -2,7 +2,7 @@ package io.gpusharing.webhook.policy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.webhook.standing.PriorityClasses;
+import io.gpusharing.webhook.cluster.PriorityClasses;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

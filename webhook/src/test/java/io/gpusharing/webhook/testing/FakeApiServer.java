@@ -9,7 +9,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.zjsonpatch.JsonPatch;
 import io.gpusharing.web.TrustAnchors;
-import io.gpusharing.webhook.standing.LeanObjects;
+import io.gpusharing.webhook.cluster.LeanObjects;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;

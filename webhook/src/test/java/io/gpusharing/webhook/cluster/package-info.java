@@ -1,4 +1,4 @@
 @NullMarked
-package io.gpusharing.webhook.standing;
+package io.gpusharing.webhook.cluster;
 
 import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,4 @@
-package io.gpusharing.webhook.standing;
+package io.gpusharing.webhook.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -79,7 +79,7 @@ class ClusterWatchTest {
                         .endStatus()
                         .build();
 
-        Quota left = QuotaReading.quota(quota);
+        Quota left = QuotaReader.quota(quota);
 
         assertThat(left.left())
                 .containsOnlyKeys("requests.cpu", "limits.memory", "pods")
@@ -100,6 +100,6 @@ class ClusterWatchTest {
                         .endSpec()
                         .build();
 
-        assertThat(QuotaReading.quota(quota).left()).isEmpty();
+        assertThat(QuotaReader.quota(quota).left()).isEmpty();
     }
 }

@@ -1,4 +1,4 @@
-package io.gpusharing.webhook.standing;
+package io.gpusharing.webhook.cluster;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.request.grammar.RequestGrammars;
@@ -14,7 +14,7 @@ import org.springframework.context.annotation.Configuration;
 /** Wires what watches the cluster. */
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(BudgetProperties.class)
-class StandingConfiguration {
+class ClusterConfiguration {
 
     @Bean
     ClusterWatch clusterWatch(

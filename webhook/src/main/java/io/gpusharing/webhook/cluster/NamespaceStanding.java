@@ -1,4 +1,4 @@
-package io.gpusharing.webhook.standing;
+package io.gpusharing.webhook.cluster;
 
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.budget.Standing;

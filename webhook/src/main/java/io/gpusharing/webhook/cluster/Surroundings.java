@@ -1,4 +1,4 @@
-package io.gpusharing.webhook.standing;
+package io.gpusharing.webhook.cluster;
 
 import io.gpusharing.request.NodeFacts;
 import java.time.Instant;
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param now the moment
  */
 public record Surroundings(
-        Budgets budgets,
+        PublishedBudgets budgets,
         PriorityClasses classes,
         Collection<NodeFacts> nodes,
         Map<String, ContainerLimits> limits,
@@ -36,7 +36,7 @@ public record Surroundings(
 
     /** While every image can be pulled, and there are no quotas. */
     public Surroundings(
-            Budgets budgets,
+            PublishedBudgets budgets,
             PriorityClasses classes,
             Collection<NodeFacts> nodes,
             Map<String, ContainerLimits> limits,

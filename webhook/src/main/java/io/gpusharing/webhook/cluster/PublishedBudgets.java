@@ -1,4 +1,4 @@
-package io.gpusharing.webhook.standing;
+package io.gpusharing.webhook.cluster;
 
 import io.gpusharing.budget.BudgetLine;
 import io.gpusharing.budget.PublishedBudget;
@@ -21,13 +21,13 @@ import org.jspecify.annotations.Nullable;
  * All published budgets, found by namespace. A namespace belongs to one budget. Any thread may ask
  * while another follows what the cluster says.
  */
-public final class Budgets {
+public final class PublishedBudgets {
 
     private static final Comparator<PublishedBudget> OLDER_FIRST =
             Comparator.comparing(PublishedBudget::created).thenComparing(PublishedBudget::name);
 
     /** No budgets at all. */
-    public static final Budgets NONE = new Budgets(List.of(), Optional.empty());
+    public static final PublishedBudgets NONE = new PublishedBudgets(List.of(), Optional.empty());
 
     /**
      * A budget with its line, which is computed once: the standing of every pod is read from it.
@@ -67,7 +67,7 @@ public final class Budgets {
      * @param shared name of the budget of all namespaces that no budget names; empty if they are
      *     unlimited until one does
      */
-    public Budgets(Collection<PublishedBudget> budgets, Optional<String> shared) {
+    public PublishedBudgets(Collection<PublishedBudget> budgets, Optional<String> shared) {
         this.shared = shared;
         budgets.forEach(budget -> byName.put(budget.name(), known(budget)));
         this.owners = assigned();

@@ -1,4 +1,4 @@
-package io.gpusharing.webhook.standing;
+package io.gpusharing.webhook.cluster;
 
 import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.kubernetes.GpuBudget;
@@ -20,26 +20,26 @@ import org.slf4j.LoggerFactory;
  * counts as it was when it was understood last, until the timekeeper has marked it as not
  * understood: from then on it has no limit, and the cluster says so.
  */
-final class BudgetReading implements ObjectInformer.Handler<GpuBudget> {
+final class BudgetReader implements ObjectInformer.Handler<GpuBudget> {
 
-    private static final Logger log = LoggerFactory.getLogger(BudgetReading.class);
+    private static final Logger log = LoggerFactory.getLogger(BudgetReader.class);
 
     private final Clock clock;
-    private final Budgets budgets;
+    private final PublishedBudgets budgets;
 
     /** By budget, what was logged of it; anything else is logged anew. */
     private final Map<String, String> logged = new HashMap<>();
 
     /**
-     * @param shared see {@link Budgets}
+     * @param shared see {@link PublishedBudgets}
      */
-    BudgetReading(Clock clock, Optional<String> shared) {
+    BudgetReader(Clock clock, Optional<String> shared) {
         this.clock = clock;
-        this.budgets = new Budgets(List.of(), shared);
+        this.budgets = new PublishedBudgets(List.of(), shared);
     }
 
     /** All that were read, as they are now. */
-    Budgets budgets() {
+    PublishedBudgets budgets() {
         return budgets;
     }
 

@@ -1,4 +1,4 @@
-package io.gpusharing.webhook.standing;
+package io.gpusharing.webhook.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -12,14 +12,14 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
-class BudgetsTest {
+class PublishedBudgetsTest {
 
     private static final Instant NOW = Instant.parse("2026-03-10T12:00:00Z");
 
     @Test
     void theOlderOfTwoBudgetsPaysForANamespace() {
         var budgets =
-                new Budgets(
+                new PublishedBudgets(
                         List.of(budget("a-young", NOW), budget("z-old", NOW.minusSeconds(1))),
                         Optional.empty());
 
@@ -28,7 +28,8 @@ class BudgetsTest {
 
     @Test
     void ofTwoCreatedInTheSameSecondTheFirstByNamePays() {
-        var budgets = new Budgets(List.of(budget("b", NOW), budget("a", NOW)), Optional.empty());
+        var budgets =
+                new PublishedBudgets(List.of(budget("b", NOW), budget("a", NOW)), Optional.empty());
 
         assertThat(budgets.standingOf("shared", NOW).budget()).isEqualTo("a");
     }
@@ -36,7 +37,7 @@ class BudgetsTest {
     @Test
     void oneThatChangesIsFoundAtOnceAndTheOthersAsBefore() {
         var budgets =
-                new Budgets(
+                new PublishedBudgets(
                         List.of(budget("young", NOW), budget("old", NOW.minusSeconds(60))),
                         Optional.empty());
 
@@ -54,7 +55,7 @@ class BudgetsTest {
 
     @Test
     void aNamespaceWithoutABudgetIsUnlimited() {
-        NamespaceStanding standing = Budgets.NONE.standingOf("free", NOW);
+        NamespaceStanding standing = PublishedBudgets.NONE.standingOf("free", NOW);
 
         assertThat(standing.standing()).isEqualTo(new Unlimited());
         assertThat(standing.lowersPriority()).isFalse();
@@ -63,7 +64,7 @@ class BudgetsTest {
 
     @Test
     void whereAllOthersShareOneBudgetANewNamespaceIsNoWayToNewTime() {
-        var budgets = new Budgets(List.of(budget("for-all", NOW)), Optional.of("for-all"));
+        var budgets = new PublishedBudgets(List.of(budget("for-all", NOW)), Optional.of("for-all"));
 
         assertThat(budgets.standingOf("brand-new", NOW).budget()).isEqualTo("for-all");
     }

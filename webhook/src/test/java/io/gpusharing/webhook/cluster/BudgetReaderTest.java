@@ -1,4 +1,4 @@
-package io.gpusharing.webhook.standing;
+package io.gpusharing.webhook.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -17,12 +17,12 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import tools.jackson.databind.json.JsonMapper;
 
 @ExtendWith(OutputCaptureExtension.class)
-class BudgetReadingTest {
+class BudgetReaderTest {
 
     private static final Clock NOON =
             Clock.fixed(Instant.parse("2026-03-10T12:00:00Z"), ZoneOffset.UTC);
 
-    private final BudgetReading reading = new BudgetReading(NOON, Optional.empty());
+    private final BudgetReader reading = new BudgetReader(NOON, Optional.empty());
 
     private static GpuBudget budget(long generation, String minutes) {
         var budget = new GpuBudget();

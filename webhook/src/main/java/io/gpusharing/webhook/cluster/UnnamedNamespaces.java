@@ -1,4 +1,4 @@
-package io.gpusharing.webhook.standing;
+package io.gpusharing.webhook.cluster;
 
 /** What applies to a namespace that no {@code GpuBudget} names. */
 public enum UnnamedNamespaces {

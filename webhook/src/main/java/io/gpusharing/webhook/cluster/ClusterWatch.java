@@ -1,4 +1,4 @@
-package io.gpusharing.webhook.standing;
+package io.gpusharing.webhook.cluster;
 
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.LimitRange;
@@ -34,7 +34,7 @@ public final class ClusterWatch implements SmartLifecycle {
 
     private final Clock clock;
     private final ObjectInformer<GpuBudget> budgets;
-    private final BudgetReading budgetReading;
+    private final BudgetReader budgetReading;
     private final Watched<PriorityClass, PriorityClasses> classes;
     private final Watched<Node, List<NodeFacts>> nodes;
     private final Watched<LimitRange, Map<String, ContainerLimits>> limits;
@@ -46,7 +46,7 @@ public final class ClusterWatch implements SmartLifecycle {
     /**
      * @param namespace our own
      * @param gpuResource resources that ask for GPUs
-     * @param sharedBudget see {@link Budgets}
+     * @param sharedBudget see {@link PublishedBudgets}
      */
     public ClusterWatch(
             KubernetesClient client,
@@ -55,7 +55,7 @@ public final class ClusterWatch implements SmartLifecycle {
             Optional<String> sharedBudget,
             Clock clock) {
         this.clock = clock;
-        this.budgetReading = new BudgetReading(clock, sharedBudget);
+        this.budgetReading = new BudgetReader(clock, sharedBudget);
         this.budgets = new ObjectInformer<>("gpubudgets", client.resources(GpuBudget.class));
         this.classes =
                 new Watched<>(
@@ -95,7 +95,7 @@ public final class ClusterWatch implements SmartLifecycle {
                 classes.value(),
                 nodes.value(),
                 limits.value(),
-                QuotaReading.of(quotas.objects()),
+                QuotaReader.of(quotas.objects()),
                 reportingCa.value().orElse(null),
                 injection.value().orElse(null),
                 budgets.isInterrupted(),

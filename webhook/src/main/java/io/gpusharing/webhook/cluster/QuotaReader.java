@@ -1,4 +1,4 @@
-package io.gpusharing.webhook.standing;
+package io.gpusharing.webhook.cluster;
 
 import io.fabric8.kubernetes.api.model.ResourceQuota;
 import io.fabric8.kubernetes.api.model.ResourceQuotaSpec;
@@ -6,7 +6,7 @@ import io.fabric8.kubernetes.api.model.ResourceQuotaStatus;
 import io.fabric8.kubernetes.client.informers.cache.Cache;
 import io.fabric8.kubernetes.client.informers.cache.Indexer;
 import io.gpusharing.request.Quantity;
-import io.gpusharing.webhook.standing.Quota.Scope;
+import io.gpusharing.webhook.cluster.Quota.Scope;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -18,14 +18,14 @@ import java.util.Set;
  * Reads ResourceQuotas as they are in the cluster. They change with every pod of their namespace,
  * so they are read when somebody asks, and not whenever one changes.
  */
-final class QuotaReading {
+final class QuotaReader {
 
-    private QuotaReading() {}
+    private QuotaReader() {}
 
     static Quotas of(Indexer<ResourceQuota> known) {
         return namespace ->
                 known.byIndex(Cache.NAMESPACE_INDEX, namespace).stream()
-                        .map(QuotaReading::quota)
+                        .map(QuotaReader::quota)
                         .toList();
     }
 
