@@ -8,6 +8,8 @@ import io.gpusharing.timekeeper.ledger.Holders.Holder;
 import io.gpusharing.timekeeper.ledger.OutOfStepException;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
 import io.gpusharing.timekeeper.ledger.Posting;
+import io.gpusharing.timekeeper.ledger.Posting.FeedPosition;
+import io.gpusharing.timekeeper.ledger.Posting.Read;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
@@ -202,6 +204,60 @@ public class Ledger {
      * @throws OutOfStepException if the rows are not what the posting was drawn up from
      */
     public void post(Posting posting) {
-        transaction.executeWithoutResult(status -> rows.write(posting));
+        transaction.executeWithoutResult(status -> {
+            rows.allocate(posting);
+            demandThatAllWasRead(posting.read());
+            rows.charge(posting);
+            advance(posting.position());
+        });
+    }
+
+    /**
+     * People correct without changing an allocation: what they wrote after a leader fell asleep
+     * over an end would not be taken back. Nobody writes more of these pods while we hold their
+     * allocations.
+     */
+    private void demandThatAllWasRead(List<Read> read) {
+        if (read.isEmpty()) {
+            return;
+        }
+        int grown =
+                database.sql(
+                                """
+                                select count(*) from unnest(:pod::uuid[], :beyond::timestamptz[], :entries::bigint[])
+                                    as r(pod_uid, beyond, entries)
+                                where r.entries <>
+                                    (select count(*) from charge c where c.cluster = :cluster
+                                        and c.pod_uid = r.pod_uid and c.charged_to > r.beyond)
+                                  + (select count(*) from correction c where c.cluster = :cluster
+                                        and c.pod_uid = r.pod_uid and c.charged_to > r.beyond)
+                                """)
+                        .rows(read)
+                        .uuid("pod", Read::pod)
+                        .instant("beyond", Read::beyond)
+                        .number("entries", Read::entries)
+                        .statement()
+                        .query(Integer.class)
+                        .single();
+        if (grown > 0) {
+            throw new OutOfStepException(grown);
+        }
+    }
+
+    private void advance(FeedPosition feed) {
+        if (feed.equals(FeedPosition.NOTHING)) {
+            return;
+        }
+        database.sql(
+                        """
+                        update cluster set pod_position = coalesce(:position::text, pod_position),
+                            seen_until = greatest(seen_until, :seen::timestamptz),
+                            swept_until = coalesce(:swept::timestamptz, swept_until)
+                        where id = :cluster
+                        """)
+                .param("position", feed.position())
+                .param("seen", feed.seen())
+                .param("swept", feed.swept())
+                .update();
     }
 }

@@ -1,18 +1,23 @@
 package io.gpusharing.timekeeper.ledger.store;
 
+import io.gpusharing.timekeeper.allocation.PodFacts.Owner;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.ledger.Entry;
 import io.gpusharing.timekeeper.ledger.Holders.Holder;
 import io.gpusharing.timekeeper.ledger.OutOfStepException;
+import io.gpusharing.timekeeper.ledger.PodAllocation;
+import io.gpusharing.timekeeper.ledger.PodAllocation.ByUse;
 import io.gpusharing.timekeeper.ledger.Posting;
+import io.gpusharing.timekeeper.ledger.Posting.AllocationChange;
 import io.gpusharing.timekeeper.ledger.Posting.Correction;
-import io.gpusharing.timekeeper.ledger.Posting.FeedPosition;
-import io.gpusharing.timekeeper.ledger.Posting.Read;
-import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes a posting into its tables. Rows are written in one order by everybody, so that no two
@@ -25,27 +30,165 @@ final class PostingRows {
                     .thenComparing(Entry::from)
                     .thenComparing(Entry::pod);
 
+    private static final Comparator<Entry> BY_HOUR =
+            Comparator.comparing(Entry::budget)
+                    .thenComparing(Entry::hour)
+                    .thenComparing(Entry::namespace);
+
     private final ClusterDatabase database;
-    private final AllocationRows allocations;
 
     PostingRows(ClusterDatabase database) {
         this.database = database;
-        this.allocations = new AllocationRows(database);
     }
 
     /**
-     * Writes all of a posting, in the caller's transaction.
+     * Writes allocations that begin or change, and who holds them, in the caller's transaction.
      *
-     * @throws OutOfStepException if the rows are not what the posting was drawn up from
+     * @throws OutOfStepException if the rows are not as they were read
      */
-    void write(Posting posting) {
-        allocations.write(posting.changes());
+    void allocate(Posting posting) {
+        List<AllocationChange> sorted =
+                posting.changes().stream()
+                        .sorted(Comparator.comparing(change -> change.after().uid()))
+                        .toList();
+        begin(
+                sorted.stream()
+                        .filter(change -> change.before() == null)
+                        .map(AllocationChange::after)
+                        .toList());
+        change(sorted.stream().filter(change -> change.before() != null).toList());
         hold(posting.holders());
-        demandThatAllWasRead(posting.read());
+    }
+
+    /** Writes what is charged, in the same transaction. */
+    void charge(Posting posting) {
         charge(posting.charges());
         correct(posting.corrections());
         addToHours(posting);
-        advance(posting.position());
+    }
+
+    private void begin(List<PodAllocation> allocations) {
+        database.sql(
+                        """
+                        insert into pod_allocation (cluster, pod_uid, namespace, name, owner_kind, owner_name, node,
+                            budget, rate, compute_part, memory_part, share_known,
+                            held_from, posted_until, charged_until, held_until, estimated, end_bound,
+                            share_rate, model, weight, weight_known, watched, use_since,
+                            compute_numerator, compute_denominator, memory_numerator, memory_denominator,
+                            begin_estimated, allocation)
+                        select :cluster, * from unnest(:uid::uuid[], :namespace::text[], :name::text[],
+                            :owner_kind::text[], :owner_name::text[], :node::text[],
+                            :budget::text[], :rate::bigint[], :compute::bigint[], :memory::bigint[], :share_known::boolean[],
+                            :held_from::timestamptz[], :posted_until::timestamptz[], :charged_until::timestamptz[],
+                            :held_until::timestamptz[], :estimated::boolean[], :end_bound::timestamptz[],
+                            :share_rate::bigint[], :model::text[], :weight::bigint[], :weight_known::boolean[],
+                            :watched::boolean[], :use_since::timestamptz[],
+                            :compute_numerator::bigint[], :compute_denominator::bigint[],
+                            :memory_numerator::bigint[], :memory_denominator::bigint[],
+                            :begin_estimated::boolean[], :shared::boolean[])
+                        """)
+                .rows(allocations)
+                .uuid("uid", PodAllocation::uid)
+                .text("namespace", PodAllocation::namespace)
+                .text("name", PodAllocation::name)
+                .text("owner_kind", it -> owner(it, Owner::kind))
+                .text("owner_name", it -> owner(it, Owner::name))
+                .text("node", PodAllocation::node)
+                .text("budget", PodAllocation::budget)
+                .number("rate", PodAllocation::rate)
+                .number("compute", it -> it.share().compute())
+                .number("memory", it -> it.share().memory())
+                .flag("share_known", PodAllocation::shareKnown)
+                .instant("held_from", PodAllocation::from)
+                .instant("posted_until", PodAllocation::postedUntil)
+                .instant("charged_until", PodAllocation::chargedUntil)
+                .instant("held_until", PodAllocation::until)
+                .flag("estimated", PodAllocation::estimated)
+                .instant("end_bound", PodAllocation::endBound)
+                .number("share_rate", it -> it.price().share())
+                .text("model", it -> it.price().weight().model())
+                .number("weight", it -> it.price().weight().millionths())
+                .flag("weight_known", it -> it.price().weight().known())
+                .flag("watched", it -> it.metering().watched())
+                .instant("use_since", it -> use(it, ByUse::since))
+                .number("compute_numerator", it -> it.share().computePart().numerator())
+                .number("compute_denominator", it -> it.share().computePart().denominator())
+                .number("memory_numerator", it -> it.share().memoryPart().numerator())
+                .number("memory_denominator", it -> it.share().memoryPart().denominator())
+                .flag("begin_estimated", PodAllocation::beginEstimated)
+                .flag("shared", PodAllocation::isShared)
+                .update();
+    }
+
+    private static @Nullable String owner(PodAllocation allocation, Function<Owner, String> what) {
+        Owner owner = allocation.owner();
+        return owner == null ? null : what.apply(owner);
+    }
+
+    private static <T> @Nullable T use(
+            PodAllocation allocation, Function<ByUse, @Nullable T> what) {
+        ByUse use = allocation.metering().use();
+        return use == null ? null : what.apply(use);
+    }
+
+    private static long counted(PodAllocation allocation, ToLongFunction<ByUse> what) {
+        ByUse use = allocation.metering().use();
+        return use == null ? 0 : what.applyAsLong(use);
+    }
+
+    private void change(List<AllocationChange> changes) {
+        // The row must be as it was read: of two timekeepers that post the same span one is
+        // refused.
+        int changed =
+                database.sql(
+                                """
+                                update pod_allocation s
+                                set budget = u.budget, rate = u.rate, posted_until = u.posted_until,
+                                    charged_until = u.charged_until, held_until = u.held_until,
+                                    estimated = u.estimated, end_bound = u.end_bound,
+                                    share_rate = u.share_rate, watched = u.watched, use_since = u.use_since,
+                                    use_before = u.use_before, covered_before = u.covered_before,
+                                    use_settled = u.use_settled
+                                from unnest(:uid::uuid[], :was_posted::timestamptz[], :was_held::timestamptz[],
+                                        :was_settled::timestamptz[], :budget::text[], :rate::bigint[],
+                                        :posted_until::timestamptz[], :charged_until::timestamptz[],
+                                        :held_until::timestamptz[], :estimated::boolean[], :end_bound::timestamptz[],
+                                        :share_rate::bigint[], :watched::boolean[], :use_since::timestamptz[],
+                                        :use_before::bigint[], :covered_before::bigint[], :use_settled::timestamptz[])
+                                    as u(pod_uid, was_posted, was_held, was_settled, budget, rate, posted_until,
+                                        charged_until, held_until, estimated, end_bound, share_rate, watched,
+                                        use_since, use_before, covered_before, use_settled)
+                                where s.cluster = :cluster and s.pod_uid = u.pod_uid
+                                  and s.posted_until = u.was_posted
+                                  and s.held_until is not distinct from u.was_held
+                                  and s.use_settled is not distinct from u.was_settled
+                                """)
+                        .rows(changes)
+                        .uuid("uid", it -> it.after().uid())
+                        .instant("was_posted", it -> before(it).postedUntil())
+                        .instant("was_held", it -> before(it).until())
+                        .instant("was_settled", it -> use(before(it), ByUse::settled))
+                        .text("budget", it -> it.after().budget())
+                        .number("rate", it -> it.after().rate())
+                        .instant("posted_until", it -> it.after().postedUntil())
+                        .instant("charged_until", it -> it.after().chargedUntil())
+                        .instant("held_until", it -> it.after().until())
+                        .flag("estimated", it -> it.after().estimated())
+                        .instant("end_bound", it -> it.after().endBound())
+                        .number("share_rate", it -> it.after().price().share())
+                        .flag("watched", it -> it.after().metering().watched())
+                        .instant("use_since", it -> use(it.after(), ByUse::since))
+                        .number("use_before", it -> counted(it.after(), ByUse::used))
+                        .number("covered_before", it -> counted(it.after(), ByUse::covered))
+                        .instant("use_settled", it -> use(it.after(), ByUse::settled))
+                        .update();
+        if (changed != changes.size()) {
+            throw new OutOfStepException(changes.size() - changed);
+        }
+    }
+
+    private static PodAllocation before(AllocationChange change) {
+        return Objects.requireNonNull(change.before());
     }
 
     private void hold(List<Holder> holders) {
@@ -58,38 +201,6 @@ final class PostingRows {
                 .uuid("claim", Holder::claim)
                 .uuid("pod", Holder::pod)
                 .update();
-    }
-
-    /**
-     * People correct without changing an allocation: what they wrote after a leader fell asleep
-     * over an end would not be taken back. Nobody writes more of these pods while we hold their
-     * allocations.
-     */
-    private void demandThatAllWasRead(List<Read> read) {
-        if (read.isEmpty()) {
-            return;
-        }
-        int grown =
-                database.sql(
-                                """
-                                select count(*) from unnest(:pod::uuid[], :beyond::timestamptz[], :entries::bigint[])
-                                    as r(pod_uid, beyond, entries)
-                                where r.entries <>
-                                    (select count(*) from charge c where c.cluster = :cluster
-                                        and c.pod_uid = r.pod_uid and c.charged_to > r.beyond)
-                                  + (select count(*) from correction c where c.cluster = :cluster
-                                        and c.pod_uid = r.pod_uid and c.charged_to > r.beyond)
-                                """)
-                        .rows(read)
-                        .uuid("pod", Read::pod)
-                        .instant("beyond", Read::beyond)
-                        .number("entries", Read::entries)
-                        .statement()
-                        .query(Integer.class)
-                        .single();
-        if (grown > 0) {
-            throw new OutOfStepException(grown);
-        }
     }
 
     private void charge(List<Entry> charges) {
@@ -138,13 +249,10 @@ final class PostingRows {
     }
 
     private void addToHours(Posting posting) {
-        var sums = new TreeMap<UsageHour, Long>(UsageHour.ORDER);
+        var sums = new TreeMap<Entry, Long>(BY_HOUR);
         posting.entries()
                 .forEach(entry ->
-                        sums.merge(
-                                UsageHour.of(entry),
-                                entry.amount().microGpuSeconds(),
-                                Math::addExact));
+                        sums.merge(entry, entry.amount().microGpuSeconds(), Math::addExact));
         database.sql(
                         """
                         insert into usage_hour (cluster, budget, namespace, hour, amount)
@@ -159,35 +267,5 @@ final class PostingRows {
                 .instant("hour", sum -> sum.getKey().hour())
                 .number("amount", Map.Entry::getValue)
                 .update();
-    }
-
-    private void advance(FeedPosition feed) {
-        if (feed.equals(FeedPosition.NOTHING)) {
-            return;
-        }
-        database.sql(
-                        """
-                        update cluster set pod_position = coalesce(:position::text, pod_position),
-                            seen_until = greatest(seen_until, :seen::timestamptz),
-                            swept_until = coalesce(:swept::timestamptz, swept_until)
-                        where id = :cluster
-                        """)
-                .param("position", feed.position())
-                .param("seen", feed.seen())
-                .param("swept", feed.swept())
-                .update();
-    }
-
-    /** An hour's sum. */
-    private record UsageHour(String budget, Instant hour, String namespace) {
-
-        static final Comparator<UsageHour> ORDER =
-                Comparator.comparing(UsageHour::budget)
-                        .thenComparing(UsageHour::hour)
-                        .thenComparing(UsageHour::namespace);
-
-        static UsageHour of(Entry entry) {
-            return new UsageHour(entry.budget(), entry.hour(), entry.namespace());
-        }
     }
 }
