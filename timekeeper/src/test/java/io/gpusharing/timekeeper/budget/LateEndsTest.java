@@ -20,7 +20,7 @@ import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.budget.notify.Alerts;
 import io.gpusharing.timekeeper.budget.notify.BudgetNotification;
 import io.gpusharing.timekeeper.budget.status.BudgetConditions;
-import io.gpusharing.timekeeper.budget.status.StatusDocument;
+import io.gpusharing.timekeeper.budget.status.Publication;
 import io.gpusharing.timekeeper.testing.OpenAllocation;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import java.time.Duration;
@@ -57,7 +57,7 @@ class LateEndsTest {
 
     private static Condition condition(BudgetState state, String type) {
         GpuBudgetStatus status =
-                StatusDocument.of(
+                Publication.document(
                         state,
                         START,
                         Alerts.at(state, START),
@@ -127,7 +127,7 @@ class LateEndsTest {
     private static String condition(BudgetState state, int minute, String type) {
         Instant at = START.plus(Duration.ofMinutes(minute));
         GpuBudgetStatus status =
-                StatusDocument.of(
+                Publication.document(
                         state, at, Alerts.at(state, at), Optional.empty(), Optional.empty(), null);
         return Objects.requireNonNull(status.conditions()).stream()
                 .filter(it -> it.type().equals(type))
@@ -147,7 +147,7 @@ class LateEndsTest {
         assertThat(understood.message())
                 .contains("spec.period.timeZone", "Mars/Phobos", "Europe/Berlin");
         assertThat(
-                        StatusDocument.of(
+                        Publication.document(
                                         martian,
                                         START,
                                         Alerts.at(martian, START),

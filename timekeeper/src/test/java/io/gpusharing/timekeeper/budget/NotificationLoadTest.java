@@ -9,7 +9,6 @@ import io.gpusharing.timekeeper.budget.TestBudgets.Written;
 import io.gpusharing.timekeeper.budget.account.Budget;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.budget.status.Publication;
-import io.gpusharing.timekeeper.budget.status.StatusDocument;
 import io.gpusharing.timekeeper.ledger.posting.TestLedger;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Duration;
@@ -93,7 +92,7 @@ class NotificationLoadTest {
                                 "a",
                                 budget.created(),
                                 budget.spec(),
-                                StatusDocument.of(
+                                Publication.document(
                                         published.state(),
                                         published.at(),
                                         published.alerts(),

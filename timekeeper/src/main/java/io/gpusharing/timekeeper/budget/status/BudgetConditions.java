@@ -40,7 +40,7 @@ public final class BudgetConditions {
     }
 
     /**
-     * The conditions as of the state's instant; parameters as of {@link StatusDocument#of}.
+     * The conditions as of the state's instant; parameters as of {@link Publication#document}.
      *
      * @param before the status that stands there: a condition that says the same keeps its
      *     transition time

@@ -1,13 +1,21 @@
 package io.gpusharing.timekeeper.budget.status;
 
 import io.gpusharing.budget.BudgetLine;
+import io.gpusharing.budget.Credit;
+import io.gpusharing.budget.GpuBudgetStatus;
+import io.gpusharing.budget.GpuBudgetStatus.CreditEntry;
+import io.gpusharing.budget.GpuBudgetStatus.PeriodEdges;
+import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Standing;
 import io.gpusharing.timekeeper.budget.BudgetProperties;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
+import io.gpusharing.timekeeper.budget.account.NamespaceUse;
 import io.gpusharing.timekeeper.budget.notify.Alerts;
 import io.gpusharing.timekeeper.leader.LeaderTask;
+import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,18 +23,24 @@ import org.jspecify.annotations.Nullable;
  *
  * @param state from which it was computed
  * @param alerts that it says
+ * @param unmatched what it says of the names in its list; empty if nothing
  * @param uncounted what it says of GPUs that nobody is charged for; empty if nothing
  * @param at when it was written
  */
-public record Publication(BudgetState state, Alerts alerts, String uncounted, Instant at) {
+public record Publication(
+        BudgetState state,
+        Alerts alerts,
+        Optional<UnmatchedNamespaces> unmatched,
+        String uncounted,
+        Instant at) {
 
     public static Publication of(BudgetState state, Instant now) {
-        return new Publication(state, Alerts.at(state, now), "", now);
+        return new Publication(state, Alerts.at(state, now), Optional.empty(), "", now);
     }
 
-    /** The same, with something to say of GPUs that nobody is charged for. */
-    Publication saying(String ofUncounted) {
-        return new Publication(state, alerts, ofUncounted, at);
+    /** The same, with something to say of its list and of GPUs that nobody is charged for. */
+    Publication saying(Optional<UnmatchedNamespaces> ofUnmatched, String ofUncounted) {
+        return new Publication(state, alerts, ofUnmatched, ofUncounted, at);
     }
 
     /**
@@ -97,5 +111,59 @@ public record Publication(BudgetState state, Alerts alerts, String uncounted, In
         Instant end = state.standing(now) instanceof Standing.InBudget ? state.exhaustedAt() : null;
         Instant step = state.line().map(BudgetLine::nextStep).orElse(null);
         return (end != null && !end.isAfter(until)) || (step != null && !step.isAfter(until));
+    }
+
+    /**
+     * The status as of an instant.
+     *
+     * @param alerts that its conditions say
+     * @param unmatched names in its list that bring it nothing; empty while that is not known
+     * @param uncounted GPUs that nobody is charged for; empty while that is not known
+     * @param before the status that stands there; its conditions keep their transition times
+     */
+    public static GpuBudgetStatus document(
+            BudgetState state,
+            Instant now,
+            Alerts alerts,
+            Optional<UnmatchedNamespaces> unmatched,
+            Optional<Uncounted> uncounted,
+            @Nullable GpuBudgetStatus before) {
+        BudgetState at = state.at(now);
+        Instant asOf = at.asOf();
+        Optional<GpuTime> granted = at.granted(asOf);
+        Optional<GpuTime> remaining = at.remaining(asOf);
+        GpuTime used = at.used(asOf);
+        Instant exhausted = at.exhaustedAt();
+        return new GpuBudgetStatus(
+                at.generation(),
+                asOf.toString(),
+                new PeriodEdges(at.period().start().toString(), text(at.period().end())),
+                granted.map(GpuTime::microGpuSeconds).orElse(null),
+                used.microGpuSeconds(),
+                remaining.map(GpuTime::microGpuSeconds).orElse(null),
+                at.rate(),
+                at.line()
+                        .map(line -> line.credits().stream().map(Publication::credit).toList())
+                        .orElse(null),
+                text(exhausted),
+                at.standing(asOf).word(),
+                granted.map(GpuTime::minutes).orElse(null),
+                used.minutes(),
+                remaining.map(GpuTime::minutes).orElse(null),
+                BigDecimal.valueOf(at.rate(), 6).stripTrailingZeros().toPlainString(),
+                at.namespaces().stream().map(NamespaceUse::published).toList(),
+                BudgetConditions.of(at, alerts, unmatched, uncounted, before));
+    }
+
+    private static CreditEntry credit(Credit credit) {
+        return new CreditEntry(
+                credit.source(),
+                credit.remaining().microGpuSeconds(),
+                credit.from().toString(),
+                text(credit.until()));
+    }
+
+    private static @Nullable String text(@Nullable Instant instant) {
+        return instant == null ? null : instant.toString();
     }
 }

@@ -61,9 +61,6 @@ class StatusPublisher extends LeaderTask {
 
     private final WritePace pace;
 
-    /** What the published status says of the names in its list. */
-    private final Map<String, Optional<UnmatchedNamespaces>> publishedUnmatched = new HashMap<>();
-
     /** Budgets whose status could not be written: logged once. */
     private final Set<String> failing = new HashSet<>();
 
@@ -120,7 +117,6 @@ class StatusPublisher extends LeaderTask {
         BudgetState state = budgets.states().get(name);
         if (state == null) {
             published.remove(name);
-            publishedUnmatched.remove(name);
             failing.remove(name);
             return null;
         }
@@ -152,7 +148,7 @@ class StatusPublisher extends LeaderTask {
 
     private @Nullable Instant due(BudgetState state, Instant now) {
         Publication last = published.get(state.name());
-        if (last == null || !unmatched(state).equals(publishedUnmatched.get(state.name()))) {
+        if (last == null || !unmatched(state).equals(last.unmatched())) {
             return now;
         }
         String of = uncounted.present().map(Uncounted::message).orElse(last.uncounted());
@@ -176,7 +172,7 @@ class StatusPublisher extends LeaderTask {
         }
         Optional<UnmatchedNamespaces> unmatched = unmatched(state);
         GpuBudgetStatus status =
-                StatusDocument.of(
+                Publication.document(
                         state,
                         asOf(state, now),
                         Alerts.at(state, now),
@@ -187,8 +183,8 @@ class StatusPublisher extends LeaderTask {
             apply(state.name(), status);
             published.put(
                     state.name(),
-                    Publication.of(state, now).saying(BudgetConditions.uncounted(status)));
-            publishedUnmatched.put(state.name(), unmatched);
+                    Publication.of(state, now)
+                            .saying(unmatched, BudgetConditions.uncounted(status)));
             failing.remove(state.name());
             return true;
         } catch (KubernetesClientException e) {

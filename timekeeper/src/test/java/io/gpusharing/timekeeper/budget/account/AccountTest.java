@@ -10,7 +10,7 @@ import io.gpusharing.request.GpuShare;
 import io.gpusharing.testing.RandomSeeds;
 import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.budget.notify.Alerts;
-import io.gpusharing.timekeeper.budget.status.StatusDocument;
+import io.gpusharing.timekeeper.budget.status.Publication;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
 import io.gpusharing.timekeeper.testing.OpenAllocation;
 import java.time.Duration;
@@ -251,7 +251,7 @@ class AccountTest {
                         "a",
                         budget.created(),
                         budget.spec(),
-                        StatusDocument.of(
+                        Publication.document(
                                 state,
                                 written,
                                 Alerts.at(state, written),

@@ -172,7 +172,7 @@ class PublicationTest {
     @Test
     void uncountedGpusAreWrittenNoMoreOftenThanUseEvenWhereNothingIsUsed() {
         Publication silent = Publication.of(holding(0), START);
-        Publication published = silent.saying("nvidia.com/gpu on 1 node");
+        Publication published = silent.saying(Optional.empty(), "nvidia.com/gpu on 1 node");
 
         assertThat(silent.successorDue(holding(0), "", START, PROPERTIES)).isNull();
         assertThat(silent.successorDue(holding(0), "nvidia.com/gpu on 1 node", START, PROPERTIES))

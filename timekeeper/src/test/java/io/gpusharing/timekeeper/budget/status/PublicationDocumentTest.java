@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Conditions of a budget: whether it is measured, and whether its namespaces exist. */
-class StatusDocumentTest {
+class PublicationDocumentTest {
 
     private static final Instant START = Instant.parse("2026-03-01T00:00:00Z");
     private static final Budget BUDGET =
@@ -47,7 +47,7 @@ class StatusDocumentTest {
             Instant at,
             @Nullable GpuBudgetStatus before) {
         BudgetState state = state(namespaces, unmeasured, null, at);
-        return StatusDocument.of(
+        return Publication.document(
                 state, at, Alerts.at(state, at), unmatched, Optional.empty(), before);
     }
 
@@ -174,7 +174,7 @@ class StatusDocumentTest {
             Instant at,
             @Nullable GpuBudgetStatus before) {
         BudgetState state = state(List.of(), 0, invalidSpec, at);
-        return StatusDocument.of(
+        return Publication.document(
                 state, at, Alerts.at(state, at), Optional.empty(), uncounted, before);
     }
 
