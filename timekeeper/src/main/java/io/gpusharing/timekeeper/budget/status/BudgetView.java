@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.budget.status;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import io.gpusharing.budget.GpuBudgetStatus;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.budget.account.NamespaceUse;
@@ -32,19 +33,7 @@ record BudgetView(
         @Nullable String grantedMinutes,
         String usedMinutes,
         @Nullable String remainingMinutes,
-        List<Use> namespaces) {
-
-    /** What one namespace used of the period, and holds now. */
-    record Use(String name, long used, String usedMinutes, long rate) {
-
-        static Use of(NamespaceUse use) {
-            return new Use(
-                    use.namespace(),
-                    use.used().microGpuSeconds(),
-                    use.used().minutes(),
-                    use.rate());
-        }
-    }
+        List<GpuBudgetStatus.NamespaceUse> namespaces) {
 
     static BudgetView of(BudgetState state, Instant now) {
         Instant micros = now.truncatedTo(ChronoUnit.MICROS);
@@ -66,6 +55,6 @@ record BudgetView(
                 granted == null ? null : granted.minutes(),
                 used.minutes(),
                 remaining == null ? null : remaining.minutes(),
-                state.namespacesAt(asOf).stream().map(Use::of).toList());
+                state.namespacesAt(asOf).stream().map(NamespaceUse::published).toList());
     }
 }
