@@ -1,8 +1,14 @@
 package io.gpusharing.timekeeper.allocation;
 
+import io.gpusharing.budget.ShareRule;
+import io.gpusharing.request.BoundShare;
+import io.gpusharing.request.GpuShare;
+import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.grammar.RequestGrammars;
 import java.time.Instant;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +30,9 @@ public record PodFacts(
         Map<String, String> annotations,
         Placement placement,
         Lifecycle lifecycle) {
+
+    private static final BoundShare ABSURD =
+            new BoundShare(new GpuShare(ShareRule.MAX_RATE, ShareRule.MAX_RATE), false);
 
     /** The controller of a pod, for instance a Job. */
     public record Owner(String kind, String name, String uid) {}
@@ -83,5 +92,40 @@ public record PodFacts(
 
     public PodFacts {
         annotations = Map.copyOf(annotations);
+    }
+
+    /** Whether it asks for GPUs, or holds some by claims. */
+    public boolean holdsGpus(RequestGrammars grammars) {
+        return !claimed.isNone() || grammars.grammarOf(request).isPresent();
+    }
+
+    /** The share that it holds on its node; empty if it holds no GPU. */
+    public Optional<BoundShare> held(NodeFacts node, RequestGrammars grammars) {
+        Optional<BoundShare> asked = asked(node, grammars);
+        return claimed.isNone()
+                ? asked
+                : Optional.of(limited(asked.orElse(BoundShare.NONE).plus(claimed.own())));
+    }
+
+    /**
+     * The share by the grammar that reads its request, without what it holds by claims; empty if it
+     * asks for no GPU. A request beyond {@link ShareRule#MAX_RATE} counts as that much and is
+     * marked as not known: one absurd pod must not stop the ledger for all others.
+     */
+    public Optional<BoundShare> asked(NodeFacts node, RequestGrammars grammars) {
+        return grammars.grammarOf(request)
+                .map(grammar -> {
+                    try {
+                        return limited(grammar.shareOn(request, node));
+                    } catch (ArithmeticException e) {
+                        return ABSURD;
+                    }
+                });
+    }
+
+    /** The same, or as much as is ever charged. */
+    public static BoundShare limited(BoundShare held) {
+        GpuShare share = held.share();
+        return Math.max(share.compute(), share.memory()) > ShareRule.MAX_RATE ? ABSURD : held;
     }
 }

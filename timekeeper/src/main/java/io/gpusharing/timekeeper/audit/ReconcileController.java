@@ -3,7 +3,6 @@ package io.gpusharing.timekeeper.audit;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.gpusharing.request.grammar.RequestGrammars;
-import io.gpusharing.timekeeper.allocation.HeldShare;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
@@ -80,7 +79,7 @@ class ReconcileController {
 
     /** Not while a claim may yet become the pod's: none of it can run before. */
     private boolean isCharged(PodFacts pod) {
-        return pod.claimed().complete() && HeldShare.holdsAny(pod, grammars);
+        return pod.claimed().complete() && pod.holdsGpus(grammars);
     }
 
     private Report compare() {

@@ -5,7 +5,6 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.request.grammar.RequestGrammars;
-import io.gpusharing.timekeeper.allocation.HeldShare;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.leader.LeaderTask;
@@ -85,7 +84,7 @@ class PodSweep extends LeaderTask {
                 pod -> {
                     if (pod.getSpec().getNodeName() != null) {
                         PodFacts facts = reader.read(pod);
-                        if (HeldShare.holdsAny(facts, grammars)) {
+                        if (facts.holdsGpus(grammars)) {
                             found.add(facts);
                         }
                     }

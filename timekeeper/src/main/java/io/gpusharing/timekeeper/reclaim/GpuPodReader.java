@@ -7,7 +7,6 @@ import io.gpusharing.Names;
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.grammar.RequestGrammars;
-import io.gpusharing.timekeeper.allocation.HeldShare;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.allocation.PodFacts.Owner;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
@@ -61,7 +60,7 @@ final class GpuPodReader {
             NodeFacts node,
             Ending ending) {
         long share =
-                HeldShare.of(facts.request(), node, grammars)
+                facts.asked(node, grammars)
                         .map(BoundShare::share)
                         .map(it -> Math.max(it.compute(), it.memory()))
                         .orElse(0L);

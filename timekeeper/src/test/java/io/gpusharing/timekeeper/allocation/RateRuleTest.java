@@ -98,7 +98,7 @@ class RateRuleTest {
 
     private static GpuShare held(Pods pod, NodeFacts node) {
         var grammars = new RequestGrammars(List.of(new VcudaGrammar()));
-        return HeldShare.of(pod.facts().request(), node, grammars).orElseThrow().share();
+        return pod.facts().held(node, grammars).orElseThrow().share();
     }
 
     /** Neither a larger share nor a heavier model nor a longer allocation ever costs less. */

@@ -6,7 +6,6 @@ import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.AllocationInterval;
 import io.gpusharing.timekeeper.allocation.AllocationInterval.Begin;
 import io.gpusharing.timekeeper.allocation.Claimed.ClaimAllocation;
-import io.gpusharing.timekeeper.allocation.HeldShare;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.allocation.Weight;
 import io.gpusharing.timekeeper.cluster.ClusterView;
@@ -242,7 +241,7 @@ final class PodTracker {
             PostingBuilder builder, PodFacts pod, Begin begin, boolean watched) {
         String node = Objects.requireNonNull(pod.placement().node());
         NodeFacts facts = view.node(node).orElse(NodeFacts.UNKNOWN);
-        BoundShare held = HeldShare.of(pod, facts, grammars).orElse(null);
+        BoundShare held = pod.held(facts, grammars).orElse(null);
         if (held == null) {
             return null;
         }

@@ -5,7 +5,6 @@ import io.gpusharing.request.NodeFacts;
 import io.gpusharing.timekeeper.allocation.AllocationInterval.Begin;
 import io.gpusharing.timekeeper.allocation.AllocationInterval.Ended;
 import io.gpusharing.timekeeper.allocation.Claimed.ClaimAllocation;
-import io.gpusharing.timekeeper.allocation.HeldShare;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.allocation.PodFacts.Owner;
 import io.gpusharing.timekeeper.allocation.Weight;
@@ -105,7 +104,7 @@ public final class PostingBuilder {
                         allocated.claim(),
                         new Owner("ResourceClaim", allocated.claim(), ""),
                         holder.node());
-        BoundShare held = HeldShare.limited(allocated.share());
+        BoundShare held = PodFacts.limited(allocated.share());
         return begin(identity, begin, held, facts, weight, false, true);
     }
 

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 
-class HeldShareTest {
+class PodFactsTest {
 
     private static final RequestGrammars GRAMMARS =
             new RequestGrammars(List.of(new VcudaGrammar()));
@@ -43,10 +43,9 @@ class HeldShareTest {
     }
 
     private static GpuShare held(long core, long memory) {
-        return HeldShare.of(
-                        Pods.waiting("team-a", core, memory).facts().request(),
-                        Pods.NODE_FACTS,
-                        GRAMMARS)
+        return Pods.waiting("team-a", core, memory)
+                .facts()
+                .held(Pods.NODE_FACTS, GRAMMARS)
                 .orElseThrow()
                 .share();
     }
