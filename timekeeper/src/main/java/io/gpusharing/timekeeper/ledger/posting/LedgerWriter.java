@@ -9,6 +9,9 @@ import io.gpusharing.timekeeper.ledger.LedgerProperties;
 import io.gpusharing.timekeeper.ledger.posting.LedgerInput.Pods;
 import io.gpusharing.timekeeper.ledger.posting.LedgerInput.Task;
 import io.gpusharing.timekeeper.ledger.store.Ledger;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -45,7 +48,7 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle {
 
     private final Ledger ledger;
     private final PostingRound round;
-    private final LedgerMetrics metrics;
+    private final Timer commits;
     private final LedgerProperties properties;
     private final Leadership leadership;
     private final Clock clock;
@@ -69,18 +72,30 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle {
     LedgerWriter(
             Ledger ledger,
             PostingRound round,
-            LedgerMetrics metrics,
+            MeterRegistry registry,
             LedgerProperties properties,
             Leadership leadership,
             Clock clock) {
         this.ledger = ledger;
         this.round = round;
-        this.metrics = metrics;
         this.properties = properties;
         this.leadership = leadership;
         this.clock = clock;
         this.outageLog = new OutageLog(log, "ledger-writer", clock);
-        metrics.unposted(() -> since(oldest));
+        this.commits =
+                Timer.builder("gpusharing.ledger.commit")
+                        .description("From the event of a pod to its commit")
+                        .publishPercentiles(0.5, 0.99)
+                        .register(registry);
+        Gauge.builder(
+                        "gpusharing.ledger.unposted",
+                        this,
+                        it -> it.since(it.oldest).toMillis() / 1_000.0)
+                .baseUnit("seconds")
+                .description(
+                        "Age of the oldest event that waits for its commit; it should be near 0")
+                .strongReference(true)
+                .register(registry);
     }
 
     /** How long postings have been failing although the database answers; zero if they are not. */
@@ -225,7 +240,7 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle {
             try {
                 round.post(batch);
                 Instant now = clock.instant();
-                receivedAt.forEach(at -> metrics.committed(Duration.between(at, now)));
+                receivedAt.forEach(at -> commits.record(Duration.between(at, now)));
                 outageLog.over();
                 oldest = null;
                 stuckSince = null;

@@ -38,13 +38,7 @@ public final class LedgerWriters {
                         new Settlement(ledger, pods -> Map.of(), budgets, TestLedger.PROPERTIES),
                         TestLedger.PROPERTIES,
                         clock);
-        return new LedgerWriter(
-                ledger,
-                round,
-                new LedgerMetrics(registry),
-                TestLedger.PROPERTIES,
-                leadership,
-                clock);
+        return new LedgerWriter(ledger, round, registry, TestLedger.PROPERTIES, leadership, clock);
     }
 
     /** What is written there. */
