@@ -2,9 +2,9 @@ package io.gpusharing.timekeeper.budget.grant;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.kubernetes.GpuGrant;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.account.Grant;
-import io.gpusharing.timekeeper.budget.grant.GrantOrders.Order;
 import io.gpusharing.timekeeper.budget.grant.GrantOrders.Outcome;
 import io.gpusharing.timekeeper.budget.grant.GrantOrders.Outcome.Expired;
 import io.gpusharing.timekeeper.budget.grant.GrantOrders.Outcome.Granted;
@@ -146,8 +146,8 @@ class GrantController {
             Authentication who) {
         Caller caller = Caller.of(who);
         budgets.existing(budget);
-        Order order =
-                new Order(
+        GpuGrant.Spec order =
+                new GpuGrant.Spec(
                         budget,
                         wanted.gpuMinutes(),
                         wanted.reason(),

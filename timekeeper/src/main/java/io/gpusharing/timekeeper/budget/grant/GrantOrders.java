@@ -15,7 +15,6 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
@@ -41,20 +40,6 @@ public class GrantOrders {
         this.clock = clock;
     }
 
-    /**
-     * What is ordered.
-     *
-     * @param gpuMinutes whole-GPU minutes, a decimal number above 0
-     * @param notBefore RFC 3339; null from now on
-     * @param expiresAt RFC 3339, in UTC; null for the end of the period
-     */
-    public record Order(
-            String budget,
-            String gpuMinutes,
-            String reason,
-            @Nullable String notBefore,
-            @Nullable String expiresAt) {}
-
     /** What became of an order. */
     public sealed interface Outcome {
 
@@ -78,11 +63,12 @@ public class GrantOrders {
     /**
      * Carries out an order, once for each key.
      *
+     * @param order its instants in RFC 3339, and UTC
      * @param token the person's own
      * @param author the person's name
      * @throws KubernetesClientException as the API server answers, for instance 403
      */
-    public Outcome carryOut(Order order, String author, String token, String key) {
+    public Outcome carryOut(GpuGrant.Spec order, String author, String token, String key) {
         String name = name(order.budget(), author, key);
         GpuGrant known = client.resources(GpuGrant.class).withName(name).get();
         if (known != null) {
@@ -115,8 +101,8 @@ public class GrantOrders {
         return expiresAt.truncatedTo(ChronoUnit.SECONDS).isAfter(now);
     }
 
-    private static Outcome same(GpuGrant known, Order order) {
-        return spec(order).equals(known.getSpec())
+    private static Outcome same(GpuGrant known, GpuGrant.Spec order) {
+        return order.equals(known.getSpec())
                 ? granted(known, true)
                 : new Outcome.KeyReused(known.getMetadata().getName());
     }
@@ -127,24 +113,15 @@ public class GrantOrders {
                 meta.getName(), meta.getUid(), meta.getCreationTimestamp(), again);
     }
 
-    private static GpuGrant object(Order order, String name, String author, String key) {
+    private static GpuGrant object(GpuGrant.Spec order, String name, String author, String key) {
         var grant = new GpuGrant();
         grant.setMetadata(
                 new ObjectMetaBuilder()
                         .withName(name)
                         .withAnnotations(Map.of(Names.AUTHOR_ANNOTATION, author, KEY, key))
                         .build());
-        grant.setSpec(spec(order));
+        grant.setSpec(order);
         return grant;
-    }
-
-    private static GpuGrant.Spec spec(Order order) {
-        return new GpuGrant.Spec(
-                order.budget(),
-                order.gpuMinutes(),
-                order.reason(),
-                order.notBefore(),
-                order.expiresAt());
     }
 
     /** Names of budgets are names of objects, so what begins with one is one, cut to length. */
