@@ -23,7 +23,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -121,7 +121,7 @@ final class PodWatch implements AutoCloseable {
      * @return where to go on; null if all pods have to be listed again
      */
     private @Nullable String follow(String position, boolean resuming) throws InterruptedException {
-        var ended = new SynchronousQueue<End>();
+        var ended = new ArrayBlockingQueue<End>(1);
         ListOptions options =
                 new ListOptionsBuilder()
                         .withResourceVersion(position)
@@ -160,11 +160,13 @@ final class PodWatch implements AutoCloseable {
 
     private final class MeteredPodWatcher implements Watcher<Pod> {
 
-        private final SynchronousQueue<End> ended;
+        /** Holds the first end. What is said after it is dropped: the watch is being closed. */
+        private final ArrayBlockingQueue<End> ended;
+
         private String handled;
         private boolean stopped;
 
-        MeteredPodWatcher(String position, SynchronousQueue<End> ended) {
+        MeteredPodWatcher(String position, ArrayBlockingQueue<End> ended) {
             this.handled = position;
             this.ended = ended;
         }
@@ -214,7 +216,7 @@ final class PodWatch implements AutoCloseable {
 
         @Override
         public void onClose(WatcherException cause) {
-            handOver(new End(String.valueOf(cause.getMessage()), null));
+            ended.offer(new End(String.valueOf(cause.getMessage()), null));
         }
 
         @Override
@@ -224,21 +226,7 @@ final class PodWatch implements AutoCloseable {
 
         private void stop(End end) {
             stopped = true;
-            handOver(end);
-        }
-
-        private void handOver(End end) {
-            Thread.ofVirtual().start(() -> offer(end));
-        }
-
-        private void offer(End end) {
-            try {
-                // Nobody takes it if the watch is being closed anyway.
-                boolean taken = ended.offer(end, 10, TimeUnit.SECONDS);
-                log.atDebug().addKeyValue("taken", taken).log("watch ended");
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
+            ended.offer(end);
         }
     }
 }
