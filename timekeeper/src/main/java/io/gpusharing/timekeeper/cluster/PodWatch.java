@@ -80,27 +80,27 @@ final class PodWatch implements AutoCloseable {
         boolean logged = false;
         boolean begun = false;
         String position = null;
-        while (!Thread.currentThread().isInterrupted()) {
-            try {
-                if (!begun) {
-                    position = stored.get().orElse(null);
-                    begun = true;
-                }
-                String listed = list(position != null);
-                position = follow(position != null ? position : listed, position != null);
-                logged = false;
-            } catch (InterruptedException e) {
-                return;
-            } catch (RuntimeException e) {
-                // Whatever it was: a thread that ended here would leave all pods uncharged.
-                if (!logged) {
-                    log.atWarn().setCause(e).log("cannot list pods, asking again");
-                    logged = true;
-                }
-                if (!pause()) {
-                    return;
+        try {
+            while (!Thread.currentThread().isInterrupted()) {
+                try {
+                    if (!begun) {
+                        position = stored.get().orElse(null);
+                        begun = true;
+                    }
+                    String listed = list(position != null);
+                    position = follow(position != null ? position : listed, position != null);
+                    logged = false;
+                } catch (RuntimeException e) {
+                    // Whatever it was: a thread that ended here would leave all pods uncharged.
+                    if (!logged) {
+                        log.atWarn().setCause(e).log("cannot list pods, asking again");
+                        logged = true;
+                    }
+                    TimeUnit.NANOSECONDS.sleep(retry.toNanos());
                 }
             }
+        } catch (InterruptedException e) {
+            log.debug("interrupted");
         }
     }
 
@@ -138,15 +138,6 @@ final class PodWatch implements AutoCloseable {
             return end.position();
         } finally {
             watch.close();
-        }
-    }
-
-    private boolean pause() {
-        try {
-            TimeUnit.NANOSECONDS.sleep(retry.toNanos());
-            return true;
-        } catch (InterruptedException e) {
-            return false;
         }
     }
 
