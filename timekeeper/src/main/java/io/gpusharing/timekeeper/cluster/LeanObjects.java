@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.cluster;
 
-import static io.gpusharing.timekeeper.allocation.LifecycleReader.POD_SCHEDULED_FIELD;
+import static io.gpusharing.timekeeper.allocation.PodReader.POD_SCHEDULED_FIELD;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import io.fabric8.kubernetes.api.model.Container;
@@ -11,7 +11,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimStatus;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
-import io.gpusharing.timekeeper.allocation.LifecycleReader;
+import io.gpusharing.timekeeper.allocation.PodReader;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -52,8 +52,8 @@ public final class LeanObjects {
     private interface OfFields {}
 
     /**
-     * Of the fields that somebody wrote, {@link LifecycleReader#POD_SCHEDULED_FIELD} alone; null if
-     * it is not there.
+     * Of the fields that somebody wrote, {@link PodReader#POD_SCHEDULED_FIELD} alone; null if it is
+     * not there.
      */
     static final class WrittenFields extends ValueDeserializer<FieldsV1> {
 
