@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.audit;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Period;
 import io.gpusharing.timekeeper.audit.Verification.Difference;
+import io.gpusharing.timekeeper.budget.BudgetUsage;
 import io.gpusharing.timekeeper.budget.account.BalanceReplay;
 import io.gpusharing.timekeeper.budget.account.CarryOver;
 import io.gpusharing.timekeeper.budget.account.Grant;
@@ -23,7 +24,6 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Repository;
 
 /**
@@ -118,8 +118,10 @@ public class ClosedPeriodCheck implements Recomputation {
             return List.of();
         }
         List<Grant> known = grants.knownAt(openedAt, budget, before.countedFrom());
+        // What was posted until it was closed, and nothing that came later.
+        var used = new BudgetUsage(usage, budget, openedAt);
         return versions(versions, edge, openedAt).stream()
-                .map(version -> closed(before, version, known, new KnownAt(openedAt, budget), edge))
+                .map(version -> closed(before, version, known, used, edge))
                 .flatMap(Optional::stream)
                 .toList();
     }
@@ -157,28 +159,6 @@ public class ClosedPeriodCheck implements Recomputation {
                     .findFirst();
         } catch (ArithmeticException | DateTimeException | IllegalArgumentException e) {
             return Optional.empty();
-        }
-    }
-
-    /** Entries that were posted until a period was closed, and none that came later. */
-    private final class KnownAt implements BalanceReplay.Usage {
-
-        private final Instant closed;
-        private final String budget;
-
-        KnownAt(Instant closed, String budget) {
-            this.closed = closed;
-            this.budget = budget;
-        }
-
-        @Override
-        public Map<String, GpuTime> posted(Instant from, @Nullable Instant to) {
-            return usage.knownAt(closed, budget, from, Objects.requireNonNull(to));
-        }
-
-        @Override
-        public Map<String, GpuTime> late(Instant before, Instant since) {
-            return usage.late(budget, before, since, closed);
         }
     }
 

@@ -120,7 +120,7 @@ final class Accounts {
 
     /** How a budget stands, also by what is not posted yet. */
     BudgetState state(String budget, Account account, Instant asOf) {
-        return account.state(asOf, new BudgetUsage(usage, budget));
+        return account.state(asOf, new BudgetUsage(usage, budget, null));
     }
 
     /** The ledger was read anew: these allocations are open. */
@@ -256,7 +256,7 @@ final class Accounts {
                         rule,
                         terms,
                         grants.countingSince(name, carryOver.countedFrom()),
-                        new BudgetUsage(usage, name),
+                        new BudgetUsage(usage, name, null),
                         now);
         steps.put(name, account.nextStep());
         return next;
