@@ -7,6 +7,8 @@ import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.allocation.claim.ClaimedGpus;
 import java.time.Clock;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -33,6 +35,20 @@ class ClusterConfiguration {
     @Bean
     PodReader podReader(RequestGrammars grammars, ClaimedGpus claims) {
         return new PodReader(grammars::reads, claims::of);
+    }
+
+    /**
+     * Whether the cluster's pods are known. Once they are, an API server that is away changes
+     * nothing.
+     */
+    @Bean
+    HealthIndicator podsKnown(ClusterView view) {
+        return () ->
+                view.listed()
+                        ? Health.up().build()
+                        : Health.down()
+                                .withDetail("reason", "pods have not been listed yet")
+                                .build();
     }
 
     @Bean
