@@ -29,7 +29,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Component;
+import org.springframework.web.server.ResponseStatusException;
 
 /**
  * All budgets: who pays for a namespace, and how each budget stands. Any thread may read {@link
@@ -87,10 +89,13 @@ public class Budgets implements RateSource, LedgerListener {
     /**
      * A budget that exists now.
      *
-     * @throws UnknownBudgetException if it does not
+     * @throws ResponseStatusException 404 if it does not
      */
     public BudgetState existing(String name) {
-        return state(name).orElseThrow(() -> new UnknownBudgetException(name));
+        return state(name)
+                .orElseThrow(() ->
+                        new ResponseStatusException(
+                                HttpStatus.NOT_FOUND, "There is no GpuBudget named " + name));
     }
 
     /** The budget that pays for a namespace; empty if none names it. */
