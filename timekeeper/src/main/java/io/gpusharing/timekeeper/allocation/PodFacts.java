@@ -49,7 +49,6 @@ public record PodFacts(
     public record Placement(
             @Nullable String node,
             @Nullable String nominatedNode,
-            @Nullable String priorityClass,
             int priority,
             boolean gated,
             @Nullable Instant unschedulableSince) {}

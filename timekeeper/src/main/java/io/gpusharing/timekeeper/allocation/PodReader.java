@@ -119,16 +119,11 @@ public final class PodReader {
     private Placement placement(Pod pod) {
         PodSpec spec = pod.getSpec();
         return new Placement(
-                shared(spec.getNodeName()),
+                spec.getNodeName() == null ? null : names.intern(spec.getNodeName()),
                 pod.getStatus() == null ? null : pod.getStatus().getNominatedNodeName(),
-                shared(spec.getPriorityClassName()),
                 spec.getPriority() == null ? 0 : spec.getPriority(),
                 !spec.getSchedulingGates().isEmpty(),
                 unschedulableSince(pod.getStatus()));
-    }
-
-    private @Nullable String shared(@Nullable String name) {
-        return name == null ? null : names.intern(name);
     }
 
     /** The instants of a pod's life, from its status and from who wrote that. */

@@ -179,7 +179,7 @@ class ReclaimerTest {
                         waits.request(),
                         waits.claimed(),
                         waits.annotations(),
-                        new Placement(null, null, null, 0, false, TEN.minusSeconds(300)),
+                        new Placement(null, null, 0, false, TEN.minusSeconds(300)),
                         waits.lifecycle());
         api.answer(
                 "/nodes",

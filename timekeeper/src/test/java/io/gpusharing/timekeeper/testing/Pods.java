@@ -125,7 +125,7 @@ public record Pods(
                 new PodRequest(List.of(new ContainerRequest("cuda", Kind.App, amounts, amounts))),
                 claimed,
                 annotations,
-                new Placement(scheduled == null ? null : NODE, null, null, 0, false, null),
+                new Placement(scheduled == null ? null : NODE, null, 0, false, null),
                 new Lifecycle(
                         CREATED, scheduled, true, scheduled, terminal, finished, running, disrupted,
                         null, removal, written));

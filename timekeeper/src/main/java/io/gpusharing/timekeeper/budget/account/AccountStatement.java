@@ -50,13 +50,7 @@ public record AccountStatement(
      * @param source name of the grant, {@code allowance}, {@code rollover}, or the period
      * @param amount micro-GPU-seconds; negative where it takes away
      */
-    public record BalanceChange(Instant at, Kind kind, String source, long amount) {
-
-        /** {@link #amount} in minutes, for people. */
-        public String amountMinutes() {
-            return new GpuTime(amount).minutes();
-        }
-    }
+    public record BalanceChange(Instant at, Kind kind, String source, long amount) {}
 
     /**
      * A period as it was opened, with what it is computed from.

@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
  */
 public record BudgetNotification(
         String budget,
-        String uid,
         Instant periodStart,
         String kind,
         GpuTime granted,
@@ -73,7 +72,6 @@ public record BudgetNotification(
         notifications.add(
                 new BudgetNotification(
                         state.name(),
-                        state.uid(),
                         state.period().start(),
                         ENDS_SOON,
                         granted,
@@ -102,7 +100,6 @@ public record BudgetNotification(
         notifications.add(
                 new BudgetNotification(
                         state.name(),
-                        state.uid(),
                         state.period().start(),
                         all ? EXHAUSTED : USED + percent,
                         granted,

@@ -37,7 +37,7 @@ class NotificationRepository {
                 .update();
     }
 
-    /** What was noted and not sent, oldest first. Its uid is not known here. */
+    /** What was noted and not sent, oldest first. */
     List<BudgetNotification> untold() {
         return database.sql(
                         """
@@ -47,7 +47,6 @@ class NotificationRepository {
                 .query((row, number) ->
                         new BudgetNotification(
                                 row.getString("budget"),
-                                "",
                                 Timestamps.instant(row, "period_start"),
                                 row.getString("kind"),
                                 new GpuTime(row.getLong("granted")),
