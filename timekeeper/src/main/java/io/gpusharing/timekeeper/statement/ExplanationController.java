@@ -11,6 +11,7 @@ import io.gpusharing.timekeeper.budget.account.AccountStatement.BalanceChange;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.reclaim.EvictionReceipts;
 import io.gpusharing.timekeeper.reclaim.EvictionReceipts.Receipt;
+import io.gpusharing.timekeeper.statement.StatementLine.Place;
 import io.gpusharing.timekeeper.statement.StatementRepository.PodUse;
 import io.gpusharing.timekeeper.web.Callers;
 import io.gpusharing.timekeeper.web.Callers.Caller;
@@ -191,7 +192,7 @@ class ExplanationController {
             @RequestParam(required = false) @Nullable String after,
             Authentication who) {
         if (after != null && !EvictionReceipts.isCursor(after)) {
-            throw Cursor.unreadable(after);
+            throw Place.unreadable(after);
         }
         Caller caller = Caller.of(who);
         return Page.of(

@@ -135,7 +135,7 @@ class StatementController {
             Authentication who) {
         Span span = span(budget, from, to);
         int size = Page.size(limit);
-        Place place = after == null ? Place.START : Cursor.place(after);
+        Place place = after == null ? Place.START : Place.of(after);
         return snapshot.read(() -> {
             Stretch stretch = stretch(budget, span);
             Lines page = repository.lines(budget, span.from(), span.to(), place, size);
@@ -145,7 +145,7 @@ class StatementController {
                 answer.header(
                         HttpHeaders.LINK,
                         Page.next(
-                                Cursor.of(lines.getLast().place()),
+                                lines.getLast().place().cursor(),
                                 Map.of("from", span.from(), "to", span.to())));
             }
             Set<String> shown =

@@ -5,6 +5,8 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.server.ResponseStatusException;
 
 /**
  * One line of a statement: what a pod used in one hour of the clock, or a correction of it. Amounts
@@ -79,5 +81,40 @@ public record StatementLine(
 
         /** Before every line. */
         public static final Place START = new Place(Instant.EPOCH, "", Kind.Charge, new UUID(0, 0));
+
+        /** As it stands in an address. */
+        String cursor() {
+            return "%d_%s_%s_%s".formatted(hour.getEpochSecond(), pod, kind, correction);
+        }
+
+        /**
+         * Reads a place.
+         *
+         * @throws ResponseStatusException 400 if it is none of ours
+         */
+        static Place of(String text) {
+            String[] parts = text.split("_", -1);
+            try {
+                if (parts.length == 4 && parts[1].matches("[0-9a-f]{32}")) {
+                    // 32 bits are enough until 2106, and keep out what no database knows.
+                    int hour = Integer.parseUnsignedInt(parts[0]);
+                    return new Place(
+                            Instant.ofEpochSecond(Integer.toUnsignedLong(hour)),
+                            parts[1],
+                            Kind.valueOf(parts[2]),
+                            UUID.fromString(parts[3]));
+                }
+            } catch (IllegalArgumentException e) {
+                throw unreadable(text);
+            }
+            throw unreadable(text);
+        }
+
+        /** 400: a place that we never handed out. */
+        static ResponseStatusException unreadable(String text) {
+            return new ResponseStatusException(
+                    HttpStatus.BAD_REQUEST,
+                    "after is taken from the header Link of the page before, not " + text);
+        }
     }
 }
