@@ -63,10 +63,14 @@ public class UsageRepository {
     // What was posted within two hours after its span, and after the closing, is of a span that
     // began within three hours before the closing. All that was posted later than that is in an
     // index of its own.
-    private static final String LATE = lateIn("charge") + UNION + lateIn("correction");
+    private static final String LATE =
+            postedSince(lateIn("charge")) + UNION + postedSince(lateIn("correction"));
 
     // The same two places, for what was posted after an instant and reaches into a span.
-    private static final String SINCE = sinceIn("charge") + UNION + sinceIn("correction");
+    private static final String SINCE =
+            postedSince(entriesOf("charge", ":from", ":to"))
+                    + UNION
+                    + postedSince(entriesOf("correction", ":from", ":to"));
 
     private final ClusterDatabase database;
 
@@ -147,15 +151,15 @@ public class UsageRepository {
         return used;
     }
 
-    private static String sinceIn(String table) {
-        String reaching = entriesOf(table, ":from", ":to");
-        return reaching
+    /** Of a select of entries, those that were posted after an instant. */
+    private static String postedSince(String select) {
+        return select
                 + """
                   and charged_from > :since::timestamptz - interval '3 hours'
                   and posted_at > :since::timestamptz and posted_at - charged_to <= interval '2 hours'
                 union all
                 """
-                + reaching
+                + select
                 + """
                   and posted_at > :since::timestamptz and posted_at - charged_to > interval '2 hours'
                 """;
@@ -163,16 +167,9 @@ public class UsageRepository {
 
     private static String lateIn(String table) {
         return """
-        select namespace, amount as used from %1$s
+        select namespace, amount as used from %s
          where cluster = :cluster and budget = :budget and charged_from < :before::timestamptz
-           and charged_from > :since::timestamptz - interval '3 hours'
-           and posted_at > :since::timestamptz and posted_at <= :until::timestamptz
-           and posted_at - charged_to <= interval '2 hours'
-        union all
-        select namespace, amount as used from %1$s
-         where cluster = :cluster and budget = :budget and charged_from < :before::timestamptz
-           and posted_at > :since::timestamptz and posted_at <= :until::timestamptz
-           and posted_at - charged_to > interval '2 hours'
+           and posted_at <= :until::timestamptz
         """
                 .formatted(table);
     }
