@@ -1,8 +1,6 @@
 package io.gpusharing.timekeeper.statement;
 
-import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.budget.account.AccountStatement;
-import io.gpusharing.timekeeper.budget.account.AccountStatement.BalanceChange;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.util.Objects;
@@ -30,20 +28,8 @@ final class StatementCsv {
         out.print(
                 "kind,from,to,namespace,pod,podName,amountMicroGpuSeconds,source,author,correction\r\n");
         if (statement != null) {
-            balance("Opening", span.from(), statement.opening());
-            for (BalanceChange it : statement.changes()) {
-                row(
-                        it.kind(),
-                        it.at(),
-                        it.at(),
-                        null,
-                        null,
-                        null,
-                        it.amount(),
-                        it.source(),
-                        null,
-                        null);
-            }
+            change("Opening", span.from(), statement.opening().microGpuSeconds(), null);
+            statement.changes().forEach(it -> change(it.kind(), it.at(), it.amount(), it.source()));
         }
     }
 
@@ -63,12 +49,12 @@ final class StatementCsv {
 
     void end(Span span, @Nullable AccountStatement statement) {
         if (statement != null) {
-            balance("Closing", span.to(), statement.closing());
+            change("Closing", span.to(), statement.closing().microGpuSeconds(), null);
         }
     }
 
-    private void balance(String kind, Instant at, GpuTime amount) {
-        row(kind, at, at, null, null, null, amount.microGpuSeconds(), null, null, null);
+    private void change(Object kind, Instant at, long amount, @Nullable String source) {
+        row(kind, at, at, null, null, null, amount, source, null, null);
     }
 
     private void row(@Nullable Object... cells) {
