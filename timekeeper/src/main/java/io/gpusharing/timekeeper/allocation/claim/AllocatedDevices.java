@@ -10,6 +10,7 @@ import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.Part;
 import io.gpusharing.request.Quantity;
+import io.gpusharing.timekeeper.allocation.claim.ClaimProperties.GpuDriver;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;

@@ -5,6 +5,7 @@ import io.gpusharing.Names;
 import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.ResourceReader;
+import io.gpusharing.timekeeper.allocation.claim.ClaimProperties.GpuDriver;
 import java.math.BigDecimal;
 import java.util.List;
 

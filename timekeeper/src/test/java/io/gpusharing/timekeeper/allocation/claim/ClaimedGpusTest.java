@@ -16,6 +16,7 @@ import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.grammar.NvidiaGrammar;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.Claimed;
+import io.gpusharing.timekeeper.allocation.claim.ClaimProperties.GpuDriver;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
