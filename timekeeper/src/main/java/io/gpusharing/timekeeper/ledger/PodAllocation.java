@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.ledger;
 
 import io.gpusharing.budget.ShareRule;
+import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.timekeeper.allocation.PodFacts.Owner;
@@ -16,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param budget who pays; {@link Payer#NOBODY} if no budget names the namespace
  * @param price what is charged for it, each second
- * @param held what it holds, frozen when it was bound
+ * @param held what it holds, frozen when it was bound; whether memory was known is all that its row
+ *     keeps of what was missing
  * @param from first instant that is charged
  * @param beginEstimated whether that is an estimate
  * @param postedUntil the allocation's entries reach up to here
@@ -35,7 +37,7 @@ public record PodAllocation(
         String node,
         String budget,
         Price price,
-        Held held,
+        BoundShare held,
         Instant from,
         boolean beginEstimated,
         Instant postedUntil,
@@ -46,14 +48,6 @@ public record PodAllocation(
         Metering metering) {
 
     /**
-     * What a pod holds.
-     *
-     * @param share both parts
-     * @param known false if the node did not say how large its devices are
-     */
-    public record Held(GpuShare share, boolean known) {}
-
-    /**
      * What a share costs.
      *
      * @param share micro-GPUs that the budget's rule makes of it
@@ -62,7 +56,7 @@ public record PodAllocation(
      */
     public record Price(long share, Weight weight, long rate) {
 
-        public static Price of(Held held, ShareRule rule, Weight weight) {
+        public static Price of(BoundShare held, ShareRule rule, Weight weight) {
             return new Price(
                     rule.rate(held.share()), weight, rule.rate(held.share(), weight.millionths()));
         }
@@ -100,7 +94,7 @@ public record PodAllocation(
 
     /** False if the node did not say how large its devices are. */
     public boolean shareKnown() {
-        return held.known();
+        return held.memoryKnown();
     }
 
     /** What it costs by a rule on its node. */

@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.testing;
 
+import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.timekeeper.allocation.Weight;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
@@ -22,7 +23,7 @@ public final class OpenAllocation {
                 Pods.NODE,
                 budget,
                 new PodAllocation.Price(rate, Weight.ONE, rate),
-                new PodAllocation.Held(share, true),
+                new BoundShare(share, true),
                 since,
                 false,
                 since,

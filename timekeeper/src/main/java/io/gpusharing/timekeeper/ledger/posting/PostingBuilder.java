@@ -15,7 +15,6 @@ import io.gpusharing.timekeeper.ledger.Measurements.Measured;
 import io.gpusharing.timekeeper.ledger.Payer;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
 import io.gpusharing.timekeeper.ledger.PodAllocation.ByUse;
-import io.gpusharing.timekeeper.ledger.PodAllocation.Held;
 import io.gpusharing.timekeeper.ledger.PodAllocation.Metering;
 import io.gpusharing.timekeeper.ledger.PodAllocation.Price;
 import io.gpusharing.timekeeper.ledger.Posting;
@@ -129,7 +128,7 @@ public final class PostingBuilder {
                         of.node(),
                         Payer.NOBODY,
                         new Price(0, weight, 0),
-                        new Held(held.share(), held.memoryKnown()),
+                        new BoundShare(held.share(), held.memoryKnown()),
                         start,
                         begin.estimated() && start.equals(begin.at()),
                         start,

@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.ledger.store;
 
+import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.Part;
 import io.gpusharing.timekeeper.allocation.PodFacts.Owner;
@@ -9,7 +10,6 @@ import io.gpusharing.timekeeper.ledger.Entry;
 import io.gpusharing.timekeeper.ledger.Holders.Holder;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
 import io.gpusharing.timekeeper.ledger.PodAllocation.ByUse;
-import io.gpusharing.timekeeper.ledger.PodAllocation.Held;
 import io.gpusharing.timekeeper.ledger.PodAllocation.Metering;
 import io.gpusharing.timekeeper.ledger.PodAllocation.Price;
 import java.sql.ResultSet;
@@ -50,8 +50,8 @@ public final class Rows {
                 new Metering(row.getBoolean("watched"), row.getBoolean("allocation"), use(row)));
     }
 
-    private static Held held(ResultSet row) throws SQLException {
-        return new Held(
+    private static BoundShare held(ResultSet row) throws SQLException {
+        return new BoundShare(
                 new GpuShare(part(row, "compute"), part(row, "memory")),
                 row.getBoolean("share_known"));
     }
