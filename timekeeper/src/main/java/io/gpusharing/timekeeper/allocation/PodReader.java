@@ -98,8 +98,10 @@ public final class PodReader {
                 .orElse(null);
     }
 
-    /** Who makes a pod writes its owner, too, and no database text holds the character 0. */
-    private static String storable(String text) {
+    /**
+     * What people write: no database text holds the character 0, and the API server lets it pass.
+     */
+    public static String storable(String text) {
         return text.replace('\0', '\uFFFD');
     }
 

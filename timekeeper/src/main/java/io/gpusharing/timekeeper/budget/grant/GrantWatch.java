@@ -1,5 +1,7 @@
 package io.gpusharing.timekeeper.budget.grant;
 
+import static io.gpusharing.timekeeper.allocation.PodReader.storable;
+
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.Names;
 import io.gpusharing.budget.GpuTime;
@@ -88,11 +90,6 @@ public final class GrantWatch extends ObjectWatch<GpuGrant, Grant> {
                 author == null ? null : storable(author),
                 notBefore == null || notBefore.isBefore(created) ? created : notBefore,
                 expires);
-    }
-
-    /** No database text holds the character 0, and the API server lets it pass. */
-    private static String storable(String text) {
-        return text.replace('\0', '\uFFFD');
     }
 
     private static @Nullable Instant instant(@Nullable String time) {

@@ -1,5 +1,7 @@
 package io.gpusharing.timekeeper.ledger.posting;
 
+import static io.gpusharing.timekeeper.leader.LeaderTask.sooner;
+
 import io.gpusharing.timekeeper.ledger.Entry;
 import io.gpusharing.timekeeper.ledger.LedgerListener;
 import io.gpusharing.timekeeper.ledger.LedgerProperties;
@@ -13,10 +15,8 @@ import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Function;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -72,16 +72,10 @@ final class DuePostings {
             return null;
         }
         Instant closing = clock.instant().minus(properties.hourCloses());
-        return Stream.of(
-                        Entry.hourAfter(closing).plus(properties.hourCloses()),
-                        lastMark(closing)
-                                .plus(properties.settleEvery())
-                                .plus(properties.hourCloses()),
-                        vanished.nextDue(),
-                        listener.nextDue())
-                .filter(Objects::nonNull)
-                .min(Instant::compareTo)
-                .orElse(null);
+        Instant hour = Entry.hourAfter(closing).plus(properties.hourCloses());
+        Instant mark =
+                lastMark(closing).plus(properties.settleEvery()).plus(properties.hourCloses());
+        return sooner(sooner(hour, mark), sooner(vanished.nextDue(), listener.nextDue()));
     }
 
     /** Posts what is due. */

@@ -1,5 +1,7 @@
 package io.gpusharing.timekeeper.ledger.posting;
 
+import static io.gpusharing.timekeeper.leader.LeaderTask.sooner;
+
 import io.gpusharing.timekeeper.allocation.AllocationInterval.Ended;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.cluster.PodEvent;
@@ -13,7 +15,6 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Predicate;
@@ -93,10 +94,7 @@ final class VanishedPods {
 
     /** When waiting is over, for a pod's end or for the past; null if nothing is waited for. */
     @Nullable Instant nextDue() {
-        return Stream.of(awaitedUntil, catchUp == null ? null : catchUp.over())
-                .filter(Objects::nonNull)
-                .min(Instant::compareTo)
-                .orElse(null);
+        return sooner(awaitedUntil, catchUp == null ? null : catchUp.over());
     }
 
     /**
