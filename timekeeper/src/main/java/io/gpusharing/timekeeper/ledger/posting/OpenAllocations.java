@@ -63,7 +63,7 @@ final class OpenAllocations {
         openByNamespace.clear();
         hold(ledger.openAllocations());
         holders.clear();
-        holders.add(ledger.holders());
+        addHolders(all().filter(PodAllocation::isShared));
         seen = read.seenUntil() == null ? read.meteringStart() : read.seenUntil();
         swept = read.sweptUntil();
         listener.restored(open());
@@ -160,24 +160,21 @@ final class OpenAllocations {
         read.forEach(this::put);
     }
 
-    /** Takes the allocations of these pods into memory, and who held allocations beside them. */
-    void remember(Collection<UUID> pods) {
-        List<PodAllocation> read = ledger.allocations(pods);
+    /**
+     * Takes the allocations of these pods and claims into memory, with the pods that hold the
+     * claims or did, and who held allocations beside the pods.
+     */
+    void remember(Collection<UUID> uids) {
+        List<PodAllocation> read = ledger.allocations(uids);
         hold(read);
-        if (!read.isEmpty()) {
-            holders.add(ledger.holders(read.stream().map(PodAllocation::uid).toList()));
+        addHolders(read.stream());
+    }
+
+    private void addHolders(Stream<PodAllocation> of) {
+        List<UUID> uids = of.map(PodAllocation::uid).toList();
+        if (!uids.isEmpty()) {
+            holders.add(ledger.holders(uids));
         }
-    }
-
-    /** Takes one allocation into memory. */
-    void read(UUID uid) {
-        hold(ledger.allocations(List.of(uid)));
-    }
-
-    /** Takes what pods hold together into memory, with the pods that hold it or did. */
-    void readClaim(UUID claim) {
-        read(claim);
-        holders.add(ledger.holdersOf(claim));
     }
 
     /** Ends an allocation; what is charged already beyond its end is taken back. */

@@ -52,12 +52,12 @@ final class SharedClaims {
             NodeFacts facts,
             Weight weight) {
         UUID id = allocated.id();
-        PodAllocation known = claim(builder, id);
+        PodAllocation known = allocation(builder, id);
         while (known != null && known.until() != null && known.until().isBefore(pod.from())) {
             // Nobody held it meanwhile: what follows is an allocation of its own, for all who
             // hold it then.
             id = successor(id);
-            known = claim(builder, id);
+            known = allocation(builder, id);
         }
         if (known == null) {
             builder.begin(id, allocated, pod, begin, facts, weight);
@@ -89,16 +89,17 @@ final class SharedClaims {
      * when the one after it had begun holds that one.
      */
     private void update(PostingBuilder builder, UUID claim) {
-        PodAllocation shared = claim(builder, claim);
+        PodAllocation shared = allocation(builder, claim);
         List<PodAllocation> holders =
-                builder.holders(claim)
-                        .map(pod -> pod(builder, pod))
+                // To remember a pod adds to the holders.
+                builder.holders(claim).toList().stream()
+                        .map(pod -> allocation(builder, pod))
                         .filter(Objects::nonNull)
                         .toList();
         if (shared == null || holders.isEmpty()) {
             return;
         }
-        PodAllocation next = claim(builder, successor(claim));
+        PodAllocation next = allocation(builder, successor(claim));
         if (next != null && holders.stream().anyMatch(it -> isHeldAt(it, next.from()))) {
             passOn(builder, shared, holders, next);
         } else if (holders.stream().noneMatch(PodAllocation::open)) {
@@ -131,19 +132,14 @@ final class SharedClaims {
         return Objects.requireNonNull(allocation.until());
     }
 
-    /** Also if it has ended, and memory does not hold it any more. */
-    private @Nullable PodAllocation pod(PostingBuilder builder, UUID uid) {
+    /**
+     * Of a pod, or of what pods hold together; also if it has ended, and memory does not hold it
+     * any more.
+     */
+    private @Nullable PodAllocation allocation(PostingBuilder builder, UUID uid) {
         if (builder.allocation(uid) == null) {
-            allocations.read(uid);
+            allocations.remember(List.of(uid));
         }
         return builder.allocation(uid);
-    }
-
-    /** The same of what pods hold together, with the pods that hold it or did. */
-    private @Nullable PodAllocation claim(PostingBuilder builder, UUID claim) {
-        if (builder.allocation(claim) == null) {
-            allocations.readClaim(claim);
-        }
-        return builder.allocation(claim);
     }
 }

@@ -99,47 +99,27 @@ public class Ledger {
                 .list();
     }
 
-    /** The allocations of these pods, as far as there are any. */
-    public List<PodAllocation> allocations(Collection<UUID> pods) {
+    /** The allocations of these pods and claims, as far as there are any. */
+    public List<PodAllocation> allocations(Collection<UUID> uids) {
         return database.sql(
-                        "select * from pod_allocation where cluster = :cluster and pod_uid = any(:pods)")
-                .uuids("pods", pods)
+                        "select * from pod_allocation where cluster = :cluster and pod_uid = any(:uids)")
+                .uuids("uids", uids)
                 .query(Rows::allocation)
                 .list();
     }
 
-    /** Of all allocations that have not ended, the pods that hold them or did. */
-    public List<Holder> holders() {
-        return database.sql(
-                        """
-                        select h.allocation, h.pod_uid
-                        from pod_allocation s join claim_holder h on h.cluster = s.cluster and h.allocation = s.pod_uid
-                        where s.cluster = :cluster and s.held_until is null and s.allocation
-                        """)
-                .query(Rows::holder)
-                .list();
-    }
-
-    /** The same of all allocations that any of these pods held. */
-    public List<Holder> holders(Collection<UUID> pods) {
+    /**
+     * Of these allocations, and of all that any of these pods held, the pods that hold them or did.
+     */
+    public List<Holder> holders(Collection<UUID> uids) {
         return database.sql(
                         """
                         select allocation, pod_uid from claim_holder where cluster = :cluster and allocation in
-                            (select allocation from claim_holder where cluster = :cluster and pod_uid = any(:pods))
+                            (select unnest(:uids)
+                             union
+                             select allocation from claim_holder where cluster = :cluster and pod_uid = any(:uids))
                         """)
-                .uuids("pods", pods)
-                .query(Rows::holder)
-                .list();
-    }
-
-    /** The pods that hold what was allocated to a claim, or did. */
-    public List<Holder> holdersOf(UUID claim) {
-        return database.sql(
-                        """
-                        select allocation, pod_uid from claim_holder
-                        where cluster = :cluster and allocation = :claim
-                        """)
-                .param("claim", claim)
+                .uuids("uids", uids)
                 .query(Rows::holder)
                 .list();
     }
