@@ -33,8 +33,6 @@ import org.slf4j.event.Level;
 /**
  * The accounts of all budgets. Each follows what is posted, and is computed anew from the ledger
  * where a step was passed, a late entry came, or the rules changed.
- *
- * <p>Belongs to the ledger writer's thread.
  */
 final class Accounts {
 

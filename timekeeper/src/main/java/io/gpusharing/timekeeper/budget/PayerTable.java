@@ -18,7 +18,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Who pays for each namespace, and at which rate. Belongs to the ledger writer's thread. */
+/** Who pays for each namespace, and at which rate. */
 final class PayerTable {
 
     private final BudgetProperties properties;

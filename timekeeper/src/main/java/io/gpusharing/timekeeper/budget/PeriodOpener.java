@@ -16,8 +16,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes down which periods have begun and what they took over, once all that was used before them
  * is posted.
- *
- * <p>Belongs to the ledger writer's thread.
  */
 final class PeriodOpener {
 

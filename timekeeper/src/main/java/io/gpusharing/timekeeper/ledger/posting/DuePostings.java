@@ -21,8 +21,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * Posts what time alone brings: full hours, the marks at which measured use is settled, cuts of
  * budgets, and the ends of pods that were waited for in vain.
- *
- * <p>Belongs to the ledger writer's thread.
  */
 final class DuePostings {
 

@@ -3,7 +3,6 @@ package io.gpusharing.timekeeper.ledger.posting;
 import io.gpusharing.timekeeper.allocation.AllocationInterval.Ended;
 import io.gpusharing.timekeeper.ledger.Holders;
 import io.gpusharing.timekeeper.ledger.LedgerListener;
-import io.gpusharing.timekeeper.ledger.OutOfStepException;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
 import io.gpusharing.timekeeper.ledger.Posting;
 import io.gpusharing.timekeeper.ledger.Posting.FeedPosition;
@@ -23,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The open allocations in memory, exactly as the ledger's rows hold them. They change in one way
- * only: a {@link PostingBuilder} is committed. Belongs to the ledger writer's thread.
+ * only: a {@link PostingBuilder} is committed.
  */
 final class OpenAllocations {
 
@@ -220,7 +219,6 @@ final class OpenAllocations {
      * Writes what was built, or nothing at all.
      *
      * @param position how far what the API server reported came with it
-     * @throws OutOfStepException if the rows are not what memory holds
      */
     void commit(PostingBuilder builder, FeedPosition position) {
         Posting posting = builder.posting(position);

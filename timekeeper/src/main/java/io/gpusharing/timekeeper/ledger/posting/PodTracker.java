@@ -30,11 +30,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Turns events of pods into allocations that begin and end.
- *
- * <p>Belongs to the ledger writer's thread.
- */
+/** Turns events of pods into allocations that begin and end. */
 final class PodTracker {
 
     private final OpenAllocations allocations;

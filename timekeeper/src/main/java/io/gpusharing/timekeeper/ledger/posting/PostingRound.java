@@ -23,8 +23,6 @@ import org.springframework.stereotype.Component;
 /**
  * One round of posting: events are posted, tasks are done between two postings, and then what is
  * due is posted. A replica that does not lead only does the tasks and reads what the leader wrote.
- *
- * <p>Belongs to the ledger writer's thread.
  */
 @Component
 public class PostingRound {

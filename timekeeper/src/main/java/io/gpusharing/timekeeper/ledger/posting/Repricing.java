@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 
 /**
  * Brings the open allocations to the terms that hold now, after budgets have changed: another
- * budget may pay, or at another rate, or by measured use. Belongs to the ledger writer's thread.
+ * budget may pay, or at another rate, or by measured use.
  */
 final class Repricing {
 

@@ -20,8 +20,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * Devices of a claim that several pods may hold. They are charged once: the allocation begins with
  * the first of the pods and ends with the last.
- *
- * <p>Belongs to the ledger writer's thread.
  */
 final class SharedClaims {
 

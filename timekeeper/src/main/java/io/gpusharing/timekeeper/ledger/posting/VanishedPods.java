@@ -25,8 +25,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * Open allocations whose pods are not there any more. If nobody watched when they vanished, they
  * are given some time: the API server may still report their ends. After that an end is estimated.
- *
- * <p>Belongs to the ledger writer's thread.
  */
 final class VanishedPods {
 

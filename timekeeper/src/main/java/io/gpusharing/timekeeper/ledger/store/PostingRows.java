@@ -41,11 +41,7 @@ final class PostingRows {
         this.database = database;
     }
 
-    /**
-     * Writes allocations that begin or change, and who holds them, in the caller's transaction.
-     *
-     * @throws OutOfStepException if the rows are not as they were read
-     */
+    /** Writes allocations that begin or change, and who holds them, in the caller's transaction. */
     void allocate(Posting posting) {
         List<AllocationChange> sorted =
                 posting.changes().stream()
