@@ -12,24 +12,21 @@ import org.junit.jupiter.api.Test;
 
 class CodeGuideTest {
 
-    /** {@code timekeeper/ledger/posting/PodCharger.charge}: a class, and perhaps a method of it. */
+    /** A class, perhaps with a method, and where it is. */
     private static final Pattern PLACE =
-            Pattern.compile("`(timekeeper|webhook)/([a-z/]*/[A-Z]\\w+)(?:\\.([a-z]\\w+))?`");
+            Pattern.compile("\\[`[\\w/]+/[A-Z]\\w+(?:\\.(\\w+))?`]\\((\\S+\\.java)\\)");
 
     @Test
     void everyPlaceThatTheGuideNamesIsThere() throws IOException {
         List<MatchResult> places =
                 PLACE.matcher(Files.readString(Path.of("../docs/code.md"))).results().toList();
 
-        assertThat(places).hasSizeGreaterThan(12);
+        assertThat(places).hasSizeGreaterThan(20);
         for (MatchResult place : places) {
-            Path source =
-                    Path.of(
-                            "../%1$s/src/main/java/io/gpusharing/%1$s/%2$s.java"
-                                    .formatted(place.group(1), place.group(2)));
-            assertThat(source).as(place.group()).exists();
-            if (place.group(3) != null) {
-                assertThat(source).as(place.group()).content().contains(place.group(3) + "(");
+            Path source = Path.of("../docs").resolve(place.group(2));
+            assertThat(source).exists();
+            if (place.group(1) != null) {
+                assertThat(source).as(place.group()).content().contains(place.group(1) + "(");
             }
         }
     }

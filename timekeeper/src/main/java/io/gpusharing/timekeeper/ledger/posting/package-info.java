@@ -1,6 +1,6 @@
 /**
  * From events of pods to postings. {@link LedgerWriter} is the only thread that writes; {@link
- * PostingRound} is one transaction of it, and all that a round uses belongs to that thread.
+ * PostingRound} is the order of its work, and all that a round uses belongs to that thread.
  *
  * <p>In a round, {@link PodTracker} turns events of pods into the begin and end of an allocation,
  * {@link DuePostings} posts what is due by the clock, {@link Repricing} follows changed budgets,
