@@ -154,18 +154,4 @@ class WallsTest {
                     .callMethod(Instant.class, "now")
                     .orShould()
                     .callMethod(System.class, "currentTimeMillis");
-
-    @ArchTest
-    static final ArchRule theRecountSharesNoCodeWithAllocation =
-            noClasses()
-                    .that()
-                    .resideInAPackage(ROOT + "audit.recount..")
-                    .should()
-                    .dependOnClassesThat()
-                    .resideInAnyPackage(
-                            "io.gpusharing.request..",
-                            "io.gpusharing.budget..",
-                            ROOT + "allocation..",
-                            ROOT + "ledger..",
-                            ROOT + "budget..");
 }

@@ -1,8 +1,8 @@
 package io.gpusharing.e2e.cluster;
 
-import io.gpusharing.timekeeper.audit.recount.AuditLog;
-import io.gpusharing.timekeeper.audit.recount.Bill;
-import io.gpusharing.timekeeper.audit.recount.Recount;
+import io.gpusharing.recount.AuditLog;
+import io.gpusharing.recount.Bill;
+import io.gpusharing.recount.Recount;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;

@@ -8,7 +8,7 @@ import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.Watcher;
 import io.fabric8.kubernetes.client.WatcherException;
-import io.gpusharing.timekeeper.audit.recount.Bill;
+import io.gpusharing.recount.Bill;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

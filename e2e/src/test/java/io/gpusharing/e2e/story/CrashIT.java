@@ -10,7 +10,7 @@ import io.gpusharing.e2e.cluster.AuditBills;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.Installation;
-import io.gpusharing.timekeeper.audit.recount.Bill;
+import io.gpusharing.recount.Bill;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

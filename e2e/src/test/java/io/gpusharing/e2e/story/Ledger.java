@@ -5,7 +5,7 @@ import io.gpusharing.e2e.cluster.Program;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.Installation;
-import io.gpusharing.timekeeper.audit.recount.Bill;
+import io.gpusharing.recount.Bill;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;

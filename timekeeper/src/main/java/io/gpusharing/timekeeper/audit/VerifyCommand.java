@@ -1,9 +1,8 @@
 package io.gpusharing.timekeeper.audit;
 
 import com.zaxxer.hikari.pool.HikariPool.PoolInitializationException;
-import io.gpusharing.timekeeper.audit.recount.AuditLog;
-import io.gpusharing.timekeeper.audit.recount.Comparison;
-import io.gpusharing.timekeeper.audit.recount.LedgerBills;
+import io.gpusharing.recount.AuditLog;
+import io.gpusharing.recount.Comparison;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,6 +1,5 @@
 package io.gpusharing.timekeeper.audit;
 
-import io.gpusharing.timekeeper.audit.recount.LedgerBills;
 import io.gpusharing.timekeeper.budget.store.GrantRepository;
 import io.gpusharing.timekeeper.budget.store.PeriodRepository;
 import io.gpusharing.timekeeper.budget.store.TermsRepository;

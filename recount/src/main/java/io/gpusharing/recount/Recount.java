@@ -1,7 +1,7 @@
-package io.gpusharing.timekeeper.audit.recount;
+package io.gpusharing.recount;
 
-import io.gpusharing.timekeeper.audit.recount.AuditLog.Removal;
-import io.gpusharing.timekeeper.audit.recount.Bill.Held;
+import io.gpusharing.recount.AuditLog.Removal;
+import io.gpusharing.recount.Bill.Held;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Instant;

@@ -1,20 +1,20 @@
-package io.gpusharing.timekeeper.audit.recount;
+package io.gpusharing.recount;
 
-import static io.gpusharing.timekeeper.audit.recount.Audited.HALF;
-import static io.gpusharing.timekeeper.audit.recount.Audited.NODE;
-import static io.gpusharing.timekeeper.audit.recount.Audited.UID;
-import static io.gpusharing.timekeeper.audit.recount.Audited.alive;
-import static io.gpusharing.timekeeper.audit.recount.Audited.budget;
-import static io.gpusharing.timekeeper.audit.recount.Audited.ended;
-import static io.gpusharing.timekeeper.audit.recount.Audited.log;
-import static io.gpusharing.timekeeper.audit.recount.Audited.naming;
-import static io.gpusharing.timekeeper.audit.recount.Audited.running;
+import static io.gpusharing.recount.Audited.HALF;
+import static io.gpusharing.recount.Audited.NODE;
+import static io.gpusharing.recount.Audited.UID;
+import static io.gpusharing.recount.Audited.alive;
+import static io.gpusharing.recount.Audited.budget;
+import static io.gpusharing.recount.Audited.ended;
+import static io.gpusharing.recount.Audited.log;
+import static io.gpusharing.recount.Audited.naming;
+import static io.gpusharing.recount.Audited.running;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.timekeeper.audit.recount.Comparison.Charged;
-import io.gpusharing.timekeeper.audit.recount.Comparison.Finding;
-import io.gpusharing.timekeeper.audit.recount.Comparison.Verdict;
-import io.gpusharing.timekeeper.audit.recount.Payers.Paid;
+import io.gpusharing.recount.Comparison.Charged;
+import io.gpusharing.recount.Comparison.Finding;
+import io.gpusharing.recount.Comparison.Verdict;
+import io.gpusharing.recount.Payers.Paid;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;

@@ -1,14 +1,17 @@
-package io.gpusharing.timekeeper.audit.recount;
+package io.gpusharing.timekeeper.audit;
 
-import static io.gpusharing.timekeeper.audit.recount.Audited.HALF;
-import static io.gpusharing.timekeeper.audit.recount.Audited.NODE;
-import static io.gpusharing.timekeeper.audit.recount.Audited.alive;
-import static io.gpusharing.timekeeper.audit.recount.Audited.ended;
-import static io.gpusharing.timekeeper.audit.recount.Audited.log;
-import static io.gpusharing.timekeeper.audit.recount.Audited.naming;
-import static io.gpusharing.timekeeper.audit.recount.Audited.running;
+import static io.gpusharing.recount.Audited.HALF;
+import static io.gpusharing.recount.Audited.NODE;
+import static io.gpusharing.recount.Audited.alive;
+import static io.gpusharing.recount.Audited.ended;
+import static io.gpusharing.recount.Audited.log;
+import static io.gpusharing.recount.Audited.naming;
+import static io.gpusharing.recount.Audited.running;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.recount.AuditLog;
+import io.gpusharing.recount.Audited;
+import io.gpusharing.recount.Comparison;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import java.time.Instant;
 import java.util.List;

@@ -1,7 +1,9 @@
-package io.gpusharing.timekeeper.audit.recount;
+package io.gpusharing.timekeeper.audit;
 
-import io.gpusharing.timekeeper.audit.recount.Comparison.Charged;
-import io.gpusharing.timekeeper.audit.recount.Payers.Paid;
+import io.gpusharing.recount.AuditLog;
+import io.gpusharing.recount.Comparison;
+import io.gpusharing.recount.Comparison.Charged;
+import io.gpusharing.recount.Payers.Paid;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.Timestamps;
 import java.sql.ResultSet;
@@ -17,7 +19,7 @@ import org.springframework.transaction.annotation.Transactional;
 
 /** Holds the ledger against an audit log. */
 @Repository
-public class LedgerBills {
+class LedgerBills {
 
     // Edges are whole seconds: a part of an entry is exact.
     private static final String CHARGED =

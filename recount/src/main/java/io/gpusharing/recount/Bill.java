@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.audit.recount;
+package io.gpusharing.recount;
 
 import java.math.BigDecimal;
 import java.time.Duration;

@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.audit.recount;
+package io.gpusharing.recount;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -9,13 +9,13 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Lines as an API server writes them, of one cluster on the first of March from ten o'clock on. */
-final class Audited {
+public final class Audited {
 
-    static final String UID = "0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10";
-    static final String HALF = containers(limits(50, 15));
+    public static final String UID = "0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10";
+    public static final String HALF = containers(limits(50, 15));
 
     /** Two GPUs with 60 blocks of memory each. */
-    static final String NODE =
+    public static final String NODE =
             written(
                     "nodes",
                     "10:00:00",
@@ -26,7 +26,7 @@ final class Audited {
 
     private Audited() {}
 
-    static AuditLog log(String... lines) {
+    public static AuditLog log(String... lines) {
         String text =
                 Stream.of(lines)
                         .map(line -> line.replace("\n", ""))
@@ -40,7 +40,7 @@ final class Audited {
     }
 
     /** A write that was answered with an object. */
-    static String written(String resource, String at, String answer) {
+    public static String written(String resource, String at, String answer) {
         return """
         {"stage": "ResponseComplete", "stageTimestamp": "%s", "requestURI": "/",
          "objectRef": {"resource": "%s"}, "responseStatus": {"code": 200}, "responseObject": %s}\
@@ -49,16 +49,16 @@ final class Audited {
     }
 
     /** Anything that shows that the API server was there. */
-    static String alive(String at) {
+    public static String alive(String at) {
         return written("leases", at, "{}");
     }
 
     /** The one pod on the node, scheduled at ten. */
-    static String pod(String at, int version, String metadata, String spec, String status) {
+    public static String pod(String at, int version, String metadata, String spec, String status) {
         return written("pods", at, object(version, metadata, spec, status));
     }
 
-    static String object(int version, String metadata, String spec, String status) {
+    public static String object(int version, String metadata, String spec, String status) {
         return """
         {"kind": "Pod", "metadata": {"name": "p", "namespace": "team-a", "uid": "%s", "resourceVersion": "%d",
           "creationTimestamp": "%s" %s},
@@ -69,11 +69,11 @@ final class Audited {
                         UID, version, time("10:00:00"), metadata, spec, time("10:00:00"), status);
     }
 
-    static String running(String spec) {
+    public static String running(String spec) {
         return pod("10:00:00", 1, "", spec, "");
     }
 
-    static String ended(String spec, String at) {
+    public static String ended(String spec, String at) {
         return pod(
                 at,
                 2,
@@ -82,7 +82,7 @@ final class Audited {
                 ", \"phase\": \"Succeeded\"" + terminated("containerStatuses", at));
     }
 
-    static String terminated(String list, String... at) {
+    public static String terminated(String list, String... at) {
         return Stream.of(at)
                 .map(it ->
                         "{\"state\": {\"terminated\": {\"finishedAt\": \"%s\"}}}"
@@ -90,30 +90,30 @@ final class Audited {
                 .collect(Collectors.joining(", ", ", \"" + list + "\": [", "]"));
     }
 
-    static String containers(String... limits) {
+    public static String containers(String... limits) {
         return "\"containers\": ["
                 + Stream.of(limits).map(Audited::step).collect(Collectors.joining(", "))
                 + "]";
     }
 
-    static String inits(String... containers) {
+    public static String inits(String... containers) {
         return ", \"initContainers\": [" + String.join(", ", containers) + "]";
     }
 
-    static String step(String limits) {
+    public static String step(String limits) {
         return "{\"resources\": {\"limits\": {" + limits + "}}}";
     }
 
-    static String sidecar(String limits) {
+    public static String sidecar(String limits) {
         return "{\"restartPolicy\": \"Always\", " + step(limits).substring(1);
     }
 
-    static String limits(int core, int memory) {
+    public static String limits(int core, int memory) {
         return "\"tencent.com/vcuda-core\": \"%d\", \"tencent.com/vcuda-memory\": \"%d\""
                 .formatted(core, memory);
     }
 
-    static String budget(String name, String share) {
+    public static String budget(String name, String share) {
         return written(
                 "gpubudgets",
                 "10:00:00",
@@ -122,7 +122,7 @@ final class Audited {
     }
 
     /** A budget that names these. */
-    static String naming(
+    public static String naming(
             String at, String name, String created, int generation, String... namespaces) {
         return written(
                 "gpubudgets",

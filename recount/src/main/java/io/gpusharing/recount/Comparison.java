@@ -1,7 +1,7 @@
-package io.gpusharing.timekeeper.audit.recount;
+package io.gpusharing.recount;
 
-import io.gpusharing.timekeeper.audit.recount.Payers.Answer;
-import io.gpusharing.timekeeper.audit.recount.Payers.Paid;
+import io.gpusharing.recount.Payers.Answer;
+import io.gpusharing.recount.Payers.Paid;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -72,7 +72,8 @@ public record Comparison(
             String why) {}
 
     /** Compares. */
-    static Comparison of(Map<String, Charged> ledger, AuditLog log, Instant from, Instant to) {
+    public static Comparison of(
+            Map<String, Charged> ledger, AuditLog log, Instant from, Instant to) {
         Map<String, Bill> bills = Recount.of(log);
         var uids = new TreeSet<>(ledger.keySet());
         uids.addAll(bills.keySet());

@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.audit.recount;
+package io.gpusharing.recount;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -18,7 +18,7 @@ import tools.jackson.databind.JsonNode;
  * server answered with: of those that name it, the one that was created first, or the first by
  * name.
  */
-final class Payers {
+public final class Payers {
 
     /** In place of a name where no budget names the namespace. */
     private static final String NOBODY = "";
@@ -54,7 +54,7 @@ final class Payers {
      *
      * @param budget empty if nobody pays
      */
-    record Paid(String budget, Instant from, Instant to) {}
+    public record Paid(String budget, Instant from, Instant to) {}
 
     /** From when to when a change could be seen. */
     private record Turn(Instant from, Instant to) {

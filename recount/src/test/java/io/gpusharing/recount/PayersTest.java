@@ -1,10 +1,10 @@
-package io.gpusharing.timekeeper.audit.recount;
+package io.gpusharing.recount;
 
-import static io.gpusharing.timekeeper.audit.recount.Audited.naming;
+import static io.gpusharing.recount.Audited.naming;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.timekeeper.audit.recount.Payers.Answer;
-import io.gpusharing.timekeeper.audit.recount.Payers.Paid;
+import io.gpusharing.recount.Payers.Answer;
+import io.gpusharing.recount.Payers.Paid;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
