@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -84,21 +85,24 @@ final class DuePostings {
         Instant closing = now.minus(properties.hourCloses());
         Instant hour = closing.truncatedTo(ChronoUnit.HOURS);
         Instant mark = lastMark(closing);
-        Instant hourDue = hour.isAfter(hourPosted) ? hour : null;
-        Instant markDue = mark.isAfter(settled) ? mark : null;
-        Map<String, Instant> cuts = listener.due(now);
         PostingBuilder builder = allocations.builder();
-        List<PodAllocation> open =
-                hourDue == null && markDue == null
-                        ? allocations.openOf(cuts.keySet())
-                        : allocations.open();
-        for (PodAllocation allocation : open) {
-            Instant byClock = later(hourDue, allocation.byUse() ? markDue : null);
-            Instant to = later(byClock, cuts.get(allocation.budget()));
-            if (to != null) {
-                builder.chargeUntil(builder.now(allocation), to);
-                builder = allocations.relieved(builder);
-            }
+        if (hour.isAfter(hourPosted)) {
+            builder = post(builder, allocations.open(), allocation -> hour);
+        }
+        if (mark.isAfter(settled)) {
+            builder =
+                    post(
+                            builder,
+                            allocations.open(),
+                            allocation -> allocation.byUse() ? mark : null);
+        }
+        Map<String, Instant> cuts = listener.due(now);
+        if (!cuts.isEmpty()) {
+            builder =
+                    post(
+                            builder,
+                            allocations.openOf(cuts.keySet()),
+                            allocation -> cuts.get(allocation.budget()));
         }
         boolean waitOver = vanished.isWaitOver(now);
         if (waitOver) {
@@ -119,11 +123,25 @@ final class DuePostings {
         hourPosted = hour;
     }
 
-    private static @Nullable Instant later(@Nullable Instant one, @Nullable Instant other) {
-        if (one == null || other == null) {
-            return one == null ? other : one;
+    /**
+     * Posts open allocations.
+     *
+     * @param until up to when each of them; null to leave it as it is
+     * @return the builder, or another one if this has grown large
+     */
+    private PostingBuilder post(
+            PostingBuilder builder,
+            List<PodAllocation> open,
+            Function<PodAllocation, @Nullable Instant> until) {
+        PostingBuilder present = builder;
+        for (PodAllocation allocation : open) {
+            Instant to = until.apply(allocation);
+            if (to != null) {
+                present.chargeUntil(present.now(allocation), to);
+                present = allocations.relieved(present);
+            }
         }
-        return other.isAfter(one) ? other : one;
+        return present;
     }
 
     /** Brings whoever is charged by measured use to what was measured until a mark. */
