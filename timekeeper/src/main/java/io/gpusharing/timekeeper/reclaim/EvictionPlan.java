@@ -1,7 +1,7 @@
 package io.gpusharing.timekeeper.reclaim;
 
-import io.gpusharing.timekeeper.reclaim.EvictionPlans.Result;
 import io.gpusharing.timekeeper.reclaim.EvictionReceipts.Pod;
+import io.gpusharing.timekeeper.reclaim.EvictionVictim.Result;
 import jakarta.persistence.CollectionTable;
 import jakarta.persistence.Column;
 import jakarta.persistence.ElementCollection;

@@ -30,30 +30,6 @@ class EvictionPlans {
         this.transaction = transaction;
     }
 
-    /** What became of an eviction. */
-    enum Result {
-        /** The API server let it go. */
-        Evicted,
-        /** It was deleted, because the API server had refused to let it go for too long. */
-        Deleted,
-        /** The API server did not let it go, for instance because of a PodDisruptionBudget. */
-        Refused,
-        /** It was not asked to go, because another of the same plan may not. */
-        Spared,
-        /** It was not there any more. */
-        Gone;
-
-        /** Whether we ended it. */
-        boolean ended() {
-            return this == Evicted || this == Deleted;
-        }
-
-        /** Whether it is still there. */
-        boolean remained() {
-            return this == Refused || this == Spared;
-        }
-    }
-
     /**
      * The number of the last plan. To be read before everything else that a plan is drawn up from:
      * it is written only if nobody has written another since.

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonRawValue;
 import io.gpusharing.budget.GpuTime;
-import io.gpusharing.timekeeper.reclaim.EvictionPlans.Result;
+import io.gpusharing.timekeeper.reclaim.EvictionVictim.Result;
 import jakarta.persistence.Embeddable;
 import java.time.Instant;
 import java.time.ZoneOffset;

@@ -1,6 +1,5 @@
 package io.gpusharing.timekeeper.reclaim;
 
-import io.gpusharing.timekeeper.reclaim.EvictionPlans.Result;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Victim;
 import jakarta.persistence.Embeddable;
 import jakarta.persistence.EnumType;
@@ -27,6 +26,30 @@ record EvictionVictim(
         long cost,
         @Enumerated(EnumType.STRING) @Nullable Result result,
         String resultDetail) {
+
+    /** What became of an eviction. */
+    enum Result {
+        /** The API server let it go. */
+        Evicted,
+        /** It was deleted, because the API server had refused to let it go for too long. */
+        Deleted,
+        /** The API server did not let it go, for instance because of a PodDisruptionBudget. */
+        Refused,
+        /** It was not asked to go, because another of the same plan may not. */
+        Spared,
+        /** It was not there any more. */
+        Gone;
+
+        /** Whether we ended it. */
+        boolean ended() {
+            return this == Evicted || this == Deleted;
+        }
+
+        /** Whether it is still there. */
+        boolean remained() {
+            return this == Refused || this == Spared;
+        }
+    }
 
     /** What a plan comes to for a victim that remained. */
     static final Outcome REMAINED = new Outcome(false, "it was not evicted");

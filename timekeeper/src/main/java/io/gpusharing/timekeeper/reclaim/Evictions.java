@@ -12,7 +12,7 @@ import io.fabric8.kubernetes.client.RequestConfigBuilder;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.Events;
 import io.gpusharing.kubernetes.Events.Text;
-import io.gpusharing.timekeeper.reclaim.EvictionPlans.Result;
+import io.gpusharing.timekeeper.reclaim.EvictionVictim.Result;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Victim;
 import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;

@@ -21,6 +21,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.security.core.Authentication;
@@ -77,9 +78,23 @@ public class Callers {
         }
     }
 
+    /**
+     * The kept answer, or the API server's. {@code Cache.get} would hold up questions of others
+     * that happen to lie beside this one, for as long as the API server takes.
+     */
+    private static <Q, A> A ask(Cache<Q, A> kept, Q question, Function<Q, A> server) {
+        A known = kept.getIfPresent(question);
+        if (known != null) {
+            return known;
+        }
+        A answer = server.apply(question);
+        kept.put(question, answer);
+        return answer;
+    }
+
     /** Whose token it is; empty if it is nobody's. */
     Optional<Caller> caller(String token) {
-        return callers.get(token, this::review);
+        return ask(callers, token, this::review);
     }
 
     /**
@@ -133,7 +148,8 @@ public class Callers {
     }
 
     private boolean may(Caller caller, ResourceAttributes right) {
-        return rights.get(
+        return ask(
+                rights,
                 new SubjectAccessReviewSpecBuilder()
                         .withUser(caller.name())
                         .withUid(caller.uid())

@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.PodAsk;
-import io.gpusharing.timekeeper.reclaim.EvictionPlans.Result;
 import io.gpusharing.timekeeper.reclaim.EvictionReceipts.Receipt;
+import io.gpusharing.timekeeper.reclaim.EvictionVictim.Result;
 import io.gpusharing.timekeeper.reclaim.Evictions.Answer;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Candidate;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;

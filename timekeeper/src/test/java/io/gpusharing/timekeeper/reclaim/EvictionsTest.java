@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.gpusharing.timekeeper.reclaim.EvictionPlans.Result;
+import io.gpusharing.timekeeper.reclaim.EvictionVictim.Result;
 import io.gpusharing.timekeeper.reclaim.Evictions.Answer;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Victim;

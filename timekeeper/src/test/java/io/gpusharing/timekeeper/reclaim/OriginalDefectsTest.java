@@ -8,7 +8,7 @@ import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
-import io.gpusharing.timekeeper.reclaim.EvictionPlans.Result;
+import io.gpusharing.timekeeper.reclaim.EvictionVictim.Result;
 import io.gpusharing.timekeeper.reclaim.Evictions.Answer;
 import io.gpusharing.timekeeper.reclaim.plan.Decision;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;

@@ -2,7 +2,7 @@ package io.gpusharing.timekeeper.reclaim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.timekeeper.reclaim.EvictionPlans.Result;
+import io.gpusharing.timekeeper.reclaim.EvictionVictim.Result;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Leave;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Reason;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Victim;
