@@ -34,7 +34,7 @@ public final class ClusterWatch implements SmartLifecycle {
 
     private final Clock clock;
     private final ObjectInformer<GpuBudget> budgets;
-    private final BudgetReader budgetReading;
+    private final BudgetReader budgetReader;
     private final Watched<PriorityClass, PriorityClasses> classes;
     private final Watched<Node, List<NodeFacts>> nodes;
     private final Watched<LimitRange, Map<String, ContainerLimits>> limits;
@@ -55,7 +55,7 @@ public final class ClusterWatch implements SmartLifecycle {
             Optional<String> sharedBudget,
             Clock clock) {
         this.clock = clock;
-        this.budgetReading = new BudgetReader(clock, sharedBudget);
+        this.budgetReader = new BudgetReader(clock, sharedBudget);
         this.budgets = new ObjectInformer<>("gpubudgets", client.resources(GpuBudget.class));
         this.classes =
                 new Watched<>(
@@ -91,7 +91,7 @@ public final class ClusterWatch implements SmartLifecycle {
     /** What the cluster says now. */
     public Surroundings now() {
         return new Surroundings(
-                budgetReading.budgets(),
+                budgetReader.budgets(),
                 classes.value(),
                 nodes.value(),
                 limits.value(),
@@ -114,7 +114,7 @@ public final class ClusterWatch implements SmartLifecycle {
     @Override
     public void start() {
         running = true;
-        var _ = budgets.start(budgetReading);
+        var _ = budgets.start(budgetReader);
         classes.start();
         nodes.start();
         limits.start();
