@@ -14,6 +14,18 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Nvml {
 
+    /**
+     * A type of event, a bit: an error in memory that ECC can only find. GPUs whose ECC is on
+     * report it.
+     */
+    public static final long DOUBLE_BIT_ECC_ERROR = 0x2;
+
+    /** A type of event, a bit: the driver met an error that has an XID number. */
+    public static final long XID_CRITICAL_ERROR = 0x8;
+
+    /** A type of event, a bit: MIG was switched, or its instances changed. */
+    public static final long MIG_CONFIG_CHANGE = 0x100;
+
     private static final int SAMPLE_TYPE_GPU_UTILIZATION = 1;
     private static final int TEXT_BYTES = 96;
 
@@ -36,6 +48,11 @@ public final class Nvml {
     /** How often a call was answered so, since this object was made. Safe from any thread. */
     public long failures(NvmlCall call, NvmlReturn code) {
         return functions.failures(call, code);
+    }
+
+    /** What the last call was answered, also where the method returns something else. */
+    public NvmlReturn answer() {
+        return functions.answer();
     }
 
     /** {@code nvmlInit_v2}: does not touch a GPU yet. */
@@ -84,9 +101,32 @@ public final class Nvml {
         return textOf(NvmlCall.NAME, device);
     }
 
-    /** How much of the device's memory is in use; {@link #memoryUsed()} has it. */
+    /** N of the device's {@code /dev/nvidiaN}; {@link #result()} has it. */
+    public NvmlReturn minorNumber(long device) {
+        return functions.call(NvmlCall.MINOR_NUMBER, device, out.address());
+    }
+
+    /**
+     * The device's place as {@code /sys/bus/pci/devices} spells it, such as {@code 0000:3b:00.0},
+     * or null where it reports none. NVML's own text has more digits, in capitals.
+     */
+    public @Nullable String pciBusId(long device) {
+        // A GPU is always function 0 of its slot.
+        return functions.call(NvmlCall.PCI_INFO, device, out.address()).ok()
+                ? String.format(
+                        "%04x:%02x:%02x.0",
+                        out.get(JAVA_INT, 16), out.get(JAVA_INT, 20), out.get(JAVA_INT, 24))
+                : null;
+    }
+
+    /** The device's memory; {@link #memoryTotal()} and {@link #memoryUsed()} have it. */
     public NvmlReturn memoryInfo(long device) {
         return functions.call(NvmlCall.MEMORY_INFO, device, out.address());
+    }
+
+    /** Bytes of all memory as the last {@link #memoryInfo} returned. */
+    public long memoryTotal() {
+        return out.get(JAVA_LONG, 0);
     }
 
     /** Bytes in use as the last {@link #memoryInfo} returned. */
@@ -196,7 +236,25 @@ public final class Nvml {
         return functions.call(NvmlCall.EVENT_SET_CREATE, out.address());
     }
 
-    /** Adds a device's events to a set. */
+    /** Gives a set back. */
+    public NvmlReturn eventSetFree(long set) {
+        return functions.call(NvmlCall.EVENT_SET_FREE, set);
+    }
+
+    /** Which events a device can report; {@link #eventTypes()} has their bits. */
+    public NvmlReturn supportedEvents(long device) {
+        return functions.call(NvmlCall.SUPPORTED_EVENTS, device, out.address());
+    }
+
+    /** The bits that the last {@link #supportedEvents} returned. */
+    public long eventTypes() {
+        return out.get(JAVA_LONG, 0);
+    }
+
+    /**
+     * Adds a device's events to a set. One type that the device does not support, and none is added
+     * ({@link NvmlReturn#NOT_SUPPORTED}).
+     */
     public NvmlReturn registerEvents(long device, long types, long set) {
         return functions.call(NvmlCall.REGISTER_EVENTS, device, types, set);
     }

@@ -25,6 +25,8 @@ public enum NvmlCall {
     DEVICE_BY_INDEX(args(JAVA_INT, JAVA_LONG), "nvmlDeviceGetHandleByIndex_v2"),
     UUID(args(JAVA_LONG, JAVA_LONG, JAVA_INT), "nvmlDeviceGetUUID"),
     NAME(args(JAVA_LONG, JAVA_LONG, JAVA_INT), "nvmlDeviceGetName"),
+    MINOR_NUMBER(args(JAVA_LONG, JAVA_LONG), "nvmlDeviceGetMinorNumber"),
+    PCI_INFO(args(JAVA_LONG, JAVA_LONG), "nvmlDeviceGetPciInfo_v3"),
     SAMPLES(
             args(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG),
             "nvmlDeviceGetSamples"),
@@ -53,6 +55,8 @@ public enum NvmlCall {
     MIG_MAX_COUNT(args(JAVA_LONG, JAVA_LONG), "nvmlDeviceGetMaxMigDeviceCount"),
     MIG_BY_INDEX(args(JAVA_LONG, JAVA_INT, JAVA_LONG), "nvmlDeviceGetMigDeviceHandleByIndex"),
     EVENT_SET_CREATE(args(JAVA_LONG), "nvmlEventSetCreate"),
+    EVENT_SET_FREE(args(JAVA_LONG), "nvmlEventSetFree"),
+    SUPPORTED_EVENTS(args(JAVA_LONG, JAVA_LONG), "nvmlDeviceGetSupportedEventTypes"),
     REGISTER_EVENTS(args(JAVA_LONG, JAVA_LONG, JAVA_LONG), "nvmlDeviceRegisterEvents"),
     EVENT_SET_WAIT(args(JAVA_LONG, JAVA_LONG, JAVA_INT), "nvmlEventSetWait_v2");
 

@@ -29,6 +29,7 @@ final class NvmlFunctions {
 
     private final Map<NvmlCall, Bound> calls = new EnumMap<>(NvmlCall.class);
     private volatile @Nullable NvmlCall inside;
+    private NvmlReturn answer = NvmlReturn.SUCCESS;
 
     /** One call as this library serves it: {@code handle} is null where it does not. */
     private record Bound(
@@ -84,6 +85,11 @@ final class NvmlFunctions {
         return inside;
     }
 
+    /** What the last call was answered. */
+    NvmlReturn answer() {
+        return answer;
+    }
+
     /** How often a call was answered so. Safe from any thread. */
     long failures(NvmlCall call, NvmlReturn answer) {
         return requireNonNull(bound(call).failures().get(answer)).get();
@@ -113,11 +119,13 @@ final class NvmlFunctions {
         Bound bound = bound(call);
         MethodHandle handle = bound.handle();
         if (handle == null) {
-            return bound.noted(NvmlReturn.FUNCTION_NOT_FOUND);
+            answer = bound.noted(NvmlReturn.FUNCTION_NOT_FOUND);
+            return answer;
         }
         inside = call;
         try {
-            return bound.noted(NvmlReturn.of((int) handle.invokeExact(a, b, c, d, e, f)));
+            answer = bound.noted(NvmlReturn.of((int) handle.invokeExact(a, b, c, d, e, f)));
+            return answer;
         } catch (Throwable broken) {
             throw new IllegalStateException("The binding of " + call + " is wrong", broken);
         } finally {

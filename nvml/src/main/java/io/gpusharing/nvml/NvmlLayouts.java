@@ -1,8 +1,10 @@
 package io.gpusharing.nvml;
 
 import static java.lang.foreign.MemoryLayout.paddingLayout;
+import static java.lang.foreign.MemoryLayout.sequenceLayout;
 import static java.lang.foreign.MemoryLayout.structLayout;
 import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -74,6 +76,17 @@ public final class NvmlLayouts {
     /** {@code nvmlSample_t}: a timestamp in microseconds and a union of eight bytes. */
     public static final StructLayout SAMPLE =
             structLayout(JAVA_LONG.withName("timeStamp"), JAVA_LONG.withName("sampleValue"));
+
+    /** {@code nvmlPciInfo_t}; the texts end with a NUL. */
+    public static final StructLayout PCI_INFO =
+            structLayout(
+                    sequenceLayout(16, JAVA_BYTE).withName("busIdLegacy"),
+                    JAVA_INT.withName("domain"),
+                    JAVA_INT.withName("bus"),
+                    JAVA_INT.withName("device"),
+                    JAVA_INT.withName("pciDeviceId"),
+                    JAVA_INT.withName("pciSubSystemId"),
+                    sequenceLayout(32, JAVA_BYTE).withName("busId"));
 
     /** {@code nvmlEventData_t}. */
     public static final StructLayout EVENT_DATA =

@@ -20,6 +20,7 @@ class NvmlLayoutsTest {
                     "nvmlProcessUtilizationInfo_v1_t", NvmlLayouts.PROCESS_UTILIZATION_INFO,
                     "nvmlProcessesUtilizationInfo_v1_t", NvmlLayouts.PROCESSES_UTILIZATION_INFO,
                     "nvmlSample_t", NvmlLayouts.SAMPLE,
+                    "nvmlPciInfo_t", NvmlLayouts.PCI_INFO,
                     "nvmlEventData_t", NvmlLayouts.EVENT_DATA);
 
     @ParameterizedTest(name = "{0} has {1} bytes")
@@ -31,6 +32,7 @@ class NvmlLayoutsTest {
         "nvmlProcessUtilizationInfo_v1_t,40",
         "nvmlProcessesUtilizationInfo_v1_t,24",
         "nvmlSample_t,16",
+        "nvmlPciInfo_t,68",
         "nvmlEventData_t,32"
     })
     void structsHaveTheCompilersSize(String struct, long bytes) {
@@ -59,6 +61,10 @@ class NvmlLayoutsTest {
         "nvmlProcessesUtilizationInfo_v1_t,lastSeenTimeStamp,8",
         "nvmlProcessesUtilizationInfo_v1_t,procUtilArray,16",
         "nvmlSample_t,sampleValue,8",
+        "nvmlPciInfo_t,domain,16",
+        "nvmlPciInfo_t,bus,20",
+        "nvmlPciInfo_t,device,24",
+        "nvmlPciInfo_t,busId,36",
         "nvmlEventData_t,eventType,8",
         "nvmlEventData_t,eventData,16",
         "nvmlEventData_t,gpuInstanceId,24"

@@ -62,6 +62,11 @@ class NvmlTest {
         assertThat(nvml.driverVersion()).isEmpty();
         assertThat(nvml.deviceByIndex(0)).isEqualTo(NvmlReturn.FUNCTION_NOT_FOUND);
         assertThat(nvml.uuid(1)).isNull();
+        assertThat(nvml.answer()).isEqualTo(NvmlReturn.FUNCTION_NOT_FOUND);
+        assertThat(nvml.minorNumber(1)).isEqualTo(NvmlReturn.FUNCTION_NOT_FOUND);
+        assertThat(nvml.pciBusId(1)).isNull();
+        assertThat(nvml.supportedEvents(1)).isEqualTo(NvmlReturn.FUNCTION_NOT_FOUND);
+        assertThat(nvml.eventSetFree(1)).isEqualTo(NvmlReturn.FUNCTION_NOT_FOUND);
         assertThat(nvml.runningProcesses(1, new ProcessList()))
                 .isEqualTo(NvmlReturn.FUNCTION_NOT_FOUND);
         assertThat(nvml.processUtilization(1, 0, new UtilizationRows()))

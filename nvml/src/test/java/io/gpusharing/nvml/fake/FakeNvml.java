@@ -18,12 +18,16 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.atomic.AtomicLongArray;
+import org.jspecify.annotations.Nullable;
 
 /**
  * NVML as upcall stubs behind a symbol lookup: what a meter calls through the C ABI lands here. It
@@ -51,10 +55,11 @@ public final class FakeNvml implements SymbolLookup {
     private final Map<String, MemorySegment> stubs = new HashMap<>();
     private final Map<String, AtomicInteger> calls = new ConcurrentHashMap<>();
     private final CountDownLatch released = new CountDownLatch(1);
+    private final LinkedBlockingQueue<Scenario.Event> raised = new LinkedBlockingQueue<>();
+    private final AtomicLongArray registered;
     private final boolean[] lost;
     private int initialised;
     private int reported;
-    private int asked = -1;
 
     /** Plays a scenario that begins now. */
     public FakeNvml(Scenario scenario, TimeSource time) {
@@ -62,6 +67,7 @@ public final class FakeNvml implements SymbolLookup {
         this.time = time;
         this.startMicros = time.monotonicMicros();
         this.driver = driver(scenario.driver);
+        this.registered = new AtomicLongArray(scenario.devices.size());
         this.lost = new boolean[scenario.devices.size()];
         for (int i = 0; i < scenario.devices.size(); i++) {
             int device = i;
@@ -78,6 +84,8 @@ public final class FakeNvml implements SymbolLookup {
         export(NvmlCall.DEVICE_BY_INDEX, "byIndex", "nvmlDeviceGetHandleByIndex_v2");
         export(NvmlCall.UUID, "uuid", "nvmlDeviceGetUUID");
         export(NvmlCall.NAME, "name", "nvmlDeviceGetName");
+        export(NvmlCall.MINOR_NUMBER, "minor", "nvmlDeviceGetMinorNumber");
+        export(NvmlCall.PCI_INFO, "pci", "nvmlDeviceGetPciInfo_v3");
         export(NvmlCall.SAMPLES, "samples", "nvmlDeviceGetSamples");
         export(NvmlCall.MEMORY_INFO, "memory", "nvmlDeviceGetMemoryInfo");
         export(NvmlCall.PROCESS_UTILIZATION, "utilization", "nvmlDeviceGetProcessUtilization");
@@ -85,6 +93,8 @@ public final class FakeNvml implements SymbolLookup {
         export(NvmlCall.MIG_MAX_COUNT, "migCount", "nvmlDeviceGetMaxMigDeviceCount");
         export(NvmlCall.MIG_BY_INDEX, "migByIndex", "nvmlDeviceGetMigDeviceHandleByIndex");
         export(NvmlCall.EVENT_SET_CREATE, "eventSet", "nvmlEventSetCreate");
+        export(NvmlCall.EVENT_SET_FREE, "freeEventSet", "nvmlEventSetFree");
+        export(NvmlCall.SUPPORTED_EVENTS, "events", "nvmlDeviceGetSupportedEventTypes");
         export(NvmlCall.REGISTER_EVENTS, "register", "nvmlDeviceRegisterEvents");
         export(NvmlCall.EVENT_SET_WAIT, "event", "nvmlEventSetWait_v2");
         exportLists();
@@ -151,6 +161,20 @@ public final class FakeNvml implements SymbolLookup {
         lost[device] = isLost;
     }
 
+    /**
+     * Lets a GPU report an event, to who waits already or to who waits next. As NVML, it forgets
+     * what nobody has registered for.
+     */
+    public void raise(int device, long type, long data) {
+        if (isRegistered(device, type)) {
+            raised.add(new Scenario.Event(device, type, data, 0));
+        }
+    }
+
+    private boolean isRegistered(int device, long type) {
+        return (registered.get(device) & type) != 0;
+    }
+
     /** Lets every hanging call return. */
     public void release() {
         released.countDown();
@@ -182,8 +206,16 @@ public final class FakeNvml implements SymbolLookup {
         return (major * 1_000L + minor) * 1_000 + patch;
     }
 
-    /** Counts the call, and answers what the scenario injects; 0 for nothing. */
     private int enter(String symbol) {
+        return enterAbout(symbol, -1);
+    }
+
+    /**
+     * Counts the call, and answers what the scenario injects; 0 for nothing.
+     *
+     * @param asked index of the GPU that it is about; negative for none
+     */
+    private int enterAbout(String symbol, int asked) {
         AtomicInteger counter = calls.get(symbol);
         if (counter == null) {
             counter = new AtomicInteger();
@@ -214,9 +246,7 @@ public final class FakeNvml implements SymbolLookup {
     }
 
     private int enter(String symbol, long device) {
-        asked = index(device);
-        int code = enter(symbol);
-        asked = -1;
+        int code = enterAbout(symbol, index(device));
         if (code == 0 && device < MIG_HANDLE && lost[index(device)]) {
             return NvmlReturn.GPU_IS_LOST.code();
         }
@@ -269,7 +299,7 @@ public final class FakeNvml implements SymbolLookup {
     }
 
     int byIndex(int index, long handle) {
-        int code = enter("nvmlDeviceGetHandleByIndex_v2");
+        int code = enterAbout("nvmlDeviceGetHandleByIndex_v2", index);
         if (code != 0) {
             return code;
         }
@@ -295,6 +325,26 @@ public final class FakeNvml implements SymbolLookup {
     int name(long device, long text, int length) {
         int code = enter("nvmlDeviceGetName", device);
         return code != 0 ? code : write(scenario.devices.get(index(device)).name(), text, length);
+    }
+
+    int minor(long device, long minor) {
+        int code = enter("nvmlDeviceGetMinorNumber", device);
+        ALL.set(JAVA_INT, minor, scenario.devices.get(index(device)).minor());
+        return code;
+    }
+
+    int pci(long device, long info) {
+        int code = enter("nvmlDeviceGetPciInfo_v3", device);
+        if (code != 0) {
+            return code;
+        }
+        String place = scenario.devices.get(index(device)).pci();
+        String[] parts = place.split("[:.]", -1);
+        for (int i = 0; i < 3; i++) {
+            ALL.set(JAVA_INT, info + 16 + 4L * i, Integer.parseUnsignedInt(parts[i], 16));
+        }
+        write(place.toUpperCase(Locale.ROOT), info, 16);
+        return write("0000" + place.toUpperCase(Locale.ROOT), info + 36, 32);
     }
 
     int memory(long device, long memory) {
@@ -517,8 +567,32 @@ public final class FakeNvml implements SymbolLookup {
         return code;
     }
 
+    /** All sets are one, so what was registered for goes with any of them. */
+    int freeEventSet(long set) {
+        int code = enter("nvmlEventSetFree");
+        for (int i = 0; i < registered.length(); i++) {
+            registered.set(i, 0);
+        }
+        raised.clear();
+        return code;
+    }
+
+    int events(long device, long types) {
+        int code = enter("nvmlDeviceGetSupportedEventTypes", device);
+        ALL.set(JAVA_LONG, types, scenario.devices.get(index(device)).events());
+        return code;
+    }
+
     int register(long device, long types, long set) {
-        return enter("nvmlDeviceRegisterEvents", device);
+        int code = enter("nvmlDeviceRegisterEvents", device);
+        if (code != 0) {
+            return code;
+        }
+        if ((types & ~scenario.devices.get(index(device)).events()) != 0) {
+            return NvmlReturn.NOT_SUPPORTED.code();
+        }
+        registered.accumulateAndGet(index(device), types, (had, more) -> had | more);
+        return 0;
     }
 
     int event(long set, long data, int timeoutMillis) {
@@ -526,19 +600,36 @@ public final class FakeNvml implements SymbolLookup {
         if (code != 0) {
             return code;
         }
-        if (reported < scenario.events.size()
+        Scenario.Event event = nextEvent(timeoutMillis);
+        if (event == null) {
+            return NvmlReturn.TIMEOUT.code();
+        }
+        ALL.set(JAVA_LONG, data, HANDLE + event.device() * 64L);
+        ALL.set(JAVA_LONG, data + 8, event.type());
+        ALL.set(JAVA_LONG, data + 16, event.data());
+        return 0;
+    }
+
+    private Scenario.@Nullable Event nextEvent(int timeoutMillis) {
+        while (reported < scenario.events.size()
                 && scenario.events.get(reported).atMicros() <= now()) {
             Scenario.Event event = scenario.events.get(reported++);
-            ALL.set(JAVA_LONG, data, HANDLE + event.device() * 64L);
-            ALL.set(JAVA_LONG, data + 8, event.type());
-            ALL.set(JAVA_LONG, data + 16, event.data());
-            return 0;
+            if (isRegistered(event.device(), event.type())) {
+                return event;
+            }
         }
         if (time instanceof VirtualTime virtual) {
-            virtual.passMicros(timeoutMillis * 1_000L);
-        } else {
-            LockSupport.parkNanos(timeoutMillis * 1_000_000L);
+            Scenario.Event event = raised.poll();
+            if (event == null) {
+                virtual.passMicros(timeoutMillis * 1_000L);
+            }
+            return event;
         }
-        return NvmlReturn.TIMEOUT.code();
+        try {
+            return raised.poll(timeoutMillis, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return null;
+        }
     }
 }

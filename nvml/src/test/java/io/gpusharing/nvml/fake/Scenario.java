@@ -11,7 +11,8 @@ import java.util.Map;
  * <pre>
  * driver 580.159.03                  # decides symbols, and pids in lists and samples
  * view shared                        # shared | own (a pod's namespaces) | host
- * device GPU-1f2e3d4c memory=80GiB name=H100 [mig=GPU-child,GPU-child2]
+ * device GPU-1f2e3d4c memory=80GiB name=H100 [mig=GPU-child,GPU-child2] [minor=0]
+ *         [pci=0000:3b:00.0] [events=266]   # the sum of the event types that it supports
  * process busy=30% [device=0] [host=4001] [pod=17] [uid=…] [memory=4GiB]
  *         [on=1.7s off=2.3s] [from=0s] [to=60s]
  * mps                                # processes are MPS clients, samples carry the server
@@ -47,8 +48,21 @@ public final class Scenario {
         OWN_OVER_ALL
     }
 
-    /** A GPU. {@code migUuids} are its instances; empty where MIG is off. */
-    public record Device(String uuid, String name, long memoryBytes, List<String> migUuids) {}
+    /**
+     * A GPU.
+     *
+     * @param migUuids its instances; empty where MIG is off
+     * @param pci its place as the kernel spells it
+     * @param events bits of the types that it can report
+     */
+    public record Device(
+            String uuid,
+            String name,
+            long memoryBytes,
+            List<String> migUuids,
+            int minor,
+            String pci,
+            long events) {}
 
     /** A row of samples that is added to each answer. */
     public record Row(long pid, long sm, long atMicros) {}
@@ -173,14 +187,18 @@ public final class Scenario {
         }
     }
 
-    private static Device device(String[] words) {
+    private Device device(String[] words) {
         Map<String, String> options = options(words, 2);
         String mig = options.getOrDefault("mig", "");
+        int number = devices.size();
         return new Device(
                 words[1],
                 options.getOrDefault("name", "Fake GPU"),
                 bytes(options.getOrDefault("memory", "80GiB")),
-                mig.isEmpty() ? List.of() : List.of(mig.split(",", -1)));
+                mig.isEmpty() ? List.of() : List.of(mig.split(",", -1)),
+                Integer.parseInt(options.getOrDefault("minor", Integer.toString(number))),
+                options.getOrDefault("pci", String.format("0000:%02x:00.0", number + 1)),
+                Long.parseLong(options.getOrDefault("events", "266")));
     }
 
     private FakeProcess process(String[] words) {
