@@ -1,0 +1,105 @@
+package io.gpusharing.deviceplugin.cdi;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import io.gpusharing.deviceplugin.disk.AtomicFile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/**
+ * Our CDI specifications, a file for each container that is about to start. It goes once the
+ * container runs: a kubelet that restarts a container without asking us (it does so for a moment
+ * after its own start) shall find nothing, and ask again.
+ */
+public final class CdiFolder {
+
+    /** The first version of CDI that containerd 1.7 and CRI-O read. */
+    private static final String VERSION = "0.5.0";
+
+    private static final String PREFIX = "gpusharing-";
+
+    private final Path folder;
+    private final Path shares;
+
+    /**
+     * @param folder {@code /var/run/cdi}
+     * @param shares where files lie that containers see as {@code /run/gpusharing/share.json}
+     */
+    public CdiFolder(Path folder, Path shares) throws IOException {
+        this.folder = Files.createDirectories(folder);
+        this.shares = Files.createDirectories(shares);
+    }
+
+    /**
+     * Writes what a container gets.
+     *
+     * @param edits how it gets at its GPUs
+     * @param environment variables besides
+     * @param share what it may read about its share, as JSON
+     */
+    public void write(
+            CdiDevice device, JsonObject edits, Map<String, String> environment, JsonObject share)
+            throws IOException {
+        Path shareFile = shares.resolve(device.name() + ".json");
+        AtomicFile.write(shareFile, share.toString(), "rw-r--r--");
+
+        JsonArray variables = edits.has("env") ? edits.getAsJsonArray("env") : new JsonArray();
+        new TreeMap<>(environment).forEach((name, value) -> variables.add(name + "=" + value));
+        edits.add("env", variables);
+        JsonArray mounts = edits.has("mounts") ? edits.getAsJsonArray("mounts") : new JsonArray();
+        mounts.add(mount(shareFile));
+        edits.add("mounts", mounts);
+
+        var named = new JsonObject();
+        named.addProperty("name", device.name());
+        named.add("containerEdits", edits);
+        var devices = new JsonArray();
+        devices.add(named);
+        var specification = new JsonObject();
+        specification.addProperty("cdiVersion", VERSION);
+        specification.addProperty("kind", CdiDevice.KIND);
+        specification.add("devices", devices);
+        AtomicFile.write(file(device), specification.toString());
+    }
+
+    private static JsonObject mount(Path shareFile) {
+        var options = new JsonArray();
+        List.of("ro", "nosuid", "nodev", "bind").forEach(options::add);
+        var mount = new JsonObject();
+        mount.addProperty("hostPath", shareFile.toString());
+        mount.addProperty("containerPath", "/run/gpusharing/share.json");
+        mount.add("options", options);
+        return mount;
+    }
+
+    /** Takes the specification away, so that no other container starts by it. */
+    public void close(CdiDevice device) throws IOException {
+        Files.deleteIfExists(file(device));
+    }
+
+    /** Removes all that is left of containers whose pods have ended. */
+    public void remove(CdiDevice device) throws IOException {
+        close(device);
+        Files.deleteIfExists(shares.resolve(device.name() + ".json"));
+    }
+
+    /** Takes all specifications away: after a start of ours it is not known which are in use. */
+    public void closeAll() throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path file : files.toList()) {
+                if (file.getFileName().toString().startsWith(PREFIX)) {
+                    Files.deleteIfExists(file);
+                }
+            }
+        }
+    }
+
+    private Path file(CdiDevice device) {
+        return folder.resolve(PREFIX + device.name() + ".json");
+    }
+}

@@ -1,0 +1,139 @@
+package io.gpusharing.deviceplugin.cdi;
+
+import com.google.gson.Gson;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParseException;
+import io.gpusharing.deviceplugin.gpu.NodeGpu;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.Yaml;
+import org.yaml.snakeyaml.constructor.SafeConstructor;
+import org.yaml.snakeyaml.error.YAMLException;
+
+/** How a container gets at a GPU and its driver on this node. */
+public sealed interface DriverEdits {
+
+    /** The specification of NVIDIA's toolkit on this node, read each time: drivers are updated. */
+    record Specification(Path file, JsonObject content) implements DriverEdits {}
+
+    /**
+     * There is none. NVIDIA's container runtime, where it is the runtime, adds what the variable
+     * {@code NVIDIA_VISIBLE_DEVICES} names.
+     */
+    record LegacyRuntime() implements DriverEdits {}
+
+    /** Of what kind NVIDIA's specification is. */
+    String KIND = "nvidia.com/gpu";
+
+    /** Where specifications lie; what is found later wins. */
+    List<Path> FOLDERS = List.of(Path.of("/etc/cdi"), Path.of("/var/run/cdi"));
+
+    /**
+     * Looks for NVIDIA's specification.
+     *
+     * @throws IOException if a file is there that cannot be read
+     */
+    static DriverEdits find(List<Path> folders) throws IOException {
+        DriverEdits found = new LegacyRuntime();
+        for (Path folder : folders) {
+            if (!Files.isDirectory(folder)) {
+                continue;
+            }
+            try (Stream<Path> files = Files.list(folder)) {
+                for (Path file : files.sorted().toList()) {
+                    JsonObject content = read(file);
+                    if (content != null
+                            && content.has("kind")
+                            && content.get("kind").getAsString().equals(KIND)) {
+                        found = new Specification(file, content);
+                    }
+                }
+            }
+        }
+        return found;
+    }
+
+    private static @Nullable JsonObject read(Path file) throws IOException {
+        String name = file.getFileName().toString();
+        if (!name.matches(".+\\.(json|yaml|yml)")) {
+            return null;
+        }
+        try {
+            // Every JSON text is YAML.
+            Object content =
+                    new Yaml(new SafeConstructor(new LoaderOptions())).load(Files.readString(file));
+            return new Gson().toJsonTree(content) instanceof JsonObject object ? object : null;
+        } catch (YAMLException | JsonParseException e) {
+            throw new IOException("%s is no CDI specification: %s".formatted(file, e.getMessage()));
+        }
+    }
+
+    /** What makes these GPUs visible, and no other: edits as CDI writes them. */
+    default JsonObject of(List<NodeGpu> gpus) {
+        var edits = new JsonObject();
+        switch (this) {
+            case LegacyRuntime() ->
+                    addTo(
+                            edits,
+                            "env",
+                            "NVIDIA_VISIBLE_DEVICES="
+                                    + String.join(",", gpus.stream().map(NodeGpu::uuid).toList()));
+            case Specification(Path file, JsonObject content) -> {
+                merge(edits, content.get("containerEdits"));
+                for (NodeGpu gpu : gpus) {
+                    merge(edits, device(content, gpu, file).get("containerEdits"));
+                }
+                // Else NVIDIA's runtime, if it is the node's, would add what the image asks for.
+                addTo(edits, "env", "NVIDIA_VISIBLE_DEVICES=void");
+            }
+        }
+        return edits;
+    }
+
+    private static JsonObject device(JsonObject content, NodeGpu gpu, Path file) {
+        for (JsonElement each : content.getAsJsonArray("devices")) {
+            JsonObject device = each.getAsJsonObject();
+            String name = device.get("name").getAsString();
+            // nvidia-ctk names devices by index, UUID or both.
+            if (name.equals(gpu.uuid()) || name.equals(Integer.toString(gpu.index()))) {
+                return device;
+            }
+        }
+        throw new IllegalStateException(
+                "%s has no device named %s or %d: make it anew, by nvidia-ctk cdi generate"
+                        .formatted(file, gpu.uuid(), gpu.index()));
+    }
+
+    private static void addTo(JsonObject edits, String list, String text) {
+        if (!edits.has(list)) {
+            edits.add(list, new JsonArray());
+        }
+        edits.getAsJsonArray(list).add(text);
+    }
+
+    /** Appends lists to lists: nodes, mounts, hooks, variables. */
+    private static void merge(JsonObject into, @Nullable JsonElement edits) {
+        if (edits instanceof JsonObject object) {
+            for (var list : object.entrySet()) {
+                if (list.getValue() instanceof JsonArray values) {
+                    if (!into.has(list.getKey())) {
+                        into.add(list.getKey(), new JsonArray());
+                    }
+                    JsonArray all = into.getAsJsonArray(list.getKey());
+                    values.forEach(value -> {
+                        if (!all.contains(value)) {
+                            all.add(value);
+                        }
+                    });
+                }
+            }
+        }
+    }
+}

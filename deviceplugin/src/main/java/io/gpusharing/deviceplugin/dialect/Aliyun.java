@@ -1,0 +1,52 @@
+package io.gpusharing.deviceplugin.dialect;
+
+import io.gpusharing.deviceplugin.gpu.NodeGpu;
+import io.gpusharing.placement.GpuAsk;
+import io.gpusharing.placement.GpuHold;
+import io.gpusharing.request.ContainerRequest;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * {@code aliyun.com/gpu-mem}, in GiB of one GPU's memory. In MiB a node of eight large GPUs would
+ * have a million units, more than a kubelet's message holds.
+ */
+public record Aliyun() implements Dialect {
+
+    private static final String MEMORY = "aliyun.com/gpu-mem";
+    private static final long MEBIBYTES_PER_UNIT = 1024;
+
+    @Override
+    public String name() {
+        return "aliyun";
+    }
+
+    @Override
+    public List<String> resources() {
+        return List.of(MEMORY);
+    }
+
+    @Override
+    public long units(String resource, NodeGpu gpu) {
+        return gpu.memoryMebibytes() / MEBIBYTES_PER_UNIT;
+    }
+
+    @Override
+    public GpuAsk ask(ContainerRequest container) {
+        long units = Dialect.units(container, MEMORY);
+        return new GpuAsk(units > 0 ? 1 : 0, 0, units * MEBIBYTES_PER_UNIT, false);
+    }
+
+    /** The variables of gpushare-device-plugin, all in units. */
+    @Override
+    public Map<String, String> environment(
+            ContainerStart start, List<GpuHold> held, List<NodeGpu> gpus) {
+        NodeGpu gpu = gpus.getFirst();
+        return Map.of(
+                "ALIYUN_COM_GPU_MEM_IDX", Integer.toString(gpu.index()),
+                "ALIYUN_COM_GPU_MEM_POD", Long.toString(start.podUnits()),
+                "ALIYUN_COM_GPU_MEM_CONTAINER",
+                        Long.toString(Dialect.units(start.container(), MEMORY)),
+                "ALIYUN_COM_GPU_MEM_DEV", Long.toString(units(MEMORY, gpu)));
+    }
+}

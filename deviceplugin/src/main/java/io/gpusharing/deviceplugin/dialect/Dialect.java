@@ -1,0 +1,46 @@
+package io.gpusharing.deviceplugin.dialect;
+
+import io.gpusharing.deviceplugin.gpu.NodeGpu;
+import io.gpusharing.placement.GpuAsk;
+import io.gpusharing.placement.GpuHold;
+import io.gpusharing.request.ContainerRequest;
+import java.util.List;
+import java.util.Map;
+
+/** One family of resource names, as one of the projects that share GPUs has made it known. */
+public sealed interface Dialect permits Aliyun, Metagpu, Vcuda {
+
+    /** As the chart and the node's label call it. */
+    String name();
+
+    /** The resources that are offered. The first decides where a container runs, others count. */
+    List<String> resources();
+
+    /** How many units of a resource one GPU is. */
+    long units(String resource, NodeGpu gpu);
+
+    /** What a container asks of physical GPUs; memory in MiB. */
+    GpuAsk ask(ContainerRequest container);
+
+    /**
+     * What programs written for this dialect find in their environment.
+     *
+     * @param held what the container was given, memory in MiB
+     * @param gpus the GPUs that it was given, in the same order
+     */
+    Map<String, String> environment(ContainerStart start, List<GpuHold> held, List<NodeGpu> gpus);
+
+    /**
+     * A container that is about to start.
+     *
+     * @param container what it asks for
+     * @param podUnits units of the deciding resource that its pod asks for in all
+     * @param ids the units that the kubelet gave it
+     */
+    record ContainerStart(ContainerRequest container, long podUnits, List<String> ids) {}
+
+    /** Whole units of a resource that a container asks for; 0 if none. */
+    static long units(ContainerRequest container, String resource) {
+        return container.amount(resource).map(it -> it.value().longValue()).orElse(0L);
+    }
+}

@@ -1,0 +1,48 @@
+package io.gpusharing.deviceplugin.dialect;
+
+import static io.gpusharing.request.grammar.VcudaGrammar.CORE;
+import static io.gpusharing.request.grammar.VcudaGrammar.MEMORY;
+
+import io.gpusharing.deviceplugin.gpu.NodeGpu;
+import io.gpusharing.placement.GpuAsk;
+import io.gpusharing.placement.GpuHold;
+import io.gpusharing.request.ContainerRequest;
+import java.util.List;
+import java.util.Map;
+
+/** {@code tencent.com/vcuda-core}, 100 a GPU, and {@code tencent.com/vcuda-memory} of 256 MiB. */
+public record Vcuda() implements Dialect {
+
+    private static final long MEBIBYTES_PER_BLOCK = 256;
+
+    @Override
+    public String name() {
+        return "vcuda";
+    }
+
+    @Override
+    public List<String> resources() {
+        return List.of(CORE, MEMORY);
+    }
+
+    @Override
+    public long units(String resource, NodeGpu gpu) {
+        return resource.equals(CORE) ? NodeGpu.CORES : gpu.memoryMebibytes() / MEBIBYTES_PER_BLOCK;
+    }
+
+    @Override
+    public GpuAsk ask(ContainerRequest container) {
+        long cores = Dialect.units(container, CORE);
+        long memory = Dialect.units(container, MEMORY) * MEBIBYTES_PER_BLOCK;
+        return cores >= NodeGpu.CORES
+                ? new GpuAsk((int) (cores / NodeGpu.CORES), NodeGpu.CORES, 0, true)
+                : new GpuAsk(cores > 0 ? 1 : 0, cores, memory, false);
+    }
+
+    /** None: gpu-manager limits by its own library, which asks a socket. */
+    @Override
+    public Map<String, String> environment(
+            ContainerStart start, List<GpuHold> held, List<NodeGpu> gpus) {
+        return Map.of();
+    }
+}

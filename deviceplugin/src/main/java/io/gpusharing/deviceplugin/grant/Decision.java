@@ -1,0 +1,16 @@
+package io.gpusharing.deviceplugin.grant;
+
+import java.util.List;
+
+/** Whether a pod gets its GPUs. */
+public sealed interface Decision {
+
+    /** It does. */
+    record Granted(List<ContainerGrant> containers) implements Decision {}
+
+    /** Not now: others hold what it needs. */
+    record Wait(String reason) implements Decision {}
+
+    /** Never on this node. */
+    record Never(String reason) implements Decision {}
+}

@@ -1,0 +1,121 @@
+package io.gpusharing.deviceplugin.grant;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParseException;
+import com.google.gson.JsonParser;
+import io.gpusharing.deviceplugin.disk.AtomicFile;
+import io.gpusharing.placement.GpuHold;
+import io.gpusharing.request.ContainerRequest.Kind;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The grants of this node on its disk, as JSON: they outlive this program and the machine, and the
+ * node agent reads them.
+ *
+ * @param path the file
+ */
+public record GrantFile(Path path) {
+
+    private static final int VERSION = 1;
+
+    /**
+     * All grants; none if there is no file.
+     *
+     * @throws IOException if there is one that cannot be understood
+     */
+    List<PodGrant> read() throws IOException {
+        try {
+            JsonObject file = JsonParser.parseString(Files.readString(path)).getAsJsonObject();
+            if (file.get("version").getAsInt() != VERSION) {
+                throw new IOException(
+                        "%s has version %s; this program reads %d"
+                                .formatted(path, file.get("version"), VERSION));
+            }
+            var grants = new ArrayList<PodGrant>();
+            for (JsonElement pod : file.getAsJsonArray("pods")) {
+                grants.add(pod(pod.getAsJsonObject()));
+            }
+            return grants;
+        } catch (NoSuchFileException e) {
+            return List.of();
+        } catch (JsonParseException
+                | IllegalStateException
+                | IllegalArgumentException
+                | UnsupportedOperationException
+                | NullPointerException e) {
+            throw new IOException(
+                    "%s is not what this program wrote (%s). Who holds which GPU is not known: drain the node, then remove the file"
+                            .formatted(path, e.getMessage()),
+                    e);
+        }
+    }
+
+    void write(List<PodGrant> grants) throws IOException {
+        var pods = new JsonArray();
+        grants.forEach(grant -> pods.add(json(grant)));
+        var file = new JsonObject();
+        file.addProperty("version", VERSION);
+        file.add("pods", pods);
+        AtomicFile.write(path, file.toString());
+    }
+
+    private static PodGrant pod(JsonObject pod) {
+        var containers = new ArrayList<ContainerGrant>();
+        for (JsonElement each : pod.getAsJsonArray("containers")) {
+            JsonObject container = each.getAsJsonObject();
+            var holds = new ArrayList<GpuHold>();
+            for (JsonElement gpu : container.getAsJsonArray("gpus")) {
+                JsonObject hold = gpu.getAsJsonObject();
+                holds.add(
+                        new GpuHold(
+                                hold.get("uuid").getAsString(),
+                                hold.get("core").getAsLong(),
+                                hold.get("memoryMiB").getAsLong(),
+                                hold.get("whole").getAsBoolean()));
+            }
+            containers.add(
+                    new ContainerGrant(
+                            container.get("name").getAsString(),
+                            Kind.valueOf(container.get("kind").getAsString()),
+                            holds));
+        }
+        return new PodGrant(
+                pod.get("uid").getAsString(),
+                pod.get("namespace").getAsString(),
+                pod.get("name").getAsString(),
+                containers);
+    }
+
+    private static JsonObject json(PodGrant grant) {
+        var containers = new JsonArray();
+        for (ContainerGrant each : grant.containers()) {
+            var gpus = new JsonArray();
+            for (GpuHold hold : each.gpus()) {
+                var gpu = new JsonObject();
+                gpu.addProperty("uuid", hold.gpu());
+                gpu.addProperty("core", hold.cores());
+                gpu.addProperty("memoryMiB", hold.memory());
+                gpu.addProperty("whole", hold.whole());
+                gpus.add(gpu);
+            }
+            var container = new JsonObject();
+            container.addProperty("name", each.container());
+            container.addProperty("kind", each.kind().name());
+            container.add("gpus", gpus);
+            containers.add(container);
+        }
+        var pod = new JsonObject();
+        pod.addProperty("uid", grant.uid());
+        pod.addProperty("namespace", grant.namespace());
+        pod.addProperty("name", grant.pod());
+        pod.add("containers", containers);
+        return pod;
+    }
+}

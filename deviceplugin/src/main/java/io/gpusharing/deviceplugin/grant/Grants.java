@@ -1,0 +1,103 @@
+package io.gpusharing.deviceplugin.grant;
+
+import io.gpusharing.deviceplugin.gpu.NodeGpu;
+import io.gpusharing.deviceplugin.grant.Decision.Granted;
+import io.gpusharing.deviceplugin.grant.PodPlacement.ContainerAsk;
+import io.gpusharing.placement.GpuLayout;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Predicate;
+
+/**
+ * All grants of this node. Every change is on disk before it is answered, so that this program may
+ * end at any time and nobody is placed where somebody runs.
+ */
+public final class Grants {
+
+    private final GrantFile file;
+    private final Runnable changed;
+    private final Map<String, PodGrant> byPod = new LinkedHashMap<>();
+
+    /**
+     * Starts with what the file says.
+     *
+     * @param changed told after every change
+     */
+    public Grants(GrantFile file, Runnable changed) throws IOException {
+        this.file = file;
+        this.changed = changed;
+        file.read().forEach(grant -> byPod.put(grant.uid(), grant));
+    }
+
+    /** All of them, the oldest first. */
+    public synchronized List<PodGrant> all() {
+        return List.copyOf(byPod.values());
+    }
+
+    /** What a pod was given. */
+    public synchronized Optional<PodGrant> of(String podUid) {
+        return Optional.ofNullable(byPod.get(podUid));
+    }
+
+    /**
+     * Places a pod beside all others, and remembers it.
+     *
+     * @param gpus the node's
+     * @throws IOException if it cannot be remembered; then it is not granted
+     */
+    public Decision grant(
+            String uid, String namespace, String pod, List<ContainerAsk> asks, List<NodeGpu> gpus)
+            throws IOException {
+        Decision decision;
+        synchronized (this) {
+            GpuLayout empty =
+                    new GpuLayout(
+                            gpus.stream().filter(NodeGpu::isUsable).map(NodeGpu::empty).toList());
+            GpuLayout free = empty;
+            for (PodGrant other : byPod.values()) {
+                free = free.without(List.copyOf(other.held()));
+            }
+            decision = PodPlacement.place(asks, free, empty);
+            if (decision instanceof Granted(var containers)) {
+                var all = new LinkedHashMap<>(byPod);
+                all.put(uid, new PodGrant(uid, namespace, pod, containers));
+                keep(all);
+            }
+        }
+        if (decision instanceof Granted) {
+            changed.run();
+        }
+        return decision;
+    }
+
+    /**
+     * Takes back what these pods hold.
+     *
+     * @throws IOException if that cannot be written down; then they hold it still
+     */
+    public void release(Predicate<PodGrant> ended) throws IOException {
+        synchronized (this) {
+            var left = new LinkedHashMap<String, PodGrant>();
+            for (PodGrant grant : new ArrayList<>(byPod.values())) {
+                if (!ended.test(grant)) {
+                    left.put(grant.uid(), grant);
+                }
+            }
+            if (left.size() == byPod.size()) {
+                return;
+            }
+            keep(left);
+        }
+        changed.run();
+    }
+
+    private void keep(Map<String, PodGrant> all) throws IOException {
+        file.write(List.copyOf(all.values()));
+        byPod.clear();
+        byPod.putAll(all);
+    }
+}

@@ -1,0 +1,122 @@
+package io.gpusharing.deviceplugin.grant;
+
+import io.gpusharing.deviceplugin.grant.Decision.Granted;
+import io.gpusharing.deviceplugin.grant.Decision.Never;
+import io.gpusharing.deviceplugin.grant.Decision.Wait;
+import io.gpusharing.placement.Gpu;
+import io.gpusharing.placement.GpuAsk;
+import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.GpuLayout;
+import io.gpusharing.request.ContainerRequest.Kind;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Which GPUs a pod's containers run on: decided for all of them at once, when the first one starts,
+ * so that no pod stops half-way for want of a GPU. Each is put on the fullest GPU on which it fits.
+ *
+ * <p>An ordinary init container runs before the others and may use what they will: it is put on one
+ * of their GPUs where that is enough.
+ */
+public final class PodPlacement {
+
+    /** What one container asks for. */
+    public record ContainerAsk(String container, Kind kind, GpuAsk ask) {}
+
+    private PodPlacement() {}
+
+    /**
+     * Decides.
+     *
+     * @param asks in the pod's order
+     * @param free what is left of each GPU on which containers may start
+     * @param empty the same GPUs as if nobody held anything
+     */
+    public static Decision place(List<ContainerAsk> asks, GpuLayout free, GpuLayout empty) {
+        Optional<List<ContainerGrant>> placed = place(asks, free);
+        if (placed.isPresent()) {
+            return new Granted(placed.get());
+        }
+        return place(asks, empty).isPresent()
+                ? new Wait("%s; free are %s".formatted(asked(asks), shown(free)))
+                : new Never("%s; the node has %s".formatted(asked(asks), shown(empty)));
+    }
+
+    private static Optional<List<ContainerGrant>> place(List<ContainerAsk> asks, GpuLayout free) {
+        var grants = new ArrayList<ContainerGrant>();
+        GpuLayout left = free;
+        GpuLayout besideSidecars = free;
+        for (ContainerAsk ask : sidecarsFirst(asks)) {
+            Optional<List<GpuHold>> gpus = left.place(List.of(ask.ask()));
+            if (gpus.isEmpty()) {
+                return Optional.empty();
+            }
+            grants.add(new ContainerGrant(ask.container(), ask.kind(), gpus.get()));
+            left = left.without(gpus.get());
+            besideSidecars = ask.kind() == Kind.NativeSidecar ? left : besideSidecars;
+        }
+        Set<String> own = new HashSet<>();
+        grants.forEach(grant -> grant.gpus().forEach(hold -> own.add(hold.gpu())));
+        GpuLayout all = besideSidecars;
+        for (ContainerAsk ask : asks) {
+            if (ask.kind() != Kind.Init) {
+                continue;
+            }
+            Optional<List<GpuHold>> gpus =
+                    only(all, own)
+                            .place(List.of(ask.ask()))
+                            .or(() -> all.place(List.of(ask.ask())));
+            if (gpus.isEmpty()) {
+                return Optional.empty();
+            }
+            grants.add(new ContainerGrant(ask.container(), ask.kind(), gpus.get()));
+        }
+        return Optional.of(grants);
+    }
+
+    /** Those that run together. */
+    private static List<ContainerAsk> sidecarsFirst(List<ContainerAsk> asks) {
+        return asks.stream()
+                .filter(ask -> ask.kind() != Kind.Init)
+                .sorted(Comparator.comparing(ask -> ask.kind() != Kind.NativeSidecar))
+                .toList();
+    }
+
+    private static GpuLayout only(GpuLayout layout, Set<String> uuids) {
+        return new GpuLayout(
+                layout.gpus().stream().filter(gpu -> uuids.contains(gpu.id())).toList());
+    }
+
+    private static String asked(List<ContainerAsk> asks) {
+        return "the pod wants "
+                + asks.stream().map(PodPlacement::shown).collect(Collectors.joining(", "))
+                + ", each on single GPUs";
+    }
+
+    private static String shown(ContainerAsk ask) {
+        GpuAsk gpu = ask.ask();
+        if (gpu.whole()) {
+            return "%d whole for %s".formatted(gpu.count(), ask.container());
+        }
+        String memory =
+                gpu.memoryPercent() > 0
+                        ? gpu.memoryPercent() + " percent of the memory"
+                        : gpu.memory() + " MiB";
+        return "%d of 100 and %s for %s".formatted(gpu.cores(), memory, ask.container());
+    }
+
+    private static String shown(GpuLayout layout) {
+        return layout.gpus().isEmpty()
+                ? "no healthy GPU"
+                : layout.gpus().stream().map(PodPlacement::shown).collect(Collectors.joining(", "));
+    }
+
+    private static String shown(Gpu gpu) {
+        return "%d and %d MiB of %s".formatted(gpu.cores(), gpu.memory(), gpu.id());
+    }
+}

@@ -1,0 +1,242 @@
+package io.gpusharing.deviceplugin.kubelet;
+
+import io.gpusharing.deviceplugin.kubelet.api.RegisterRequest;
+import io.gpusharing.deviceplugin.kubelet.api.RegistrationGrpc;
+import io.grpc.ManagedChannel;
+import io.grpc.Server;
+import io.grpc.StatusRuntimeException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardWatchEventKinds;
+import java.nio.file.WatchKey;
+import java.nio.file.WatchService;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps the node's kubelet acquainted with our resources: serves first, registers after, and does
+ * both again whenever a kubelet has made a new {@code kubelet.sock} or has stopped watching.
+ *
+ * <p>A kubelet that starts deletes all sockets of the folder, makes its own, and admits the pods
+ * that ran before it 0.8 s later: those whose devices nobody has registered by then fail. And when
+ * an older instance of this plugin ends, the kubelet disconnects whoever has registered last.
+ */
+public final class Registration implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(Registration.class);
+
+    private static final String API_VERSION = "v1beta1";
+    private static final String KUBELET = "kubelet.sock";
+
+    private static final Duration ANSWER = Duration.ofSeconds(10);
+
+    /** The socket's file is there a moment before somebody listens to it. */
+    private static final Duration FIRST_RETRY = Duration.ofMillis(5);
+
+    private static final Duration LAST_RETRY = Duration.ofSeconds(1);
+
+    private final Path folder;
+    private final UnixSockets sockets;
+    private final List<Served> all;
+
+    /** That something has happened, of which it does not matter how often. */
+    private final BlockingQueue<Boolean> happened = new ArrayBlockingQueue<>(1);
+
+    private @Nullable Object registeredWith;
+    private volatile boolean watched;
+    private volatile boolean closed;
+
+    /** A resource and where it is served; {@code server} is null before the first time. */
+    private static final class Served {
+        private final DevicePluginService service;
+        private final String name;
+        private final Path socket;
+        private @Nullable Server server;
+
+        private Served(DevicePluginService service, String name, Path socket) {
+            this.service = service;
+            this.name = name;
+            this.socket = socket;
+        }
+    }
+
+    /**
+     * @param folder the kubelet's folder of device plugins
+     * @param resources the first is registered last: while it is missing, no pod that asks for it
+     *     is admitted
+     */
+    public Registration(Path folder, UnixSockets sockets, List<DeviceResource> resources) {
+        this.folder = folder;
+        this.sockets = sockets;
+        this.all =
+                resources.reversed().stream()
+                        .map(resource ->
+                                new Served(
+                                        new DevicePluginService(resource, this::disconnected),
+                                        resource.name(),
+                                        folder.resolve(
+                                                "gpusharing-%s.sock"
+                                                        .formatted(
+                                                                resource.name()
+                                                                        .replace('/', '-')))))
+                        .toList();
+    }
+
+    /** Starts; returns at once. */
+    public void start() throws IOException {
+        WatchService files = folder.getFileSystem().newWatchService();
+        folder.register(
+                files, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_DELETE);
+        Thread.ofVirtual().name("kubelet-socket").start(() -> watch(files));
+        Thread.ofVirtual().name("registration").start(this::keepRegistered);
+    }
+
+    /** Whether a kubelet knows our resources, as far as we know. */
+    public boolean isRegistered() {
+        return watched;
+    }
+
+    /** Tells the kubelet that units have changed. */
+    public void changed() {
+        all.forEach(served -> served.service.changed());
+    }
+
+    private void watch(WatchService files) {
+        try (files) {
+            while (!closed) {
+                WatchKey key = files.take();
+                key.pollEvents();
+                key.reset();
+                happened.offer(true);
+            }
+        } catch (IOException | InterruptedException e) {
+            throw new IllegalStateException("Cannot watch " + folder, e);
+        }
+    }
+
+    private void disconnected() {
+        if (!closed && watched) {
+            watched = false;
+            happened.offer(true);
+        }
+    }
+
+    private void keepRegistered() {
+        Duration retry = FIRST_RETRY;
+        boolean told = false;
+        while (!closed) {
+            try {
+                if (isUpToDate()) {
+                    retry = FIRST_RETRY;
+                    told = false;
+                    happened.take();
+                } else if (Files.exists(folder.resolve(KUBELET))) {
+                    serveAndRegister();
+                } else {
+                    happened.take();
+                }
+            } catch (IOException | StatusRuntimeException e) {
+                if (!told && retry.equals(LAST_RETRY)) {
+                    told = true;
+                    log.atWarn()
+                            .addKeyValue("folder", folder)
+                            .addKeyValue("reason", e.getMessage())
+                            .log("cannot register with the kubelet, trying on");
+                }
+                retry = pause(retry);
+            } catch (InterruptedException e) {
+                return;
+            }
+        }
+    }
+
+    private Duration pause(Duration retry) {
+        try {
+            happened.poll(retry.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        Duration next = retry.multipliedBy(2);
+        return next.compareTo(LAST_RETRY) > 0 ? LAST_RETRY : next;
+    }
+
+    private boolean isUpToDate() throws IOException {
+        return watched
+                && all.stream().allMatch(served -> Files.exists(served.socket))
+                && registeredWith != null
+                && registeredWith.equals(kubelet());
+    }
+
+    /** Which file the kubelet's socket is; null if there is none. */
+    private @Nullable Object kubelet() throws IOException {
+        Path socket = folder.resolve(KUBELET);
+        return Files.exists(socket)
+                ? List.of(
+                        String.valueOf(
+                                Files.readAttributes(socket, BasicFileAttributes.class).fileKey()),
+                        Files.getLastModifiedTime(socket))
+                : null;
+    }
+
+    private void serveAndRegister() throws IOException {
+        Object kubelet = kubelet();
+        ManagedChannel channel = sockets.connect(folder.resolve(KUBELET));
+        try {
+            for (Served served : all) {
+                if (served.server == null || !Files.exists(served.socket)) {
+                    if (served.server != null) {
+                        served.server.shutdownNow();
+                    }
+                    served.server = sockets.serve(served.socket, served.service);
+                }
+            }
+            // Whoever disconnects from now on disconnects from what is registered here.
+            watched = true;
+            for (Served served : all) {
+                RegistrationGrpc.newBlockingStub(channel)
+                        .withDeadlineAfter(ANSWER.toMillis(), TimeUnit.MILLISECONDS)
+                        .register(
+                                RegisterRequest.newBuilder()
+                                        .setVersion(API_VERSION)
+                                        .setEndpoint(served.socket.getFileName().toString())
+                                        .setResourceName(served.name)
+                                        .setOptions(served.service.options())
+                                        .build());
+            }
+            registeredWith = kubelet;
+            log.atInfo()
+                    .addKeyValue("resources", all.stream().map(it -> it.name).toList())
+                    .log("registered with the kubelet");
+        } catch (StatusRuntimeException e) {
+            watched = false;
+            throw e;
+        } finally {
+            channel.shutdownNow();
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        happened.offer(true);
+        for (Served served : all) {
+            if (served.server != null) {
+                served.server.shutdownNow();
+            }
+            try {
+                Files.deleteIfExists(served.socket);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package io.gpusharing.deviceplugin.cdi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.gpusharing.deviceplugin.gpu.NodeGpu;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CdiFolderTest {
+
+    private static final NodeGpu GPU = new NodeGpu(1, "GPU-b", 1, "model", 16_384, false, null);
+
+    @TempDir private Path folder;
+
+    @Test
+    void withoutASpecificationOfTheDriverNvidiasRuntimeIsToldWhichGpu() throws IOException {
+        assertThat(DriverEdits.find(List.of(folder)).of(List.of(GPU)).toString())
+                .isEqualTo("{\"env\":[\"NVIDIA_VISIBLE_DEVICES=GPU-b\"]}");
+    }
+
+    @Test
+    void ofTheDriversSpecificationOnlyTheGrantedGpuIsTaken() throws IOException {
+        Files.writeString(
+                folder.resolve("nvidia.yaml"),
+                """
+                cdiVersion: 0.5.0
+                kind: nvidia.com/gpu
+                containerEdits: {deviceNodes: [{path: /dev/nvidiactl}]}
+                devices:
+                  - {name: "0", containerEdits: {deviceNodes: [{path: /dev/nvidia0}]}}
+                  - {name: "1", containerEdits: {deviceNodes: [{path: /dev/nvidia1}]}}
+                """);
+
+        assertThat(DriverEdits.find(List.of(folder)).of(List.of(GPU)).toString())
+                .contains("/dev/nvidiactl", "/dev/nvidia1", "NVIDIA_VISIBLE_DEVICES=void")
+                .doesNotContain("/dev/nvidia0");
+    }
+
+    @Test
+    void aSpecificationThatCannotBeReadIsNamed() throws IOException {
+        Files.writeString(folder.resolve("broken.yaml"), "{");
+
+        assertThatThrownBy(() -> DriverEdits.find(List.of(folder)))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("broken.yaml");
+    }
+
+    @Test
+    void writesWhatTheContainerGetsForRootAloneAndTakesItAway() throws IOException {
+        var cdi = new CdiFolder(folder.resolve("cdi"), folder.resolve("shares"));
+        CdiDevice device = CdiDevice.make();
+        cdi.write(device, new JsonObject(), Map.of("SHARE", "50"), new JsonObject());
+
+        Path file = folder.resolve("cdi/gpusharing-%s.json".formatted(device.name()));
+        JsonObject written = JsonParser.parseString(Files.readString(file)).getAsJsonObject();
+        assertThat(written.get("kind").getAsString() + "=" + device.name())
+                .isEqualTo(device.qualifiedName());
+        assertThat(written.toString()).contains("SHARE=50", "/run/gpusharing/share.json");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+                .isEqualTo("rw-------");
+
+        cdi.remove(device);
+        assertThat(file).doesNotExist();
+        assertThat(folder.resolve("shares")).isEmptyDirectory();
+    }
+
+    @Test
+    void onlyNamesThatWereMadeHereAreOurs() {
+        assertThat(CdiDevice.of(CdiDevice.make().qualifiedName())).isPresent();
+        assertThat(CdiDevice.of("nvidia.com/gpu=all")).isEmpty();
+        assertThat(CdiDevice.of("gpusharing.io/gpu=../x")).isEmpty();
+    }
+}

@@ -1,0 +1,83 @@
+package io.gpusharing.deviceplugin.kubelet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.gpusharing.deviceplugin.kubelet.api.CDIDevice;
+import io.gpusharing.deviceplugin.kubelet.api.ContainerAllocateResponse;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CheckpointTest {
+
+    private static final String CORE = "tencent.com/vcuda-core";
+
+    @TempDir private Path folder;
+
+    @Test
+    void saysWhichContainerHoldsWhichUnitsAndByWhichName() throws IOException {
+        String answer =
+                Base64.getEncoder()
+                        .encodeToString(
+                                ContainerAllocateResponse.newBuilder()
+                                        .addCdiDevices(
+                                                CDIDevice.newBuilder().setName("example.com/gpu=x"))
+                                        .build()
+                                        .toByteArray());
+        Checkpoint checkpoint =
+                read(
+                        """
+                        {"Data": {"PodDeviceEntries": [
+                          {"PodUID": "uid", "ContainerName": "cuda", "ResourceName": "%s",
+                           "DeviceIDs": {"-1": ["g0-1", "g0-0"]}, "AllocResp": "%s"}],
+                         "RegisteredDevices": {"%s": ["g0-0", "g0-1", "g0-2"]}}, "Checksum": 1}
+                        """
+                                .formatted(CORE, answer, CORE));
+
+        assertThat(checkpoint.holders(CORE, Set.of("g0-1")))
+                .singleElement()
+                .satisfies(entry -> {
+                    assertThat(entry.podUid()).isEqualTo("uid");
+                    assertThat(entry.container()).isEqualTo("cuda");
+                    assertThat(entry.ids()).containsExactlyInAnyOrder("g0-0", "g0-1");
+                    assertThat(entry.cdiDevices()).containsExactly("example.com/gpu=x");
+                });
+        assertThat(checkpoint.holders(CORE, Set.of("g0-2"))).isEmpty();
+        assertThat(checkpoint.registered().get(CORE)).hasSize(3);
+    }
+
+    @Test
+    void readsOneInWhichNothingWasAllocatedYet() throws IOException {
+        Checkpoint checkpoint =
+                read(
+                        "{\"Data\":{\"PodDeviceEntries\":null,\"RegisteredDevices\":{}},\"Checksum\":1}");
+
+        assertThat(checkpoint.entries()).isEmpty();
+    }
+
+    @Test
+    void believesNothingInAnotherForm() {
+        for (String other :
+                new String[] {
+                    "",
+                    "[]",
+                    "{}",
+                    "{\"Data\": {\"PodDeviceEntries\": []}}",
+                    "{\"Data\": {\"PodDeviceEntries\": [{\"PodUID\": \"uid\"}], \"RegisteredDevices\": {}}}"
+                }) {
+            assertThatThrownBy(() -> read(other))
+                    .as(other)
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("is not a table of devices");
+        }
+    }
+
+    private Checkpoint read(String text) throws IOException {
+        return Checkpoint.read(Files.writeString(folder.resolve("checkpoint"), text));
+    }
+}
