@@ -217,16 +217,16 @@ class LedgerWriterTest {
             terms.begin();
             writer.start();
             writer.between(() -> {
-                if (broken.get()) {
+                // In the writer's own thread: between its asking who leads and its posting, another
+                // thread could end the term and mend the database, and it would rightly post.
+                if (broken.getAndSet(false)) {
+                    terms.end();
                     throw new IllegalStateException("as if the database were away");
                 }
                 done.set(true);
             });
-            budgetsAreKnown(writer);
             writer.onEvent(new Listed(List.of(cameAndWent.facts()), "2", false, clock.instant()));
-
-            terms.end();
-            broken.set(false);
+            budgetsAreKnown(writer);
 
             await().atMost(Duration.ofSeconds(10)).until(() -> !budgets.states().isEmpty());
             assertThat(done).as("what has to be done between two postings is done here").isTrue();
