@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * gpu-manager at start: annotation {@code tencent.com/predicate-gpu-idx-N} names the GPU indexes of
  * the Nth container, joined by commas. Init containers have none.
  */
-final class VcudaPlacement {
+public final class VcudaPlacement {
 
     private static final String INDEX = "tencent.com/predicate-gpu-idx-";
     private static final long CORES_PER_GPU = 100;
@@ -56,8 +56,8 @@ final class VcudaPlacement {
         return holds;
     }
 
-    /** What a container asks of physical GPUs. */
-    static GpuAsk ask(ContainerRequest container) {
+    /** What a container asks of physical GPUs; memory in blocks of 256 MiB. */
+    public static GpuAsk ask(ContainerRequest container) {
         Amounts limits = Amounts.of(container.limits());
         long cores = limits.of(CORE).longValue();
         return cores >= CORES_PER_GPU

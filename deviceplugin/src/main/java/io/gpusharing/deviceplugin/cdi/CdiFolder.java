@@ -38,7 +38,7 @@ public final class CdiFolder {
     /**
      * Writes what a container gets.
      *
-     * @param edits how it gets at its GPUs
+     * @param edits how it gets at its GPUs; the rest is added to them
      * @param environment variables besides
      * @param share what it may read about its share, as JSON
      */
@@ -48,12 +48,9 @@ public final class CdiFolder {
         Path shareFile = shares.resolve(device.name() + ".json");
         AtomicFile.write(shareFile, share.toString(), "rw-r--r--");
 
-        JsonArray variables = edits.has("env") ? edits.getAsJsonArray("env") : new JsonArray();
+        JsonArray variables = DriverEdits.list(edits, "env");
         new TreeMap<>(environment).forEach((name, value) -> variables.add(name + "=" + value));
-        edits.add("env", variables);
-        JsonArray mounts = edits.has("mounts") ? edits.getAsJsonArray("mounts") : new JsonArray();
-        mounts.add(mount(shareFile));
-        edits.add("mounts", mounts);
+        DriverEdits.list(edits, "mounts").add(mount(shareFile));
 
         var named = new JsonObject();
         named.addProperty("name", device.name());

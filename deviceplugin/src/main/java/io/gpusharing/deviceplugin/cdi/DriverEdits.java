@@ -80,18 +80,19 @@ public sealed interface DriverEdits {
         var edits = new JsonObject();
         switch (this) {
             case LegacyRuntime() ->
-                    addTo(
-                            edits,
-                            "env",
-                            "NVIDIA_VISIBLE_DEVICES="
-                                    + String.join(",", gpus.stream().map(NodeGpu::uuid).toList()));
+                    list(edits, "env")
+                            .add(
+                                    "NVIDIA_VISIBLE_DEVICES="
+                                            + String.join(
+                                                    ",",
+                                                    gpus.stream().map(NodeGpu::uuid).toList()));
             case Specification(Path file, JsonObject content) -> {
                 merge(edits, content.get("containerEdits"));
                 for (NodeGpu gpu : gpus) {
                     merge(edits, device(content, gpu, file).get("containerEdits"));
                 }
                 // Else NVIDIA's runtime, if it is the node's, would add what the image asks for.
-                addTo(edits, "env", "NVIDIA_VISIBLE_DEVICES=void");
+                list(edits, "env").add("NVIDIA_VISIBLE_DEVICES=void");
             }
         }
         return edits;
@@ -102,20 +103,21 @@ public sealed interface DriverEdits {
             JsonObject device = each.getAsJsonObject();
             String name = device.get("name").getAsString();
             // nvidia-ctk names devices by index, UUID or both.
-            if (name.equals(gpu.uuid()) || name.equals(Integer.toString(gpu.index()))) {
+            if (name.equals(gpu.uuid()) || name.equals(Integer.toString(gpu.physical().index()))) {
                 return device;
             }
         }
         throw new IllegalStateException(
                 "%s has no device named %s or %d: make it anew, by nvidia-ctk cdi generate"
-                        .formatted(file, gpu.uuid(), gpu.index()));
+                        .formatted(file, gpu.uuid(), gpu.physical().index()));
     }
 
-    private static void addTo(JsonObject edits, String list, String text) {
-        if (!edits.has(list)) {
-            edits.add(list, new JsonArray());
+    /** A list of edits, to be appended to. */
+    static JsonArray list(JsonObject edits, String name) {
+        if (!edits.has(name)) {
+            edits.add(name, new JsonArray());
         }
-        edits.getAsJsonArray(list).add(text);
+        return edits.getAsJsonArray(name);
     }
 
     /** Appends lists to lists: nodes, mounts, hooks, variables. */
@@ -123,10 +125,7 @@ public sealed interface DriverEdits {
         if (edits instanceof JsonObject object) {
             for (var list : object.entrySet()) {
                 if (list.getValue() instanceof JsonArray values) {
-                    if (!into.has(list.getKey())) {
-                        into.add(list.getKey(), new JsonArray());
-                    }
-                    JsonArray all = into.getAsJsonArray(list.getKey());
+                    JsonArray all = list(into, list.getKey());
                     values.forEach(value -> {
                         if (!all.contains(value)) {
                             all.add(value);

@@ -28,7 +28,7 @@ public record Aliyun() implements Dialect {
 
     @Override
     public long units(String resource, NodeGpu gpu) {
-        return gpu.memoryMebibytes() / MEBIBYTES_PER_UNIT;
+        return gpu.physical().memoryMiB() / MEBIBYTES_PER_UNIT;
     }
 
     @Override
@@ -43,7 +43,7 @@ public record Aliyun() implements Dialect {
             ContainerStart start, List<GpuHold> held, List<NodeGpu> gpus) {
         NodeGpu gpu = gpus.getFirst();
         return Map.of(
-                "ALIYUN_COM_GPU_MEM_IDX", Integer.toString(gpu.index()),
+                "ALIYUN_COM_GPU_MEM_IDX", Integer.toString(gpu.physical().index()),
                 "ALIYUN_COM_GPU_MEM_POD", Long.toString(start.podUnits()),
                 "ALIYUN_COM_GPU_MEM_CONTAINER",
                         Long.toString(Dialect.units(start.container(), MEMORY)),

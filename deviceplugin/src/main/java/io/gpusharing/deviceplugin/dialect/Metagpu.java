@@ -47,7 +47,7 @@ public record Metagpu(String resource, long unitsPerGpu) implements Dialect {
     public Map<String, String> environment(
             ContainerStart start, List<GpuHold> held, List<NodeGpu> gpus) {
         long memory =
-                gpus.getFirst().memoryMebibytes()
+                gpus.getFirst().physical().memoryMiB()
                         * Dialect.units(start.container(), resource)
                         / unitsPerGpu;
         return Map.of(

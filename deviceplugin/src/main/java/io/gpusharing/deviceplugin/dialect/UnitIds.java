@@ -48,11 +48,11 @@ public final class UnitIds {
         order.sort(
                 Comparator.<Map.Entry<String, List<String>>, Boolean>comparing(
                                 gpu -> !gpu.getKey().equals(beside))
-                        .thenComparing(gpu -> gpu.getValue().size() < missing)
-                        .thenComparingInt(gpu ->
-                                gpu.getValue().size() < missing
-                                        ? -gpu.getValue().size()
-                                        : gpu.getValue().size()));
+                        .thenComparingInt(gpu -> {
+                            int left = gpu.getValue().size();
+                            // Those that have enough by how little, then the others by how much.
+                            return left >= missing ? left : Integer.MAX_VALUE - left;
+                        }));
         for (var gpu : order) {
             for (String id : gpu.getValue()) {
                 if (chosen.size() >= size) {

@@ -6,6 +6,7 @@ import static io.gpusharing.request.grammar.VcudaGrammar.MEMORY;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
 import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.VcudaPlacement;
 import io.gpusharing.request.ContainerRequest;
 import java.util.List;
 import java.util.Map;
@@ -27,16 +28,19 @@ public record Vcuda() implements Dialect {
 
     @Override
     public long units(String resource, NodeGpu gpu) {
-        return resource.equals(CORE) ? NodeGpu.CORES : gpu.memoryMebibytes() / MEBIBYTES_PER_BLOCK;
+        return resource.equals(CORE)
+                ? NodeGpu.CORES
+                : gpu.physical().memoryMiB() / MEBIBYTES_PER_BLOCK;
     }
 
     @Override
     public GpuAsk ask(ContainerRequest container) {
-        long cores = Dialect.units(container, CORE);
-        long memory = Dialect.units(container, MEMORY) * MEBIBYTES_PER_BLOCK;
-        return cores >= NodeGpu.CORES
-                ? new GpuAsk((int) (cores / NodeGpu.CORES), NodeGpu.CORES, 0, true)
-                : new GpuAsk(cores > 0 ? 1 : 0, cores, memory, false);
+        GpuAsk blocks = VcudaPlacement.ask(container);
+        return new GpuAsk(
+                blocks.count(),
+                blocks.cores(),
+                blocks.memory() * MEBIBYTES_PER_BLOCK,
+                blocks.whole());
     }
 
     /** None: gpu-manager limits by its own library, which asks a socket. */

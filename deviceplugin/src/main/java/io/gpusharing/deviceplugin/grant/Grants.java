@@ -5,7 +5,6 @@ import io.gpusharing.deviceplugin.grant.Decision.Granted;
 import io.gpusharing.deviceplugin.grant.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.GpuLayout;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -59,7 +58,7 @@ public final class Grants {
                             gpus.stream().filter(NodeGpu::isUsable).map(NodeGpu::empty).toList());
             GpuLayout free = empty;
             for (PodGrant other : byPod.values()) {
-                free = free.without(List.copyOf(other.held()));
+                free = free.without(other.held());
             }
             decision = PodPlacement.place(asks, free, empty);
             if (decision instanceof Granted(var containers)) {
@@ -81,13 +80,8 @@ public final class Grants {
      */
     public void release(Predicate<PodGrant> ended) throws IOException {
         synchronized (this) {
-            var left = new LinkedHashMap<String, PodGrant>();
-            for (PodGrant grant : new ArrayList<>(byPod.values())) {
-                if (!ended.test(grant)) {
-                    left.put(grant.uid(), grant);
-                }
-            }
-            if (left.size() == byPod.size()) {
+            var left = new LinkedHashMap<>(byPod);
+            if (!left.values().removeIf(ended)) {
                 return;
             }
             keep(left);

@@ -2,7 +2,6 @@ package io.gpusharing.deviceplugin.grant;
 
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.request.ContainerRequest.Kind;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,7 +28,7 @@ public record PodGrant(String uid, String namespace, String pod, List<ContainerG
      * What it holds of each GPU: of all containers that run together, or of an init container if
      * that is more. Init containers run one after the other, before the others.
      */
-    public Collection<GpuHold> held() {
+    public List<GpuHold> held() {
         var held = new HashMap<String, GpuHold>();
         var sidecars = new HashMap<String, GpuHold>();
         for (ContainerGrant container : containers) {
@@ -47,7 +46,7 @@ public record PodGrant(String uid, String namespace, String pod, List<ContainerG
                 step.forEach((gpu, hold) -> held.merge(gpu, hold, PodGrant::larger));
             }
         }
-        return held.values();
+        return List.copyOf(held.values());
     }
 
     private static void add(Map<String, GpuHold> to, ContainerGrant container) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
+import io.gpusharing.nvml.PhysicalGpu;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,7 +18,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 class CdiFolderTest {
 
-    private static final NodeGpu GPU = new NodeGpu(1, "GPU-b", 1, "model", 16_384, false, null);
+    private static final NodeGpu GPU =
+            new NodeGpu(new PhysicalGpu(1, "GPU-b", 1, "model", 16_384, "", false), null);
 
     @TempDir private Path folder;
 

@@ -8,6 +8,7 @@ import io.gpusharing.deviceplugin.grant.Decision.Granted;
 import io.gpusharing.deviceplugin.grant.Decision.Never;
 import io.gpusharing.deviceplugin.grant.Decision.Wait;
 import io.gpusharing.deviceplugin.grant.PodPlacement.ContainerAsk;
+import io.gpusharing.nvml.PhysicalGpu;
 import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.request.ContainerRequest.Kind;
@@ -85,9 +86,7 @@ class GrantsTest {
     @Test
     void anUnhealthyGpuGetsNobody() throws IOException {
         List<NodeGpu> gpus =
-                List.of(
-                        new NodeGpu(0, "GPU-0", 0, "model", 16_384, false, "XID 79"),
-                        TWO_GPUS.get(1));
+                List.of(new NodeGpu(TWO_GPUS.get(0).physical(), "XID 79"), TWO_GPUS.get(1));
 
         Decision decision = grants.grant("a", "team", "a", List.of(app(50, 256)), gpus);
 
@@ -144,7 +143,8 @@ class GrantsTest {
 
     private static List<NodeGpu> gpus(int count) {
         return IntStream.range(0, count)
-                .mapToObj(i -> new NodeGpu(i, "GPU-" + i, i, "model", 16_384, false, null))
+                .mapToObj(i -> new PhysicalGpu(i, "GPU-" + i, i, "model", 16_384, "", false))
+                .map(gpu -> new NodeGpu(gpu, null))
                 .toList();
     }
 }

@@ -18,9 +18,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GpuEvents {
 
-    static final long XID_CRITICAL_ERROR = 0x8;
-    static final long MIG_CONFIG_CHANGE = 0x100;
-
     private static final int WAIT_MILLIS = 5_000;
 
     private final Supplier<NvmlLibrary> source;
@@ -59,7 +56,7 @@ public final class GpuEvents {
             close(current);
             return false;
         }
-        if (current.eventType() == XID_CRITICAL_ERROR) {
+        if (current.eventType() == Nvml.XID_CRITICAL_ERROR) {
             String uuid = requireNonNullElse(uuids.get(current.handle()), "");
             counts.merge(new Xid(uuid, current.eventData()), 1L, Long::sum);
         }
@@ -87,7 +84,7 @@ public final class GpuEvents {
             if (fresh.deviceByIndex(index).ok()) {
                 long device = fresh.handle();
                 uuids.put(device, requireNonNullElse(fresh.uuid(device), ""));
-                fresh.registerEvents(device, XID_CRITICAL_ERROR | MIG_CONFIG_CHANGE, set);
+                fresh.registerEvents(device, Nvml.XID_CRITICAL_ERROR | Nvml.MIG_CONFIG_CHANGE, set);
             }
         }
         nvml = fresh;
