@@ -1,0 +1,166 @@
+package io.gpusharing.deviceplugin.cluster;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import io.gpusharing.deviceplugin.gpu.NodeGpu;
+import io.gpusharing.deviceplugin.grant.ContainerGrant;
+import io.gpusharing.deviceplugin.grant.PodGrant;
+import io.gpusharing.nvml.PhysicalGpu;
+import io.gpusharing.placement.GpuHold;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the status of a node's {@code GpuNode} says: its GPUs, and who holds what of each. The same
+ * GPUs and grants always make the same status, in whichever order they come.
+ *
+ * @param tier how those who share a GPU are kept apart
+ * @param gpus by NVML's number
+ */
+public record GpuNodeStatus(String tier, List<Gpu> gpus) {
+
+    /** They take turns, and nothing limits them. */
+    public static final String TIME_SLICE = "TimeSlice";
+
+    /** Who may be on a GPU. */
+    public enum Mode {
+        /** Nobody holds any of it. */
+        Idle,
+        /** Several may. */
+        Shared,
+        /** One container has all of it. */
+        Whole
+    }
+
+    /**
+     * One GPU.
+     *
+     * @param numaNode null where it is not known
+     * @param grants by namespace, pod and container
+     */
+    public record Gpu(
+            NodeGpu gpu, @Nullable Integer numaNode, Mode mode, List<GrantedContainer> grants) {
+
+        public Gpu {
+            grants = List.copyOf(grants);
+        }
+    }
+
+    /** What one container holds of a GPU: hundredths of its processors, and memory. */
+    public record GrantedContainer(
+            String podUid,
+            String namespace,
+            String pod,
+            String container,
+            long core,
+            long memoryMiB) {
+
+        private static final Comparator<GrantedContainer> ORDER =
+                Comparator.comparing(GrantedContainer::namespace)
+                        .thenComparing(GrantedContainer::pod)
+                        .thenComparing(GrantedContainer::podUid)
+                        .thenComparing(GrantedContainer::container);
+    }
+
+    public GpuNodeStatus {
+        gpus = List.copyOf(gpus);
+    }
+
+    /**
+     * The status of a node.
+     *
+     * @param numaNode of a PCI device, null where it is not known
+     */
+    public static GpuNodeStatus of(
+            List<NodeGpu> gpus,
+            List<PodGrant> grants,
+            Function<String, @Nullable Integer> numaNode) {
+        return new GpuNodeStatus(
+                TIME_SLICE,
+                gpus.stream()
+                        .sorted(
+                                Comparator.comparingInt((NodeGpu gpu) -> gpu.physical().index())
+                                        .thenComparing(NodeGpu::uuid))
+                        .map(gpu -> gpu(gpu, grants, numaNode.apply(gpu.physical().pciBusId())))
+                        .toList());
+    }
+
+    private static Gpu gpu(NodeGpu gpu, List<PodGrant> grants, @Nullable Integer numaNode) {
+        var held = new ArrayList<GrantedContainer>();
+        Mode mode = Mode.Idle;
+        for (PodGrant pod : grants) {
+            for (ContainerGrant container : pod.containers()) {
+                for (GpuHold hold : container.gpus()) {
+                    if (hold.gpu().equals(gpu.uuid())) {
+                        mode = hold.whole() || mode == Mode.Whole ? Mode.Whole : Mode.Shared;
+                        held.add(
+                                new GrantedContainer(
+                                        pod.uid(),
+                                        pod.namespace(),
+                                        pod.pod(),
+                                        container.container(),
+                                        hold.cores(),
+                                        hold.memory()));
+                    }
+                }
+            }
+        }
+        held.sort(GrantedContainer.ORDER);
+        return new Gpu(gpu, numaNode, mode, held);
+    }
+
+    /** As it is written; what is not known is absent. */
+    public JsonObject json() {
+        var all = new JsonArray();
+        gpus.forEach(gpu -> all.add(json(gpu)));
+        var status = new JsonObject();
+        status.addProperty("tier", tier);
+        status.add("gpus", all);
+        return status;
+    }
+
+    private static JsonObject json(Gpu gpu) {
+        PhysicalGpu physical = gpu.gpu().physical();
+        var json = new JsonObject();
+        json.addProperty("index", physical.index());
+        json.addProperty("uuid", physical.uuid());
+        json.addProperty("minor", physical.minor());
+        addIfKnown(json, "model", physical.model());
+        json.addProperty("memoryMiB", physical.memoryMiB());
+        addIfKnown(json, "pciBusId", physical.pciBusId());
+        if (gpu.numaNode() != null) {
+            json.addProperty("numaNode", gpu.numaNode());
+        }
+        json.addProperty("mig", physical.mig());
+        String fault = gpu.gpu().fault();
+        json.addProperty("health", fault == null ? "Healthy" : "Unhealthy");
+        if (fault != null) {
+            json.addProperty("reason", fault);
+        }
+        json.addProperty("mode", gpu.mode().name());
+        var grants = new JsonArray();
+        gpu.grants().forEach(grant -> grants.add(json(grant)));
+        json.add("grants", grants);
+        return json;
+    }
+
+    private static void addIfKnown(JsonObject json, String name, String text) {
+        if (!text.isEmpty()) {
+            json.addProperty(name, text);
+        }
+    }
+
+    private static JsonObject json(GrantedContainer grant) {
+        var json = new JsonObject();
+        json.addProperty("podUid", grant.podUid());
+        json.addProperty("namespace", grant.namespace());
+        json.addProperty("pod", grant.pod());
+        json.addProperty("container", grant.container());
+        json.addProperty("core", grant.core());
+        json.addProperty("memoryMiB", grant.memoryMiB());
+        return json;
+    }
+}

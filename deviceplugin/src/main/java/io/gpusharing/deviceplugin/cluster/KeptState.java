@@ -1,0 +1,153 @@
+package io.gpusharing.deviceplugin.cluster;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+/**
+ * Keeps something in the API server as it should be, by a thread of its own: what is wanted last is
+ * written until it is there, and nothing is written that is there already. Looks now and then
+ * whether somebody else has changed it.
+ */
+final class KeptState<T> implements AutoCloseable {
+
+    private static final Duration BETWEEN_LOOKS = Duration.ofMinutes(10);
+
+    /** Where it is kept. */
+    interface Place<T> {
+
+        /** What is there; null if nothing is. */
+        @Nullable T read() throws IOException, InterruptedException;
+
+        void write(T wanted) throws IOException, InterruptedException;
+    }
+
+    private final String name;
+    private final Place<T> place;
+    private final Backoff backoff;
+    private final OutageLog outage;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+
+    /** Guarded by the lock, as all below. */
+    private @Nullable T wanted;
+
+    private @Nullable Thread keeping;
+    private boolean lookAgain = true;
+    private boolean closed;
+
+    /**
+     * @param name what it is, as a noun: {@code gpu node}
+     */
+    KeptState(String name, Place<T> place, Backoff backoff, Logger log) {
+        this.name = name;
+        this.place = place;
+        this.backoff = backoff;
+        this.outage = new OutageLog(log, name);
+    }
+
+    /** From now on it should be this. Returns at once. */
+    void want(T state) {
+        lock.lock();
+        try {
+            wanted = state;
+            changed.signalAll();
+            if (keeping == null && !closed) {
+                keeping = Thread.ofVirtual().name(name.replace(' ', '-')).start(this::keep);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Looks soon whether it is still there. */
+    void look() {
+        lock.lock();
+        try {
+            lookAgain = true;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void keep() {
+        @Nullable T there = null;
+        while (true) {
+            try {
+                Task<T> task = next(there);
+                if (task.look()) {
+                    there = place.read();
+                }
+                if (!task.wanted().equals(there)) {
+                    place.write(task.wanted());
+                    there = task.wanted();
+                }
+                outage.over();
+                backoff.reset();
+            } catch (InterruptedException e) {
+                return;
+            } catch (IOException | RuntimeException e) {
+                if (!pauseAfter(e)) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /** What is wanted, and whether to look first what is there. */
+    private record Task<T>(T wanted, boolean look) {}
+
+    /** Waits until there is something to do. */
+    private Task<T> next(@Nullable T there) throws InterruptedException {
+        long left = BETWEEN_LOOKS.toNanos();
+        lock.lockInterruptibly();
+        try {
+            while (wanted == null || (!lookAgain && left > 0 && wanted.equals(there))) {
+                left = changed.awaitNanos(left);
+            }
+            boolean look = lookAgain || left <= 0;
+            lookAgain = false;
+            return new Task<>(wanted, look);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** After a failure nothing is certain, not even that it failed. */
+    private boolean pauseAfter(Exception problem) {
+        lock.lock();
+        try {
+            if (closed) {
+                return false;
+            }
+            lookAgain = true;
+        } finally {
+            lock.unlock();
+        }
+        outage.failed(problem);
+        try {
+            backoff.pause();
+            return true;
+        } catch (InterruptedException e) {
+            return false;
+        }
+    }
+
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            closed = true;
+            if (keeping != null) {
+                keeping.interrupt();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+}

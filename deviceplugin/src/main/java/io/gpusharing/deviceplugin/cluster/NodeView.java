@@ -1,0 +1,64 @@
+package io.gpusharing.deviceplugin.cluster;
+
+import com.google.gson.stream.JsonReader;
+import java.io.IOException;
+import java.util.Map;
+
+/**
+ * What concerns us of this plugin's Node.
+ *
+ * @param allocatable what kubelet offers of extended resources, as it writes the amounts
+ */
+public record NodeView(String uid, Map<String, String> labels, Map<String, String> allocatable) {
+
+    public NodeView {
+        labels = Map.copyOf(labels);
+        allocatable = Map.copyOf(allocatable);
+    }
+
+    /** Asks the API server for it. */
+    public static NodeView read(ApiServer api, String node)
+            throws IOException, InterruptedException {
+        return api.get(path(node), json -> new Reader().read(json));
+    }
+
+    static String path(String node) {
+        return "/api/v1/nodes/" + node;
+    }
+
+    private static final class Reader {
+
+        private String uid = "";
+        private Map<String, String> labels = Map.of();
+        private Map<String, String> allocatable = Map.of();
+
+        private NodeView read(JsonReader json) throws IOException {
+            Json.object(json, this::member);
+            return new NodeView(uid, labels, allocatable);
+        }
+
+        private void member(String member, JsonReader json) throws IOException {
+            switch (member) {
+                case "metadata" -> Json.object(json, this::metadata);
+                case "status" -> Json.object(json, this::status);
+                default -> json.skipValue();
+            }
+        }
+
+        private void metadata(String member, JsonReader json) throws IOException {
+            switch (member) {
+                case "uid" -> uid = Json.text(json);
+                case "labels" -> labels = Json.texts(json, label -> true);
+                default -> json.skipValue();
+            }
+        }
+
+        private void status(String member, JsonReader json) throws IOException {
+            if (member.equals("allocatable")) {
+                allocatable = Json.texts(json, resource -> resource.indexOf('/') > 0);
+            } else {
+                json.skipValue();
+            }
+        }
+    }
+}

@@ -1,0 +1,241 @@
+package io.gpusharing.deviceplugin.cluster;
+
+import com.google.gson.stream.JsonReader;
+import io.gpusharing.Names;
+import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.Quantity;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads one pod, and of it only what concerns us. What else stands in the place of a pod in a
+ * watch, a bookmark or a Status, is read as one that lacks the rest.
+ */
+final class PodReader {
+
+    private static final String MIRROR = "kubernetes.io/config.mirror";
+
+    private String uid = "";
+    private String namespace = "";
+    private String name = "";
+    private String resourceVersion = "";
+    private String phase = "";
+    private boolean isStatic;
+    private int code;
+    private String message = "";
+    private Map<String, String> annotations = Map.of();
+    private final List<ContainerRequest> apps = new ArrayList<>();
+    private final List<ContainerRequest> inits = new ArrayList<>();
+    private final Set<String> running = new HashSet<>();
+
+    private PodReader() {}
+
+    /**
+     * A list.
+     *
+     * @param pods takes each
+     * @return the version that a watch goes on from
+     */
+    static String list(JsonReader json, Consumer<NodePod> pods) throws IOException {
+        var list = new PodReader();
+        Json.object(
+                json,
+                (member, value) -> {
+                    switch (member) {
+                        case "metadata" -> Json.object(value, list::metadata);
+                        case "items" ->
+                                Json.array(
+                                        value,
+                                        item -> {
+                                            NodePod pod = read(item).pod();
+                                            if (pod != null) {
+                                                pods.accept(pod);
+                                            }
+                                        });
+                        default -> value.skipValue();
+                    }
+                });
+        if (list.resourceVersion.isEmpty()) {
+            throw new IOException("The API server's answer is no list of pods");
+        }
+        return list.resourceVersion;
+    }
+
+    /** One event of a watch. */
+    static WatchEvent event(JsonReader json) throws IOException {
+        var event = new Event();
+        Json.object(json, event::member);
+        PodReader object = event.object;
+        return new WatchEvent(
+                event.type, object.resourceVersion, object.pod(), object.code, object.message);
+    }
+
+    private static final class Event {
+
+        private String type = "";
+        private PodReader object = new PodReader();
+
+        private void member(String member, JsonReader json) throws IOException {
+            switch (member) {
+                case "type" -> type = Json.text(json);
+                case "object" -> object = read(json);
+                default -> json.skipValue();
+            }
+        }
+    }
+
+    private static PodReader read(JsonReader json) throws IOException {
+        var object = new PodReader();
+        Json.object(json, object::member);
+        return object;
+    }
+
+    private @Nullable NodePod pod() {
+        if (uid.isEmpty()) {
+            return null;
+        }
+        var containers = new ArrayList<>(apps);
+        containers.addAll(inits);
+        return new NodePod(
+                uid,
+                namespace,
+                name,
+                isStatic,
+                phase.equals("Succeeded") || phase.equals("Failed"),
+                new PodRequest(containers),
+                annotations,
+                running,
+                apps.stream().map(ContainerRequest::name).collect(Collectors.toSet()));
+    }
+
+    private void member(String member, JsonReader json) throws IOException {
+        switch (member) {
+            case "metadata" -> Json.object(json, this::metadata);
+            case "spec" -> Json.object(json, this::spec);
+            case "status" -> Json.object(json, this::status);
+            case "code" -> code = json.nextInt();
+            case "message" -> message = Json.text(json);
+            default -> json.skipValue();
+        }
+    }
+
+    private void metadata(String member, JsonReader json) throws IOException {
+        switch (member) {
+            case "uid" -> uid = Json.text(json);
+            case "namespace" -> namespace = Json.text(json);
+            case "name" -> name = Json.text(json);
+            case "resourceVersion" -> resourceVersion = Json.text(json);
+            case "annotations" ->
+                    annotations =
+                            Json.texts(
+                                    json,
+                                    key -> {
+                                        isStatic |= key.equals(MIRROR);
+                                        return key.startsWith(Names.PREFIX);
+                                    });
+            default -> json.skipValue();
+        }
+    }
+
+    private void spec(String member, JsonReader json) throws IOException {
+        switch (member) {
+            case "containers" ->
+                    Json.array(json, item -> apps.add(Container.read(item).request(Kind.App)));
+            case "initContainers" ->
+                    Json.array(
+                            json,
+                            item -> {
+                                Container container = Container.read(item);
+                                inits.add(
+                                        container.request(
+                                                container.restartPolicy.equals("Always")
+                                                        ? Kind.NativeSidecar
+                                                        : Kind.Init));
+                            });
+            default -> json.skipValue();
+        }
+    }
+
+    private void status(String member, JsonReader json) throws IOException {
+        switch (member) {
+            case "phase" -> phase = Json.text(json);
+            case "containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses" ->
+                    Json.array(
+                            json,
+                            item -> {
+                                Container container = Container.read(item);
+                                if (container.runs) {
+                                    running.add(container.name);
+                                }
+                            });
+            default -> json.skipValue();
+        }
+    }
+
+    /** One of the spec, or the status of one. */
+    private static final class Container {
+
+        private String name = "";
+        private String restartPolicy = "";
+        private boolean runs;
+        private final Map<String, Quantity> limits = new HashMap<>();
+        private final Map<String, Quantity> requests = new HashMap<>();
+
+        private static Container read(JsonReader json) throws IOException {
+            var container = new Container();
+            Json.object(json, container::member);
+            return container;
+        }
+
+        private ContainerRequest request(Kind kind) {
+            return new ContainerRequest(name, kind, limits, requests);
+        }
+
+        private void member(String member, JsonReader json) throws IOException {
+            switch (member) {
+                case "name" -> name = Json.text(json);
+                case "restartPolicy" -> restartPolicy = Json.text(json);
+                case "resources" -> Json.object(json, this::resources);
+                case "state" -> Json.object(json, this::state);
+                default -> json.skipValue();
+            }
+        }
+
+        private void resources(String member, JsonReader json) throws IOException {
+            switch (member) {
+                case "limits" -> amounts(json, limits);
+                case "requests" -> amounts(json, requests);
+                default -> json.skipValue();
+            }
+        }
+
+        private void state(String member, JsonReader json) throws IOException {
+            runs |= member.equals("running");
+            json.skipValue();
+        }
+
+        private static void amounts(JsonReader json, Map<String, Quantity> amounts)
+                throws IOException {
+            // Kubernetes' own resources, cpu or hugepages, are in no domain.
+            var texts = Json.texts(json, resource -> resource.indexOf('/') > 0);
+            for (Map.Entry<String, String> amount : texts.entrySet()) {
+                try {
+                    amounts.put(amount.getKey(), Quantity.parse(amount.getValue()));
+                } catch (IllegalArgumentException e) {
+                    // The API server takes whole numbers only, 2^63 at most. Should one slip by,
+                    // its pod gets less, and all others are read as ever.
+                }
+            }
+        }
+    }
+}

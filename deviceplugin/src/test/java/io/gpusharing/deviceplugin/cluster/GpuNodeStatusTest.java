@@ -1,0 +1,132 @@
+package io.gpusharing.deviceplugin.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.JsonParser;
+import io.gpusharing.deviceplugin.cluster.GpuNodeStatus.Mode;
+import io.gpusharing.deviceplugin.gpu.NodeGpu;
+import io.gpusharing.deviceplugin.grant.ContainerGrant;
+import io.gpusharing.deviceplugin.grant.PodGrant;
+import io.gpusharing.nvml.PhysicalGpu;
+import io.gpusharing.placement.GpuHold;
+import io.gpusharing.request.ContainerRequest.Kind;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class GpuNodeStatusTest {
+
+    @TempDir private Path devices;
+
+    private final NodeGpu first = gpu(0, null, false);
+    private final NodeGpu second = gpu(1, "XID 79: the GPU has fallen off the bus", false);
+
+    @Test
+    void saysWhatEachGpuIsAndWhoHoldsIt() throws IOException {
+        Files.createDirectories(devices.resolve("0000:00:00.0"));
+        Files.writeString(devices.resolve("0000:00:00.0").resolve("numa_node"), "1\n");
+        PodGrant half = grant("u-1", "trainer", new GpuHold("GPU-0", 50, 8_192, false));
+
+        GpuNodeStatus status =
+                GpuNodeStatus.of(List.of(first, second), List.of(half), new NumaNodes(devices)::of);
+
+        assertThat(status.json())
+                .isEqualTo(
+                        JsonParser.parseString(
+                                """
+                                {"tier": "TimeSlice", "gpus": [
+                                  {"index": 0, "uuid": "GPU-0", "minor": 0, "model": "NVIDIA H200",
+                                   "memoryMiB": 143771, "pciBusId": "0000:00:00.0", "numaNode": 1,
+                                   "mig": false, "health": "Healthy", "mode": "Shared", "grants": [
+                                     {"podUid": "u-1", "namespace": "team", "pod": "trainer",
+                                      "container": "cuda", "core": 50, "memoryMiB": 8192}]},
+                                  {"index": 1, "uuid": "GPU-1", "minor": 1, "model": "NVIDIA H200",
+                                   "memoryMiB": 143771, "pciBusId": "0000:00:01.0",
+                                   "mig": false, "health": "Unhealthy",
+                                   "reason": "XID 79: the GPU has fallen off the bus",
+                                   "mode": "Idle", "grants": []}]}
+                                """));
+    }
+
+    @Test
+    void isTheSameInWhicheverOrderGpusAndGrantsCome() {
+        PodGrant a = grant("u-2", "a", new GpuHold("GPU-0", 30, 1_024, false));
+        PodGrant b =
+                grant(
+                        "u-1",
+                        "b",
+                        new GpuHold("GPU-0", 30, 1_024, false),
+                        new GpuHold("GPU-1", 30, 1_024, false));
+
+        GpuNodeStatus one = status(List.of(first, second), List.of(a, b));
+        GpuNodeStatus other = status(List.of(second, first), List.of(b, a));
+
+        assertThat(one).isEqualTo(other);
+        assertThat(one.json()).hasToString(other.json().toString());
+        assertThat(one.gpus().getFirst().grants())
+                .extracting(GpuNodeStatus.GrantedContainer::pod)
+                .containsExactly("a", "b");
+    }
+
+    @Test
+    void aWholeGpuSaysSo() {
+        PodGrant whole = grant("u-1", "a", new GpuHold("GPU-1", 100, 143_771, true));
+
+        assertThat(status(List.of(first, second), List.of(whole)).gpus())
+                .extracting(GpuNodeStatus.Gpu::mode)
+                .containsExactly(Mode.Idle, Mode.Whole);
+    }
+
+    @Test
+    void whatNvmlDoesNotTellIsAbsent() {
+        var bare = new NodeGpu(new PhysicalGpu(0, "GPU-0", 0, "", 0, "", true), null);
+
+        assertThat(status(List.of(bare), List.of()).json())
+                .isEqualTo(
+                        JsonParser.parseString(
+                                """
+                                {"tier": "TimeSlice", "gpus": [{"index": 0, "uuid": "GPU-0",
+                                 "minor": 0, "memoryMiB": 0, "mig": true, "health": "Healthy",
+                                 "mode": "Idle", "grants": []}]}
+                                """));
+    }
+
+    @Test
+    void aComputerWithoutNumaHasNoNumaNodes() throws IOException {
+        Path device = Files.createDirectories(devices.resolve("0000:17:00.0"));
+        Files.writeString(device.resolve("numa_node"), "-1\n");
+        var nodes = new NumaNodes(devices);
+
+        assertThat(nodes.of("0000:17:00.0")).isNull();
+        assertThat(nodes.of("0000:18:00.0")).isNull();
+        assertThat(nodes.of("")).isNull();
+        Files.writeString(device.resolve("numa_node"), "0\n");
+        assertThat(nodes.of("0000:17:00.0")).isZero();
+    }
+
+    private static GpuNodeStatus status(List<NodeGpu> gpus, List<PodGrant> grants) {
+        return GpuNodeStatus.of(gpus, grants, device -> null);
+    }
+
+    private static NodeGpu gpu(int index, @Nullable String fault, boolean mig) {
+        return new NodeGpu(
+                new PhysicalGpu(
+                        index,
+                        "GPU-" + index,
+                        index,
+                        "NVIDIA H200",
+                        143_771,
+                        "0000:00:0%d.0".formatted(index),
+                        mig),
+                fault);
+    }
+
+    private static PodGrant grant(String uid, String pod, GpuHold... holds) {
+        return new PodGrant(
+                uid, "team", pod, List.of(new ContainerGrant("cuda", Kind.App, List.of(holds))));
+    }
+}

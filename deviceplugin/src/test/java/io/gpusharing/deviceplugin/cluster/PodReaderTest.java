@@ -1,0 +1,216 @@
+package io.gpusharing.deviceplugin.cluster;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.groups.Tuple.tuple;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import com.google.gson.stream.JsonReader;
+import com.google.gson.stream.JsonToken;
+import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.request.Quantity;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Reads what a real API server wrote; {@code make record} makes those recordings anew. */
+class PodReaderTest {
+
+    private static final Path RECORDED = Path.of("../e2e/src/test/resources/recorded");
+
+    static Stream<Path> recordings() throws IOException {
+        try (Stream<Path> files = Files.walk(RECORDED)) {
+            return files.filter(file -> file.endsWith("watch.jsonl")).sorted().toList().stream();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("recordings")
+    void readsEveryRecordedEventAsOneStream(Path file) throws IOException {
+        List<WatchEvent> events = events(Files.readString(file));
+
+        List<JsonObject> lines =
+                Files.readAllLines(file).stream()
+                        .map(line -> JsonParser.parseString(line).getAsJsonObject())
+                        .toList();
+        assertThat(events).hasSameSizeAs(lines).isNotEmpty();
+        for (int i = 0; i < lines.size(); i++) {
+            JsonObject object = lines.get(i).getAsJsonObject("object");
+            JsonObject metadata = object.getAsJsonObject("metadata");
+            NodePod pod = requireNonNull(events.get(i).pod());
+            assertThat(events.get(i).type()).isEqualTo(lines.get(i).get("type").getAsString());
+            assertThat(events.get(i).resourceVersion())
+                    .isEqualTo(metadata.get("resourceVersion").getAsString());
+            assertThat(pod.uid()).isEqualTo(metadata.get("uid").getAsString());
+            assertThat(pod.namespace()).isEqualTo(metadata.get("namespace").getAsString());
+            assertThat(pod.name()).isEqualTo(metadata.get("name").getAsString());
+            assertThat(pod.running()).isEqualTo(running(object.getAsJsonObject("status")));
+            assertThat(pod.request().containers())
+                    .hasSize(
+                            elements(object.getAsJsonObject("spec"), "containers").size()
+                                    + elements(object.getAsJsonObject("spec"), "initContainers")
+                                            .size());
+        }
+    }
+
+    private static Set<String> running(@Nullable JsonObject status) {
+        var running = new HashSet<String>();
+        for (String kind : List.of("containerStatuses", "initContainerStatuses")) {
+            for (JsonElement container : elements(status, kind)) {
+                JsonObject state = container.getAsJsonObject().getAsJsonObject("state");
+                if (state != null && state.has("running")) {
+                    running.add(container.getAsJsonObject().get("name").getAsString());
+                }
+            }
+        }
+        return running;
+    }
+
+    private static JsonArray elements(@Nullable JsonObject object, String name) {
+        return object != null && object.get(name) instanceof JsonArray array
+                ? array
+                : new JsonArray();
+    }
+
+    @Test
+    void tellsNativeSidecarsFromInitContainersAndPutsAppContainersFirst() throws IOException {
+        assertThat(last("middle-native-sidecar").request().containers())
+                .extracting(ContainerRequest::name, ContainerRequest::kind)
+                .containsExactly(
+                        tuple("cuda", Kind.App),
+                        tuple("gpusharing-sidecar", Kind.NativeSidecar),
+                        tuple("helper", Kind.NativeSidecar));
+        assertThat(last("middle-init-containers").request().containers())
+                .extracting(ContainerRequest::kind)
+                .contains(Kind.App, Kind.Init);
+        assertThat(last("middle-native-sidecar").apps()).containsExactly("cuda");
+    }
+
+    @Test
+    void readsWhatIsAskedOfExtendedResourcesOnly() throws IOException {
+        ContainerRequest cuda = last("middle-native-sidecar").request().containers().getFirst();
+
+        assertThat(cuda.limits())
+                .isEqualTo(
+                        Map.of(
+                                "tencent.com/vcuda-core",
+                                Quantity.of(10),
+                                "tencent.com/vcuda-memory",
+                                Quantity.of(1)));
+        assertThat(cuda.requests()).isEqualTo(cuda.limits());
+        assertThat(last("middle-native-sidecar").request().containers().get(1).limits()).isEmpty();
+    }
+
+    @Test
+    void keepsOurAnnotationsOnly() throws IOException {
+        assertThat(last("middle-native-sidecar").annotations())
+                .containsEntry("gpusharing.io/standing", "Unlimited")
+                .doesNotContainKey("tencent.com/vcuda-core-limit");
+    }
+
+    @Test
+    void knowsAMirrorOfAStaticPod() throws IOException {
+        assertThat(last("begin-mirror-pod").isStatic()).isTrue();
+        assertThat(last("end-succeeded").isStatic()).isFalse();
+    }
+
+    @Test
+    void knowsWhenAPodHasEnded() throws IOException {
+        assertThat(last("end-succeeded").ended()).isTrue();
+        assertThat(last("end-failed").ended()).isTrue();
+        assertThat(pods("end-succeeded").getFirst().ended()).isFalse();
+    }
+
+    @Test
+    void readsABookmarkAndAnErrorAsNoPod() throws IOException {
+        List<WatchEvent> events =
+                events(
+                        """
+                        {"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"12746","creationTimestamp":null},"spec":{"containers":null},"status":{}}}
+                        {"type":"ERROR","object":%s}
+                        """
+                                .formatted(FakeApiServer.status(410, "too old")));
+
+        assertThat(events)
+                .containsExactly(
+                        new WatchEvent("BOOKMARK", "12746", null, 0, ""),
+                        new WatchEvent("ERROR", "", null, 410, "too old"));
+    }
+
+    @Test
+    void anAmountThatIsNoneDoesNotHideThePod() throws IOException {
+        JsonObject pod = TestPods.half("a", "a");
+        pod.getAsJsonObject("spec")
+                .getAsJsonArray("containers")
+                .get(0)
+                .getAsJsonObject()
+                .getAsJsonObject("resources")
+                .getAsJsonObject("limits")
+                .addProperty("tencent.com/vcuda-core", "many");
+
+        NodePod read =
+                requireNonNull(
+                        events("{\"type\":\"ADDED\",\"object\":%s}".formatted(pod))
+                                .getFirst()
+                                .pod());
+
+        assertThat(read.request().containers().getFirst().limits())
+                .containsOnlyKeys("tencent.com/vcuda-memory");
+    }
+
+    @Test
+    void anAnswerThatIsNoListIsNotTakenForAnEmptyOne() {
+        assertThatThrownBy(() -> PodReader.list(json(FakeApiServer.status(200, "")), pod -> {}))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("no list of pods");
+    }
+
+    private static NodePod last(String recording) {
+        return pods(recording).getLast();
+    }
+
+    private static List<NodePod> pods(String recording) {
+        try {
+            return events(
+                            Files.readString(
+                                    RECORDED.resolve("v1.36.3/" + recording + "/watch.jsonl")))
+                    .stream()
+                    .map(WatchEvent::pod)
+                    .filter(pod -> pod != null)
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static List<WatchEvent> events(String text) throws IOException {
+        var events = new ArrayList<WatchEvent>();
+        JsonReader json = json(text);
+        while (json.peek() != JsonToken.END_DOCUMENT) {
+            events.add(PodReader.event(json));
+        }
+        return events;
+    }
+
+    private static JsonReader json(String text) {
+        return ApiServer.json(new ByteArrayInputStream(text.getBytes(UTF_8)));
+    }
+}
