@@ -1,14 +1,10 @@
 package io.gpusharing.nvml;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -47,7 +43,8 @@ class RealLibraryTest {
 
     @Test
     void aRealSharedObjectIsOpenedAndUnderstood() throws Exception {
-        Path library = compile();
+        Path source = Files.writeString(directory.resolve("nvml.c"), SOURCE);
+        Path library = SharedObject.compile(source, directory);
 
         NvmlLibrary opened = NvmlLibrary.open(library.toString());
 
@@ -72,31 +69,5 @@ class RealLibraryTest {
         assertThat(rows.sm[0]).isEqualTo(42);
         assertThat(nvml.deviceSamples(device, 0, new DeviceSamples()))
                 .isEqualTo(NvmlReturn.FUNCTION_NOT_FOUND);
-    }
-
-    private Path compile() throws IOException, InterruptedException {
-        String compiler =
-                Stream.of("/usr/bin/cc", "/usr/bin/gcc", "/usr/bin/clang")
-                        .filter(path -> Files.isExecutable(Path.of(path)))
-                        .findFirst()
-                        .orElse("");
-        assumeTrue(!compiler.isEmpty(), "no C compiler here, so no library was loaded by dlopen");
-        Path source = directory.resolve("nvml.c");
-        Path library = directory.resolve("libnvidia-ml.so.1");
-        Files.writeString(source, SOURCE);
-        Process process =
-                new ProcessBuilder(
-                                List.of(
-                                        compiler,
-                                        "-shared",
-                                        "-fPIC",
-                                        "-Wl,-soname,libnvidia-ml.so.1",
-                                        "-o",
-                                        library.toString(),
-                                        source.toString()))
-                        .inheritIO()
-                        .start();
-        assertThat(process.waitFor()).isZero();
-        return library;
     }
 }
