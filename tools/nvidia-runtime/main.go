@@ -1,5 +1,5 @@
-// What NVIDIA's container runtime does, as far as the meter can tell: a container whose NVIDIA_VISIBLE_DEVICES names a GPU finds the
-// driver's libnvidia-ml.so.1. Then runc takes over. The library is the fake one that tools/node has put in the driver's place.
+// What NVIDIA's container runtime does in its legacy mode: a container whose NVIDIA_VISIBLE_DEVICES names GPUs finds their device nodes and
+// the driver's files. Then runc takes over. GPUs and driver are the fake ones that tools/node gives a node.
 package main
 
 import (
@@ -8,10 +8,23 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 )
+
+const (
+	driver = "/run/nvidia/driver"
+	fake   = driver + "/fake"
+	config = "/etc/nvidia-container-runtime/config.toml"
+)
+
+// Whether only privileged containers may name GPUs.
+var unprivilegedRefused = regexp.MustCompile(`(?m)^\s*accept-nvidia-visible-devices-envvar-when-unprivileged\s*=\s*false`)
+
+type object = map[string]any
 
 func main() {
 	runc, err := exec.LookPath("runc")
@@ -33,34 +46,108 @@ func prepare(file string) error {
 	if err != nil {
 		return err
 	}
-	var config map[string]any
-	if err := json.Unmarshal(text, &config); err != nil {
+	var container object
+	if err := json.Unmarshal(text, &container); err != nil {
 		return err
 	}
-	if !seesGpus(config["process"].(map[string]any)["env"]) {
+	visible := visibleDevices(container)
+	if visible == "" || visible == "void" || visible == "none" || refused(container) {
 		return nil
 	}
-	mounts, _ := config["mounts"].([]any)
-	config["mounts"] = append(mounts, map[string]any{
-		"destination": "/usr/local/nvidia/lib64/libnvidia-ml.so.1",
-		"source":      "/run/nvidia/libnvidia-ml.so.1",
-		"type":        "bind",
-		"options":     []string{"ro", "nosuid", "nodev", "bind"},
-	})
-	if text, err = json.Marshal(config); err != nil {
+	libraries, _ := filepath.Glob(driver + "/usr/lib/*/libnvidia-ml.so.1")
+	for _, library := range libraries {
+		addMount(container, library, "/usr/local/nvidia/lib64/libnvidia-ml.so.1")
+	}
+	addMount(container, driver+"/usr/bin/nvidia-smi", "/usr/bin/nvidia-smi")
+	addMount(container, fake, "/run/nvidia/fake")
+	nodes := []string{"nvidiactl", "nvidia-uvm"}
+	for index, gpu := range gpus() {
+		names := strings.Split(visible, ",")
+		if visible == "all" || slices.Contains(names, gpu.uuid) || slices.Contains(names, strconv.Itoa(index)) {
+			nodes = append(nodes, "nvidia"+gpu.minor)
+		}
+	}
+	for _, node := range nodes {
+		if err := addDevice(container, node); err != nil {
+			return err
+		}
+	}
+	if text, err = json.Marshal(container); err != nil {
 		return err
 	}
 	return os.WriteFile(file, text, 0o600)
 }
 
 // The last one counts, as everywhere in an environment.
-func seesGpus(environment any) bool {
+func visibleDevices(container object) string {
 	visible := ""
-	list, _ := environment.([]any)
+	list, _ := container["process"].(object)["env"].([]any)
 	for _, variable := range list {
 		if value, found := strings.CutPrefix(variable.(string), "NVIDIA_VISIBLE_DEVICES="); found {
 			visible = value
 		}
 	}
-	return visible != "" && visible != "void" && visible != "none"
+	return visible
+}
+
+func refused(container object) bool {
+	text, _ := os.ReadFile(config)
+	capabilities, _ := container["process"].(object)["capabilities"].(object)
+	bounding, _ := capabilities["bounding"].([]any)
+	return unprivilegedRefused.Match(text) && !slices.Contains(bounding, any("CAP_SYS_ADMIN"))
+}
+
+type gpu struct{ uuid, minor string }
+
+// In the order of the node's NVML (tools/workshop/nvml.c).
+func gpus() []gpu {
+	text, _ := os.ReadFile(fake + "/gpus")
+	var all []gpu
+	for line := range strings.Lines(string(text)) {
+		line, _, _ = strings.Cut(line, "#")
+		words := strings.Fields(line)
+		if len(words) < 2 || words[0] != "device" {
+			continue
+		}
+		one := gpu{words[1], strconv.Itoa(len(all))}
+		for _, word := range words[2:] {
+			if minor, found := strings.CutPrefix(word, "minor="); found {
+				one.minor = minor
+			}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+func addMount(container object, source, destination string) {
+	mounts, _ := container["mounts"].([]any)
+	container["mounts"] = append(mounts, object{
+		"destination": destination,
+		"source":      source,
+		"type":        "bind",
+		"options":     []string{"ro", "nosuid", "nodev", "bind"},
+	})
+}
+
+func addDevice(container object, node string) error {
+	var found syscall.Stat_t
+	if err := syscall.Stat(filepath.Join(driver, "dev", node), &found); err != nil {
+		return err
+	}
+	// As glibc's major and minor of small numbers.
+	major, minor := found.Rdev>>8&0xfff, found.Rdev&0xff
+	linux := container["linux"].(object)
+	devices, _ := linux["devices"].([]any)
+	linux["devices"] = append(devices, object{
+		"path": "/dev/" + node, "type": "c", "major": major, "minor": minor, "fileMode": 0o666, "uid": 0, "gid": 0,
+	})
+	resources, _ := linux["resources"].(object)
+	if resources == nil {
+		resources = object{}
+		linux["resources"] = resources
+	}
+	rules, _ := resources["devices"].([]any)
+	resources["devices"] = append(rules, object{"allow": true, "type": "c", "major": major, "minor": minor, "access": "rwm"})
+	return nil
 }

@@ -5,11 +5,13 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -44,9 +46,23 @@ public final class TestCluster implements AutoCloseable {
      * @param dir where everything of it lies; what an earlier run left there is taken down first
      */
     public static TestCluster start(Path dir) {
+        return start(dir, Map.of());
+    }
+
+    /**
+     * Starts one whose real nodes are others.
+     *
+     * @param environment how they are made: variables of {@code tools/node}
+     */
+    public static TestCluster start(Path dir, Map<String, String> environment) {
         Path absolute = dir.toAbsolutePath();
+        String owner = String.valueOf(ProcessHandle.current().pid());
         script("down", absolute);
-        script("up", absolute, "--owner", String.valueOf(ProcessHandle.current().pid()));
+        run(
+                "tools/cluster",
+                List.of("up", absolute.toString(), "--owner", owner),
+                environment,
+                ProcessBuilder.Redirect.INHERIT);
         return new TestCluster(absolute);
     }
 
@@ -157,25 +173,46 @@ public final class TestCluster implements AutoCloseable {
      *     command {@code on} it
      */
     public void node(String verb, String node, String... more) {
+        run("tools/node", arguments(verb, node, more), Map.of(), ProcessBuilder.Redirect.INHERIT);
+    }
+
+    /** As {@link #node}, with what it prints. */
+    public String askNode(String verb, String node, String... more) {
+        return run(
+                "tools/node", arguments(verb, node, more), Map.of(), ProcessBuilder.Redirect.PIPE);
+    }
+
+    private List<String> arguments(String verb, String node, String... more) {
         var arguments = new ArrayList<>(List.of(verb, dir.toString(), node));
         arguments.addAll(List.of(more));
-        run("tools/node", arguments);
+        return arguments;
     }
 
-    private static void script(String verb, Path dir, String... more) {
-        var arguments = new ArrayList<>(List.of(verb, dir.toString()));
-        arguments.addAll(List.of(more));
-        run("tools/cluster", arguments);
+    private static void script(String verb, Path dir) {
+        run(
+                "tools/cluster",
+                List.of(verb, dir.toString()),
+                Map.of(),
+                ProcessBuilder.Redirect.INHERIT);
     }
 
-    private static void run(String script, List<String> arguments) {
+    /** Runs a script; returns what it printed, where that does not go to the terminal. */
+    private static String run(
+            String script,
+            List<String> arguments,
+            Map<String, String> environment,
+            ProcessBuilder.Redirect output) {
         var command = new ArrayList<String>();
         command.add(Repository.root().resolve(script).toString());
         command.addAll(arguments);
         try {
             // Its words go to the terminal: the first build of the tools takes minutes and shows
             // progress.
-            var process = new ProcessBuilder(command).inheritIO().start();
+            var builder = new ProcessBuilder(command).inheritIO().redirectOutput(output);
+            builder.environment().putAll(environment);
+            var process = builder.start();
+            String printed =
+                    new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             if (!process.waitFor(15, TimeUnit.MINUTES)) {
                 process.destroyForcibly();
                 throw new IllegalStateException(script + arguments + " does not end");
@@ -184,6 +221,7 @@ public final class TestCluster implements AutoCloseable {
                 throw new IllegalStateException(
                         script + arguments + " failed; see its output above");
             }
+            return printed;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {
