@@ -47,7 +47,18 @@ public final class TimekeeperBenchmark {
     }
 
     /** Measures, and writes what was seen. */
-    public static void main(String[] arguments) throws Exception {
+    public static void main(String[] arguments) {
+        try {
+            measure(arguments);
+            System.exit(0);
+        } catch (Exception e) {
+            e.printStackTrace();
+            // Servers of the benchmark's own would keep it from ending.
+            System.exit(1);
+        }
+    }
+
+    private static void measure(String[] arguments) throws Exception {
         var benchmark =
                 new TimekeeperBenchmark(
                         Path.of(arguments[0]),
@@ -68,7 +79,6 @@ public final class TimekeeperBenchmark {
                                 .writeValueAsString(benchmark.results));
             }
         }
-        System.exit(0);
     }
 
     private static String options(Path image) throws IOException {
