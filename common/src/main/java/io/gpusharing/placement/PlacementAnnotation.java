@@ -1,0 +1,54 @@
+package io.gpusharing.placement;
+
+import io.gpusharing.Names;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.StringJoiner;
+
+/**
+ * Where a scheduler has placed a pod, as it writes it with the binding: the pod's UID, then for
+ * each container the UUIDs of its GPUs, {@code 7b0c…;cuda=GPU-6d1f…,GPU-90aa…;preload=GPU-6d1f…}.
+ * How much each may use of them is what it asks for.
+ *
+ * @param podUid so that it is worth nothing on another pod
+ * @param gpus by container, in the order of the text
+ */
+public record PlacementAnnotation(String podUid, Map<String, Set<String>> gpus) {
+
+    /** Its key. */
+    public static final String KEY = Names.PREFIX + "placement";
+
+    /** Reads the annotation; empty if it is not one. */
+    public static Optional<PlacementAnnotation> parse(String text) {
+        String[] parts = text.split(";", -1);
+        var gpus = new LinkedHashMap<String, Set<String>>();
+        for (int i = 1; i < parts.length; i++) {
+            int equals = parts[i].indexOf('=');
+            if (equals < 1) {
+                return Optional.empty();
+            }
+            var uuids = new LinkedHashSet<String>();
+            for (String uuid : parts[i].substring(equals + 1).split(",", -1)) {
+                if (uuid.isBlank() || !uuids.add(uuid)) {
+                    return Optional.empty();
+                }
+            }
+            if (gpus.put(parts[i].substring(0, equals), uuids) != null) {
+                return Optional.empty();
+            }
+        }
+        return parts[0].isBlank() || gpus.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new PlacementAnnotation(parts[0], gpus));
+    }
+
+    /** As it is written. */
+    public String text() {
+        var text = new StringJoiner(";").add(podUid);
+        gpus.forEach((container, uuids) -> text.add(container + "=" + String.join(",", uuids)));
+        return text.toString();
+    }
+}
