@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
@@ -21,7 +22,8 @@ public final class CdiFolder {
     /** The first version of CDI that containerd 1.7 and CRI-O read. */
     private static final String VERSION = "0.5.0";
 
-    private static final String PREFIX = "gpusharing-";
+    /** How the names of our files begin. */
+    static final String PREFIX = "gpusharing-";
 
     private final Path folder;
     private final Path shares;
@@ -79,10 +81,17 @@ public final class CdiFolder {
         Files.deleteIfExists(file(device));
     }
 
-    /** Removes all that is left of containers whose pods have ended. */
-    public void remove(CdiDevice device) throws IOException {
-        close(device);
-        Files.deleteIfExists(shares.resolve(device.name() + ".json"));
+    /** Removes all that is left of these containers. */
+    public void removeIf(Predicate<CdiDevice> ended) throws IOException {
+        try (Stream<Path> files = Files.list(shares)) {
+            for (Path file : files.toList()) {
+                var device = new CdiDevice(file.getFileName().toString().replace(".json", ""));
+                if (ended.test(device)) {
+                    close(device);
+                    Files.deleteIfExists(file);
+                }
+            }
+        }
     }
 
     /** Takes all specifications away: after a start of ours it is not known which are in use. */

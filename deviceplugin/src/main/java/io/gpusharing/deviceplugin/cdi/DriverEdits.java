@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.yaml.snakeyaml.LoaderOptions;
@@ -62,7 +63,7 @@ public sealed interface DriverEdits {
 
     private static @Nullable JsonObject read(Path file) throws IOException {
         String name = file.getFileName().toString();
-        if (!name.matches(".+\\.(json|yaml|yml)")) {
+        if (!name.matches(".+\\.(json|yaml|yml)") || name.startsWith(CdiFolder.PREFIX)) {
             return null;
         }
         try {
@@ -75,8 +76,12 @@ public sealed interface DriverEdits {
         }
     }
 
-    /** What makes these GPUs visible, and no other: edits as CDI writes them. */
-    default JsonObject of(List<NodeGpu> gpus) {
+    /**
+     * What makes these GPUs visible, and no other: edits as CDI writes them.
+     *
+     * @throws IOException if NVIDIA's specification does not name one of them
+     */
+    default JsonObject of(List<NodeGpu> gpus) throws IOException {
         var edits = new JsonObject();
         switch (this) {
             case LegacyRuntime() ->
@@ -98,18 +103,29 @@ public sealed interface DriverEdits {
         return edits;
     }
 
-    private static JsonObject device(JsonObject content, NodeGpu gpu, Path file) {
+    /**
+     * By UUID, if that is how nvidia-ctk was told to name them: an index may be another GPU's by
+     * now.
+     */
+    private static JsonObject device(JsonObject content, NodeGpu gpu, Path file)
+            throws IOException {
+        String index = Integer.toString(gpu.physical().index());
+        return device(content, gpu.uuid())
+                .or(() -> device(content, index))
+                .orElseThrow(() ->
+                        new IOException(
+                                "%s has no device named %s or %s: make it anew, by nvidia-ctk cdi generate"
+                                        .formatted(file, gpu.uuid(), index)));
+    }
+
+    private static Optional<JsonObject> device(JsonObject content, String name) {
         for (JsonElement each : content.getAsJsonArray("devices")) {
             JsonObject device = each.getAsJsonObject();
-            String name = device.get("name").getAsString();
-            // nvidia-ctk names devices by index, UUID or both.
-            if (name.equals(gpu.uuid()) || name.equals(Integer.toString(gpu.physical().index()))) {
-                return device;
+            if (device.get("name").getAsString().equals(name)) {
+                return Optional.of(device);
             }
         }
-        throw new IllegalStateException(
-                "%s has no device named %s or %d: make it anew, by nvidia-ctk cdi generate"
-                        .formatted(file, gpu.uuid(), gpu.physical().index()));
+        return Optional.empty();
     }
 
     /** A list of edits, to be appended to. */

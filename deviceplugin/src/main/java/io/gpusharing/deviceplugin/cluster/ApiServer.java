@@ -48,9 +48,6 @@ import javax.net.ssl.TrustManager;
  */
 public final class ApiServer implements AutoCloseable {
 
-    private static final Path SERVICE_ACCOUNT =
-            Path.of("/var/run/secrets/kubernetes.io/serviceaccount");
-
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final Duration CONNECT = Duration.ofSeconds(10);
 
@@ -81,13 +78,12 @@ public final class ApiServer implements AutoCloseable {
      * The one of the cluster that this program's pod runs in.
      *
      * @param environment the process's
+     * @param account where the pod's service account is mounted
      * @throws IllegalStateException if this is no pod
      */
-    public static ApiServer inCluster(Map<String, String> environment) {
+    public static ApiServer inCluster(Map<String, String> environment, Path account) {
         return new ApiServer(
-                address(environment),
-                SERVICE_ACCOUNT.resolve("token"),
-                SERVICE_ACCOUNT.resolve("ca.crt"));
+                address(environment), account.resolve("token"), account.resolve("ca.crt"));
     }
 
     static URI address(Map<String, String> environment) {

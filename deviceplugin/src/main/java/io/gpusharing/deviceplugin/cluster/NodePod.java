@@ -2,7 +2,6 @@ package io.gpusharing.deviceplugin.cluster;
 
 import io.gpusharing.request.PodRequest;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * A pod of this node, as the API server has it.
@@ -12,8 +11,7 @@ import java.util.Set;
  * @param ended whether it has succeeded or failed, so that none of its containers will run again
  * @param request what its containers ask for of extended resources
  * @param annotations those of ours
- * @param running names of the containers of all kinds that run
- * @param apps names of its app containers
+ * @param running the IDs of the containers of all kinds that run, by name
  */
 public record NodePod(
         String uid,
@@ -23,12 +21,10 @@ public record NodePod(
         boolean ended,
         PodRequest request,
         Map<String, String> annotations,
-        Set<String> running,
-        Set<String> apps) {
+        Map<String, String> running) {
 
     public NodePod {
         annotations = Map.copyOf(annotations);
-        running = Set.copyOf(running);
-        apps = Set.copyOf(apps);
+        running = Map.copyOf(running);
     }
 }

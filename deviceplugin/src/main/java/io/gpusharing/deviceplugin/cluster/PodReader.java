@@ -9,12 +9,9 @@ import io.gpusharing.request.Quantity;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,7 +33,7 @@ final class PodReader {
     private Map<String, String> annotations = Map.of();
     private final List<ContainerRequest> apps = new ArrayList<>();
     private final List<ContainerRequest> inits = new ArrayList<>();
-    private final Set<String> running = new HashSet<>();
+    private final Map<String, String> running = new HashMap<>();
 
     private PodReader() {}
 
@@ -114,8 +111,7 @@ final class PodReader {
                 phase.equals("Succeeded") || phase.equals("Failed"),
                 new PodRequest(containers),
                 annotations,
-                running,
-                apps.stream().map(ContainerRequest::name).collect(Collectors.toSet()));
+                running);
     }
 
     private void member(String member, JsonReader json) throws IOException {
@@ -175,7 +171,7 @@ final class PodReader {
                             item -> {
                                 Container container = Container.read(item);
                                 if (container.runs) {
-                                    running.add(container.name);
+                                    running.put(container.name, container.id);
                                 }
                             });
             default -> json.skipValue();
@@ -187,6 +183,7 @@ final class PodReader {
 
         private String name = "";
         private String restartPolicy = "";
+        private String id = "";
         private boolean runs;
         private final Map<String, Quantity> limits = new HashMap<>();
         private final Map<String, Quantity> requests = new HashMap<>();
@@ -206,6 +203,7 @@ final class PodReader {
                 case "name" -> name = Json.text(json);
                 case "restartPolicy" -> restartPolicy = Json.text(json);
                 case "resources" -> Json.object(json, this::resources);
+                case "containerID" -> id = Json.text(json);
                 case "state" -> Json.object(json, this::state);
                 default -> json.skipValue();
             }

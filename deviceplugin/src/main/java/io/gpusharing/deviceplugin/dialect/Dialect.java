@@ -13,8 +13,16 @@ public sealed interface Dialect permits Aliyun, Metagpu, Vcuda {
     /** As the chart and the node's label call it. */
     String name();
 
-    /** The resources that are offered. The first decides where a container runs, others count. */
+    /** The resources that are offered. */
     List<String> resources();
+
+    /**
+     * Whether a container that asks for this resource is given its GPU by it. Of several that ask
+     * for the same GPU one decides, and the others only count.
+     */
+    default boolean decides(String resource) {
+        return true;
+    }
 
     /** How many units of a resource one GPU is. */
     long units(String resource, NodeGpu gpu);
@@ -34,7 +42,7 @@ public sealed interface Dialect permits Aliyun, Metagpu, Vcuda {
      * A container that is about to start.
      *
      * @param container what it asks for
-     * @param podUnits units of the deciding resource that its pod asks for in all
+     * @param podUnits units of the resource that decides, as many as its pod asks for in all
      * @param ids the units that the kubelet gave it
      */
     record ContainerStart(ContainerRequest container, long podUnits, List<String> ids) {}

@@ -27,6 +27,11 @@ public record Vcuda() implements Dialect {
     }
 
     @Override
+    public boolean decides(String resource) {
+        return resource.equals(CORE);
+    }
+
+    @Override
     public long units(String resource, NodeGpu gpu) {
         return resource.equals(CORE)
                 ? NodeGpu.CORES

@@ -43,7 +43,7 @@ public final class Grants {
     }
 
     /**
-     * Places a pod beside all others, and remembers it.
+     * Places a pod beside all others, and remembers it; one that has its GPUs keeps them.
      *
      * @param gpus the node's
      * @throws IOException if it cannot be remembered; then it is not granted
@@ -53,6 +53,10 @@ public final class Grants {
             throws IOException {
         Decision decision;
         synchronized (this) {
+            PodGrant before = byPod.get(uid);
+            if (before != null) {
+                return new Granted(before.containers());
+            }
             GpuLayout empty =
                     new GpuLayout(
                             gpus.stream().filter(NodeGpu::isUsable).map(NodeGpu::empty).toList());

@@ -25,8 +25,17 @@ import java.util.stream.Collectors;
  */
 public final class PodPlacement {
 
-    /** What one container asks for. */
-    public record ContainerAsk(String container, Kind kind, GpuAsk ask) {}
+    /**
+     * What one container asks for.
+     *
+     * @param on the UUIDs of the GPUs that a scheduler has chosen for it; empty if none has
+     */
+    public record ContainerAsk(String container, Kind kind, GpuAsk ask, Set<String> on) {
+
+        private GpuLayout of(GpuLayout layout) {
+            return on.isEmpty() ? layout : only(layout, on);
+        }
+    }
 
     private PodPlacement() {}
 
@@ -52,7 +61,7 @@ public final class PodPlacement {
         GpuLayout left = free;
         GpuLayout besideSidecars = free;
         for (ContainerAsk ask : sidecarsFirst(asks)) {
-            Optional<List<GpuHold>> gpus = left.place(List.of(ask.ask()));
+            Optional<List<GpuHold>> gpus = ask.of(left).place(List.of(ask.ask()));
             if (gpus.isEmpty()) {
                 return Optional.empty();
             }
@@ -68,9 +77,9 @@ public final class PodPlacement {
                 continue;
             }
             Optional<List<GpuHold>> gpus =
-                    only(all, own)
+                    only(ask.of(all), own)
                             .place(List.of(ask.ask()))
-                            .or(() -> all.place(List.of(ask.ask())));
+                            .or(() -> ask.of(all).place(List.of(ask.ask())));
             if (gpus.isEmpty()) {
                 return Optional.empty();
             }
@@ -107,7 +116,8 @@ public final class PodPlacement {
                 gpu.memoryPercent() > 0
                         ? gpu.memoryPercent() + " percent of the memory"
                         : gpu.memory() + " MiB";
-        return "%d of 100 and %s for %s".formatted(gpu.cores(), memory, ask.container());
+        String where = ask.on().isEmpty() ? "" : " on " + String.join(", ", ask.on());
+        return "%d of 100 and %s for %s%s".formatted(gpu.cores(), memory, ask.container(), where);
     }
 
     private static String shown(GpuLayout layout) {

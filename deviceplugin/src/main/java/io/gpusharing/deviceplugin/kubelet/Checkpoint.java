@@ -10,6 +10,7 @@ import io.gpusharing.deviceplugin.kubelet.api.CDIDevice;
 import io.gpusharing.deviceplugin.kubelet.api.ContainerAllocateResponse;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -46,13 +47,15 @@ public record Checkpoint(List<Entry> entries, Map<String, Set<String>> registere
             List<String> cdiDevices) {}
 
     /**
-     * Reads the file.
+     * Reads the file. One that is not there yet is an empty table: no plugin has ever registered.
      *
      * @throws IOException if it cannot be read, or is not what we know
      */
     public static Checkpoint read(Path file) throws IOException {
         try {
             return parse(Files.readString(file));
+        } catch (NoSuchFileException e) {
+            return new Checkpoint(List.of(), Map.of());
         } catch (JsonParseException
                 | IllegalStateException
                 | IllegalArgumentException

@@ -7,6 +7,7 @@ import io.grpc.Server;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.ClosedWatchServiceException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardWatchEventKinds;
@@ -15,6 +16,7 @@ import java.nio.file.WatchService;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -47,6 +49,9 @@ public final class Registration implements AutoCloseable {
     private final Path folder;
     private final UnixSockets sockets;
     private final List<Served> all;
+    private final Refusal refusal;
+    private volatile @Nullable String refused;
+    private @Nullable WatchService files;
 
     /** That something has happened, of which it does not matter how often. */
     private final BlockingQueue<Boolean> happened = new ArrayBlockingQueue<>(1);
@@ -54,6 +59,17 @@ public final class Registration implements AutoCloseable {
     private @Nullable Object registeredWith;
     private volatile boolean watched;
     private volatile boolean closed;
+
+    /** Why our resources must not be registered now. */
+    public interface Refusal {
+
+        /**
+         * In words; empty if they may be.
+         *
+         * @throws IOException if that cannot be found out; then it is tried again
+         */
+        Optional<String> ask() throws IOException;
+    }
 
     /** A resource and where it is served; {@code server} is null before the first time. */
     private static final class Served {
@@ -73,10 +89,13 @@ public final class Registration implements AutoCloseable {
      * @param folder the kubelet's folder of device plugins
      * @param resources the first is registered last: while it is missing, no pod that asks for it
      *     is admitted
+     * @param refusal asked before each registration
      */
-    public Registration(Path folder, UnixSockets sockets, List<DeviceResource> resources) {
+    public Registration(
+            Path folder, UnixSockets sockets, List<DeviceResource> resources, Refusal refusal) {
         this.folder = folder;
         this.sockets = sockets;
+        this.refusal = refusal;
         this.all =
                 resources.reversed().stream()
                         .map(resource ->
@@ -93,10 +112,13 @@ public final class Registration implements AutoCloseable {
 
     /** Starts; returns at once. */
     public void start() throws IOException {
-        WatchService files = folder.getFileSystem().newWatchService();
+        WatchService watched = folder.getFileSystem().newWatchService();
+        files = watched;
         folder.register(
-                files, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_DELETE);
-        Thread.ofVirtual().name("kubelet-socket").start(() -> watch(files));
+                watched,
+                StandardWatchEventKinds.ENTRY_CREATE,
+                StandardWatchEventKinds.ENTRY_DELETE);
+        Thread.ofVirtual().name("kubelet-socket").start(() -> watch(watched));
         Thread.ofVirtual().name("registration").start(this::keepRegistered);
     }
 
@@ -105,21 +127,27 @@ public final class Registration implements AutoCloseable {
         return watched;
     }
 
+    /** Why our resources are not registered, in words; empty if nobody forbids it. */
+    public Optional<String> refused() {
+        return Optional.ofNullable(refused);
+    }
+
     /** Tells the kubelet that units have changed. */
     public void changed() {
         all.forEach(served -> served.service.changed());
     }
 
     private void watch(WatchService files) {
-        try (files) {
+        try {
             while (!closed) {
                 WatchKey key = files.take();
                 key.pollEvents();
                 key.reset();
                 happened.offer(true);
             }
-        } catch (IOException | InterruptedException e) {
-            throw new IllegalStateException("Cannot watch " + folder, e);
+        } catch (ClosedWatchServiceException | InterruptedException e) {
+            // This program ends.
+            return;
         }
     }
 
@@ -139,10 +167,12 @@ public final class Registration implements AutoCloseable {
                     retry = FIRST_RETRY;
                     told = false;
                     happened.take();
-                } else if (Files.exists(folder.resolve(KUBELET))) {
+                } else if (!Files.exists(folder.resolve(KUBELET))) {
+                    happened.take();
+                } else if (mayRegister()) {
                     serveAndRegister();
                 } else {
-                    happened.take();
+                    happened.poll(LAST_RETRY.toMillis(), TimeUnit.MILLISECONDS);
                 }
             } catch (IOException | StatusRuntimeException e) {
                 if (!told && retry.equals(LAST_RETRY)) {
@@ -159,11 +189,20 @@ public final class Registration implements AutoCloseable {
         }
     }
 
+    private boolean mayRegister() throws IOException {
+        String before = refused;
+        refused = refusal.ask().orElse(null);
+        if (refused != null && !refused.equals(before)) {
+            log.atError().addKeyValue("reason", refused).log("offering no GPU");
+        }
+        return refused == null;
+    }
+
     private Duration pause(Duration retry) {
         try {
             happened.poll(retry.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            closed = true;
         }
         Duration next = retry.multipliedBy(2);
         return next.compareTo(LAST_RETRY) > 0 ? LAST_RETRY : next;
@@ -228,6 +267,7 @@ public final class Registration implements AutoCloseable {
     public void close() {
         closed = true;
         happened.offer(true);
+        closeFiles();
         for (Served served : all) {
             if (served.server != null) {
                 served.server.shutdownNow();
@@ -237,6 +277,16 @@ public final class Registration implements AutoCloseable {
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
+        }
+    }
+
+    private void closeFiles() {
+        try {
+            if (files != null) {
+                files.close();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 }

@@ -32,7 +32,7 @@ public final class UnixSockets implements AutoCloseable {
     private final ExecutorService calls = Executors.newVirtualThreadPerTaskExecutor();
 
     /** Serves at a path, in the place of whatever lies there. */
-    Server serve(Path socket, BindableService service) throws IOException {
+    public Server serve(Path socket, BindableService service) throws IOException {
         Files.deleteIfExists(socket);
         return NettyServerBuilder.forAddress(UnixDomainSocketAddress.of(socket))
                 .channelType(NioServerDomainSocketChannel.class)
@@ -47,7 +47,7 @@ public final class UnixSockets implements AutoCloseable {
     }
 
     /** A channel to whoever serves at a path; connects with its first call. */
-    ManagedChannel connect(Path socket) {
+    public ManagedChannel connect(Path socket) {
         return NettyChannelBuilder.forAddress(UnixDomainSocketAddress.of(socket))
                 .channelType(NioDomainSocketChannel.class)
                 .eventLoopGroup(bytes)

@@ -48,6 +48,31 @@ class CdiFolderTest {
     }
 
     @Test
+    void aDeviceThatIsNamedByTheUuidGoesBeforeOneByTheIndex() throws IOException {
+        Files.writeString(
+                folder.resolve("nvidia.yaml"),
+                """
+                kind: nvidia.com/gpu
+                devices:
+                  - {name: "1", containerEdits: {deviceNodes: [{path: /dev/nvidia1}]}}
+                  - {name: GPU-b, containerEdits: {deviceNodes: [{path: /dev/nvidia7}]}}
+                """);
+
+        assertThat(DriverEdits.find(List.of(folder)).of(List.of(GPU)).toString())
+                .contains("/dev/nvidia7")
+                .doesNotContain("/dev/nvidia1");
+    }
+
+    @Test
+    void aGpuThatTheSpecificationDoesNotNameIsRefusedWithWhatHelps() throws IOException {
+        Files.writeString(folder.resolve("nvidia.yaml"), "{kind: nvidia.com/gpu, devices: []}");
+
+        assertThatThrownBy(() -> DriverEdits.find(List.of(folder)).of(List.of(GPU)))
+                .isInstanceOf(IOException.class)
+                .hasMessageContainingAll("GPU-b", "nvidia-ctk cdi generate");
+    }
+
+    @Test
     void aSpecificationThatCannotBeReadIsNamed() throws IOException {
         Files.writeString(folder.resolve("broken.yaml"), "{");
 
@@ -70,7 +95,7 @@ class CdiFolderTest {
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
                 .isEqualTo("rw-------");
 
-        cdi.remove(device);
+        cdi.removeIf(device::equals);
         assertThat(file).doesNotExist();
         assertThat(folder.resolve("shares")).isEmptyDirectory();
     }

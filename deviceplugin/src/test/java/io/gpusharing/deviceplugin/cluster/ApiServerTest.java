@@ -176,7 +176,7 @@ class ApiServerTest {
                                         "KUBERNETES_SERVICE_HOST", "fd00::1",
                                         "KUBERNETES_SERVICE_PORT", "6443")))
                 .isEqualTo(URI.create("https://[fd00::1]:6443"));
-        assertThatThrownBy(() -> ApiServer.inCluster(Map.of()))
+        assertThatThrownBy(() -> ApiServer.inCluster(Map.of(), Path.of("account")))
                 .hasMessageContaining("KUBERNETES_SERVICE_HOST");
     }
 

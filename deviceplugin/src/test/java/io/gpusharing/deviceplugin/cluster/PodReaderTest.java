@@ -62,7 +62,7 @@ class PodReaderTest {
             assertThat(pod.uid()).isEqualTo(metadata.get("uid").getAsString());
             assertThat(pod.namespace()).isEqualTo(metadata.get("namespace").getAsString());
             assertThat(pod.name()).isEqualTo(metadata.get("name").getAsString());
-            assertThat(pod.running()).isEqualTo(running(object.getAsJsonObject("status")));
+            assertThat(pod.running().keySet()).isEqualTo(running(object.getAsJsonObject("status")));
             assertThat(pod.request().containers())
                     .hasSize(
                             elements(object.getAsJsonObject("spec"), "containers").size()
@@ -101,7 +101,6 @@ class PodReaderTest {
         assertThat(last("middle-init-containers").request().containers())
                 .extracting(ContainerRequest::kind)
                 .contains(Kind.App, Kind.Init);
-        assertThat(last("middle-native-sidecar").apps()).containsExactly("cuda");
     }
 
     @Test

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -130,15 +131,16 @@ class GrantsTest {
     }
 
     private static ContainerAsk app(long cores, long memory) {
-        return new ContainerAsk("cuda", Kind.App, new GpuAsk(1, cores, memory, false));
+        return new ContainerAsk("cuda", Kind.App, new GpuAsk(1, cores, memory, false), Set.of());
     }
 
     private static ContainerAsk init(long cores, long memory) {
-        return new ContainerAsk("prepare", Kind.Init, new GpuAsk(1, cores, memory, false));
+        return new ContainerAsk(
+                "prepare", Kind.Init, new GpuAsk(1, cores, memory, false), Set.of());
     }
 
     private static ContainerAsk whole(int count) {
-        return new ContainerAsk("cuda", Kind.App, new GpuAsk(count, 100, 0, true));
+        return new ContainerAsk("cuda", Kind.App, new GpuAsk(count, 100, 0, true), Set.of());
     }
 
     private static List<NodeGpu> gpus(int count) {

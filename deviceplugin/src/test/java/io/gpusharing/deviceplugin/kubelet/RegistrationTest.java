@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -36,10 +37,13 @@ class RegistrationTest {
     private final UnixSockets sockets = new UnixSockets();
     private final FakeKubelet kubelet = new FakeKubelet();
     private Registration registration;
+    private volatile @Nullable String refusal;
 
     @BeforeEach
     void start() throws IOException {
-        registration = new Registration(folder, sockets, List.of(new Halves()));
+        registration =
+                new Registration(
+                        folder, sockets, List.of(new Halves()), () -> Optional.ofNullable(refusal));
         registration.start();
     }
 
@@ -72,6 +76,19 @@ class RegistrationTest {
 
         kubelet.registered();
         assertThat(socket).exists();
+    }
+
+    @Test
+    void offersNothingWhileSomebodyElseDoesAndRegistersWhenTheyAreGone() throws Exception {
+        refusal = "another device plugin offers it";
+        kubelet.start();
+
+        assertThat(kubelet.requests.poll(1500, TimeUnit.MILLISECONDS)).isNull();
+        assertThat(registration.refused()).contains("another device plugin offers it");
+
+        refusal = null;
+        kubelet.registered();
+        assertThat(registration.refused()).isEmpty();
     }
 
     @Test

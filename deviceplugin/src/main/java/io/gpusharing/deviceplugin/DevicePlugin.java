@@ -1,0 +1,213 @@
+package io.gpusharing.deviceplugin;
+
+import io.gpusharing.AotCache;
+import io.gpusharing.deviceplugin.Settings.BadSettings;
+import io.gpusharing.deviceplugin.cdi.CdiFolder;
+import io.gpusharing.deviceplugin.cluster.ApiServer;
+import io.gpusharing.deviceplugin.cluster.GpuNodePublisher;
+import io.gpusharing.deviceplugin.cluster.GpuNodeStatus;
+import io.gpusharing.deviceplugin.cluster.NodeView;
+import io.gpusharing.deviceplugin.cluster.NumaNodes;
+import io.gpusharing.deviceplugin.cluster.PodEvents;
+import io.gpusharing.deviceplugin.cluster.PodWatch;
+import io.gpusharing.deviceplugin.dialect.Dialect;
+import io.gpusharing.deviceplugin.gpu.GpuMonitor;
+import io.gpusharing.deviceplugin.grant.GrantFile;
+import io.gpusharing.deviceplugin.grant.Grants;
+import io.gpusharing.deviceplugin.kubelet.Checkpoint;
+import io.gpusharing.deviceplugin.kubelet.PodResources;
+import io.gpusharing.deviceplugin.kubelet.Registration;
+import io.gpusharing.deviceplugin.kubelet.UnixSockets;
+import io.gpusharing.deviceplugin.start.Pacing;
+import io.gpusharing.deviceplugin.start.PodProcesses;
+import io.gpusharing.deviceplugin.start.Provider;
+import io.gpusharing.nvml.NvmlLibrary;
+import io.gpusharing.nvml.TimeSource;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The entry point: hands out fractions of this node's GPUs until SIGTERM. */
+public final class DevicePlugin implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(DevicePlugin.class);
+
+    /** The environment cannot be used; restarting alone will not mend it. */
+    private static final int BAD_SETTINGS = 78;
+
+    private static final Duration TIDY_EVERY = Duration.ofSeconds(1);
+    private static final Duration FOR_THE_DRIVER = Duration.ofSeconds(3);
+    private static final Duration ASK_AGAIN = Duration.ofSeconds(2);
+
+    private final ApiServer api;
+    private final UnixSockets sockets = new UnixSockets();
+    private final PodResources podResources;
+    private final GpuMonitor gpus;
+    private final Grants grants;
+    private final PodWatch pods;
+    private final Provider provider;
+    private final Registration registration;
+    private final GpuNodePublisher published;
+    private final PodEvents events;
+    private final PodNotices notices;
+    private final ProbeServer probes;
+    private final NumaNodes numaNodes = NumaNodes.ofThisComputer();
+
+    /** That a pod has changed, of which it does not matter how often. */
+    private final BlockingQueue<Boolean> podsChanged = new ArrayBlockingQueue<>(1);
+
+    /** All settings come from the environment. */
+    public static void main(String[] args) throws IOException, InterruptedException {
+        try {
+            Map<String, String> environment = System.getenv();
+            Settings settings = Settings.from(environment);
+            ApiServer api = ApiServer.inCluster(environment, settings.serviceAccount());
+            log.atInfo()
+                    .addKeyValue("node", settings.node())
+                    .addKeyValue("aotCache", AotCache.ofThisProcess())
+                    .log("device plugin starts");
+            var plugin = new DevicePlugin(settings, settings.dialect(labels(api, settings)), api);
+            Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().unstarted(plugin::close));
+            plugin.run();
+        } catch (BadSettings | IllegalStateException e) {
+            log.atError().addKeyValue("problem", e.getMessage()).log("cannot start");
+            System.exit(BAD_SETTINGS);
+        }
+    }
+
+    /**
+     * The node's labels. Without the API server nothing could start anyway, so it is waited for.
+     */
+    private static Map<String, String> labels(ApiServer api, Settings settings)
+            throws InterruptedException {
+        boolean told = false;
+        while (true) {
+            try {
+                return NodeView.read(api, settings.node()).labels();
+            } catch (IOException e) {
+                if (!told) {
+                    log.atWarn().addKeyValue("reason", e.getMessage()).log("waiting for the node");
+                    told = true;
+                }
+                Thread.sleep(ASK_AGAIN);
+            }
+        }
+    }
+
+    DevicePlugin(Settings settings, Dialect dialect, ApiServer api) throws IOException {
+        this.api = api;
+        Path plugins = settings.kubelet().resolve("device-plugins");
+        Path checkpoint = plugins.resolve("kubelet_internal_checkpoint");
+        Files.createDirectories(settings.state());
+        podResources =
+                new PodResources(sockets, settings.kubelet().resolve("pod-resources/kubelet.sock"));
+        gpus =
+                new GpuMonitor(
+                        () -> NvmlLibrary.open(settings.nvmlLibrary()),
+                        settings.state().resolve("gpus.json"),
+                        GpuMonitor.BOOT_ID,
+                        this::gpusChanged,
+                        TimeSource.SYSTEM);
+        grants = new Grants(new GrantFile(settings.state().resolve("grants.json")), this::publish);
+        pods = new PodWatch(api, settings.node(), () -> podsChanged.offer(true));
+        events = new PodEvents(api, settings.node());
+        notices = new PodNotices(events::tell);
+        var cdi = new CdiFolder(settings.cdi().getLast(), settings.shares());
+        // Which of them are in use is not known any more; who needs one asks again.
+        cdi.closeAll();
+        provider =
+                new Provider(
+                        dialect,
+                        new Provider.Kubelet(() -> Checkpoint.read(checkpoint), podResources::list),
+                        new Provider.Disk(cdi, settings.cdi(), new PodProcesses(settings.proc())),
+                        pods,
+                        gpus,
+                        grants,
+                        notices::granted,
+                        Pacing.REAL);
+        var others = new OtherProviders(checkpoint, dialect, gpus, api, settings.node());
+        var metrics = new PluginMetrics(gpus, grants);
+        registration =
+                new Registration(
+                        plugins,
+                        sockets,
+                        provider.resources().stream().map(metrics::counted).toList(),
+                        others::refusal);
+        published = new GpuNodePublisher(api, settings.node());
+        probes = new ProbeServer(settings.port(), this::dead, this::unready, metrics::text);
+    }
+
+    /** Hands out GPUs until the thread is interrupted. */
+    void run() throws InterruptedException, IOException {
+        gpus.start();
+        pods.start();
+        awaitGpus();
+        registration.start();
+        publish();
+        while (true) {
+            podsChanged.poll(TIDY_EVERY.toMillis(), TimeUnit.MILLISECONDS);
+            try {
+                provider.tidyUp();
+            } catch (IOException e) {
+                log.atError().addKeyValue("reason", e.getMessage()).log("cannot tidy up");
+            }
+        }
+    }
+
+    /**
+     * Without GPUs that are listed all would be unhealthy for a moment. A driver that takes longer
+     * is not waited for: while no resource is registered, pods that ask for it start without GPUs.
+     */
+    private void awaitGpus() throws InterruptedException {
+        long until = System.nanoTime() + FOR_THE_DRIVER.toNanos();
+        while (!gpus.isRead() && System.nanoTime() < until) {
+            Thread.sleep(10);
+        }
+    }
+
+    private void gpusChanged() {
+        registration.changed();
+        notices.gpusChanged(gpus.all(), grants.all());
+        publish();
+    }
+
+    private void publish() {
+        published.publish(GpuNodeStatus.of(gpus.all(), grants.all(), numaNodes::of));
+    }
+
+    private Optional<String> dead() {
+        return gpus.wantsRestart()
+                ? Optional.of("the driver was replaced, and this process holds the old library")
+                : Optional.empty();
+    }
+
+    private Optional<String> unready() {
+        if (!registration.isRegistered()) {
+            return registration.refused().or(() -> Optional.of("no kubelet knows our resources"));
+        }
+        return pods.isCurrent()
+                ? Optional.ofNullable(gpus.trouble())
+                : Optional.of("the pods of this node are not known");
+    }
+
+    @Override
+    public void close() {
+        probes.close();
+        registration.close();
+        pods.close();
+        published.close();
+        events.close();
+        gpus.close();
+        podResources.close();
+        sockets.close();
+        api.close();
+    }
+}

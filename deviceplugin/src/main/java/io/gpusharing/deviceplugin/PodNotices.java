@@ -1,0 +1,85 @@
+package io.gpusharing.deviceplugin;
+
+import io.gpusharing.deviceplugin.cluster.PodEvents;
+import io.gpusharing.deviceplugin.cluster.PodEvents.PodName;
+import io.gpusharing.deviceplugin.gpu.NodeGpu;
+import io.gpusharing.deviceplugin.grant.ContainerGrant;
+import io.gpusharing.deviceplugin.grant.PodGrant;
+import io.gpusharing.placement.GpuHold;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** What the owners of pods are told of their GPUs. */
+final class PodNotices {
+
+    /** Where Events go. */
+    interface Sink {
+        /** See {@link PodEvents#tell}. */
+        void tell(PodName pod, PodEvents.Type type, String reason, String message);
+    }
+
+    private final Sink sink;
+    private final Map<String, String> toldFaults = new HashMap<>();
+
+    PodNotices(Sink sink) {
+        this.sink = sink;
+    }
+
+    /** A pod was given its GPUs. */
+    void granted(PodGrant grant) {
+        boolean shared =
+                grant.containers().stream()
+                        .flatMap(container -> container.gpus().stream())
+                        .anyMatch(hold -> !hold.whole());
+        String given =
+                grant.containers().stream()
+                        .map(PodNotices::words)
+                        .collect(Collectors.joining("; "));
+        sink.tell(
+                PodName.of(grant),
+                PodEvents.Type.Normal,
+                "GpuGranted",
+                shared
+                        ? given
+                                + ". GPUs are shared by time slices: nothing keeps a pod from taking more of processors or memory than its share"
+                        : given);
+    }
+
+    private static String words(ContainerGrant container) {
+        return container.gpus().stream()
+                .map(PodNotices::words)
+                .collect(Collectors.joining(", ", container.container() + ": ", ""));
+    }
+
+    private static String words(GpuHold hold) {
+        return hold.whole()
+                ? "all of " + hold.gpu()
+                : "%d of %d and %d MiB of %s"
+                        .formatted(hold.cores(), NodeGpu.CORES, hold.memory(), hold.gpu());
+    }
+
+    /** GPUs have changed: tells the pods of those that have failed. */
+    synchronized void gpusChanged(List<NodeGpu> gpus, List<PodGrant> grants) {
+        for (NodeGpu gpu : gpus) {
+            if (gpu.fault() == null) {
+                toldFaults.remove(gpu.uuid());
+            } else if (!gpu.fault().equals(toldFaults.put(gpu.uuid(), gpu.fault()))) {
+                grants.stream()
+                        .filter(grant -> holds(grant, gpu))
+                        .forEach(grant ->
+                                sink.tell(
+                                        PodName.of(grant),
+                                        PodEvents.Type.Warning,
+                                        "GpuUnhealthy",
+                                        "%s: %s. No container starts on it; delete the pod, so that it is placed anew"
+                                                .formatted(gpu.uuid(), gpu.fault())));
+            }
+        }
+    }
+
+    private static boolean holds(PodGrant grant, NodeGpu gpu) {
+        return grant.held().stream().anyMatch(hold -> hold.gpu().equals(gpu.uuid()));
+    }
+}

@@ -1,0 +1,165 @@
+package io.gpusharing.deviceplugin;
+
+import io.gpusharing.deviceplugin.dialect.Aliyun;
+import io.gpusharing.deviceplugin.dialect.Dialect;
+import io.gpusharing.deviceplugin.dialect.Metagpu;
+import io.gpusharing.deviceplugin.dialect.Vcuda;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The environment variables.
+ *
+ * @param node {@code GPUSHARING_NODE}: the node's name
+ * @param dialect {@code GPUSHARING_DIALECT}: {@code vcuda} (by default), {@code aliyun} or {@code
+ *     metagpu}; the node's label {@value #DIALECT_LABEL} goes before it
+ * @param metagpu {@code GPUSHARING_METAGPU}: the resources of metagpu and how many units of each
+ *     are a GPU, {@code cnvrg.io/metagpu=100} by default
+ * @param nvmlLibrary {@code GPUSHARING_NVML_LIBRARY}: the exact library to open, or null to search
+ * @param kubelet {@code GPUSHARING_KUBELET_DIR}: {@code /var/lib/kubelet} by default
+ * @param state {@code GPUSHARING_STATE_DIR}: grants and known GPUs, {@code /var/lib/gpusharing} by
+ *     default
+ * @param shares {@code GPUSHARING_SHARES_DIR}: what containers may read of their shares, {@code
+ *     /run/gpusharing} by default
+ * @param cdi {@code GPUSHARING_CDI_DIRS}: where the container runtime looks for CDI specifications,
+ *     {@code /etc/cdi:/var/run/cdi} by default; ours go into the last
+ * @param proc {@code GPUSHARING_PROC_DIR}: {@code /proc} by default
+ * @param serviceAccount {@code GPUSHARING_SERVICE_ACCOUNT_DIR}: token and CA of the API server, by
+ *     default where a pod finds its own
+ * @param port {@code GPUSHARING_PORT}: of probes and metrics, 9402 by default
+ */
+record Settings(
+        String node,
+        String dialect,
+        Metagpu metagpu,
+        @Nullable String nvmlLibrary,
+        Path kubelet,
+        Path state,
+        Path shares,
+        List<Path> cdi,
+        Path proc,
+        Path serviceAccount,
+        int port) {
+
+    static final String DIALECT_LABEL = "gpusharing.io/dialect";
+
+    private static final int MOST_UNITS = 100;
+
+    private static final Pattern METAGPU =
+            Pattern.compile("([a-z0-9.-]+/[A-Za-z0-9._-]+)=([0-9]{1,3})");
+
+    /** The environment cannot be used; the message names every problem. */
+    static final class BadSettings extends Exception {
+        BadSettings(List<String> problems) {
+            super(String.join("; ", problems));
+        }
+    }
+
+    /**
+     * Reads the environment.
+     *
+     * @throws BadSettings with everything that is wrong at once
+     */
+    static Settings from(Map<String, String> environment) throws BadSettings {
+        var problems = new ArrayList<String>();
+        String node = environment.getOrDefault("GPUSHARING_NODE", "");
+        if (node.isBlank()) {
+            problems.add("GPUSHARING_NODE is not set; the chart sets it to the node's name");
+        }
+        Metagpu metagpu = metagpu(environment.getOrDefault("GPUSHARING_METAGPU", ""), problems);
+        String dialect = environment.getOrDefault("GPUSHARING_DIALECT", "vcuda");
+        if (dialect(dialect, metagpu) == null) {
+            problems.add(
+                    "GPUSHARING_DIALECT is %s; use vcuda, aliyun or metagpu".formatted(dialect));
+        }
+        int port = port(environment.getOrDefault("GPUSHARING_PORT", "9402"), problems);
+        if (!problems.isEmpty()) {
+            throw new BadSettings(problems);
+        }
+        String library = environment.getOrDefault("GPUSHARING_NVML_LIBRARY", "");
+        return new Settings(
+                node,
+                dialect,
+                metagpu,
+                library.isBlank() ? null : library,
+                path(environment, "GPUSHARING_KUBELET_DIR", "/var/lib/kubelet"),
+                path(environment, "GPUSHARING_STATE_DIR", "/var/lib/gpusharing"),
+                path(environment, "GPUSHARING_SHARES_DIR", "/run/gpusharing"),
+                paths(environment.getOrDefault("GPUSHARING_CDI_DIRS", "/etc/cdi:/var/run/cdi")),
+                path(environment, "GPUSHARING_PROC_DIR", "/proc"),
+                path(
+                        environment,
+                        "GPUSHARING_SERVICE_ACCOUNT_DIR",
+                        "/var/run/secrets/kubernetes.io/serviceaccount"),
+                port);
+    }
+
+    /**
+     * By which resources the node's GPUs are asked for.
+     *
+     * @param labels the node's
+     * @throws BadSettings if its label names none that we know
+     */
+    Dialect dialect(Map<String, String> labels) throws BadSettings {
+        String name = labels.getOrDefault(DIALECT_LABEL, dialect);
+        Dialect found = dialect(name, metagpu);
+        if (found == null) {
+            throw new BadSettings(
+                    List.of(
+                            "Node %s has the label %s=%s; use vcuda, aliyun or metagpu"
+                                    .formatted(node, DIALECT_LABEL, name)));
+        }
+        return found;
+    }
+
+    private static @Nullable Dialect dialect(String name, Metagpu metagpu) {
+        return switch (name) {
+            case "vcuda" -> new Vcuda();
+            case "aliyun" -> new Aliyun();
+            case "metagpu" -> metagpu;
+            default -> null;
+        };
+    }
+
+    /** Names and units, {@code cnvrg.io/metagpu=100,example.com/tenth=10}. */
+    private static Metagpu metagpu(String text, List<String> problems) {
+        if (text.isBlank()) {
+            return Metagpu.USUAL;
+        }
+        var units = new TreeMap<String, Integer>();
+        for (String resource : text.split(",", -1)) {
+            Matcher matcher = METAGPU.matcher(resource.strip());
+            int number = matcher.matches() ? Integer.parseInt(matcher.group(2)) : 0;
+            if (number < 1 || number > MOST_UNITS) {
+                problems.add(
+                        "GPUSHARING_METAGPU has %s; use for instance cnvrg.io/metagpu=100, with 1 to 100 units a GPU"
+                                .formatted(resource));
+                return Metagpu.USUAL;
+            }
+            units.put(matcher.group(1), number);
+        }
+        return new Metagpu(units);
+    }
+
+    private static int port(String text, List<String> problems) {
+        if (text.matches("[0-9]{1,5}") && Integer.parseInt(text) <= 65_535) {
+            return Integer.parseInt(text);
+        }
+        problems.add("GPUSHARING_PORT is %s; use 1 to 65535".formatted(text));
+        return 0;
+    }
+
+    private static Path path(Map<String, String> environment, String name, String usual) {
+        return Path.of(environment.getOrDefault(name, usual));
+    }
+
+    private static List<Path> paths(String text) {
+        return List.of(text.split(":", -1)).stream().map(Path::of).toList();
+    }
+}

@@ -1,0 +1,214 @@
+package io.gpusharing.deviceplugin.start;
+
+import io.gpusharing.deviceplugin.cdi.CdiDevice;
+import io.gpusharing.deviceplugin.cluster.NodePod;
+import io.gpusharing.deviceplugin.cluster.NodePods;
+import io.gpusharing.deviceplugin.dialect.Dialect;
+import io.gpusharing.deviceplugin.dialect.Dialect.ContainerStart;
+import io.gpusharing.deviceplugin.gpu.NodeGpu;
+import io.gpusharing.deviceplugin.gpu.NodeGpus;
+import io.gpusharing.deviceplugin.grant.ContainerGrant;
+import io.gpusharing.deviceplugin.grant.Decision.Granted;
+import io.gpusharing.deviceplugin.grant.Decision.Never;
+import io.gpusharing.deviceplugin.grant.Decision.Wait;
+import io.gpusharing.deviceplugin.grant.Grants;
+import io.gpusharing.deviceplugin.grant.PodGrant;
+import io.gpusharing.deviceplugin.grant.PodPlacement.ContainerAsk;
+import io.gpusharing.deviceplugin.kubelet.Checkpoint.Entry;
+import io.gpusharing.deviceplugin.kubelet.DeviceResource.StartRefused;
+import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.PlacementAnnotation;
+import io.gpusharing.request.ContainerRequest;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * Decides whether a container starts now, and with which GPUs. It may be asked twice, late, or for
+ * a container that will not start: what a pod was given once it keeps until it has ended.
+ */
+final class ContainerStarts {
+
+    /** The kubelet has the pod from the same API server. */
+    private static final Duration FOR_THE_POD = Duration.ofSeconds(5);
+
+    /** The kubelet itself waits 30 seconds. */
+    private static final Duration FOR_ROOM = Duration.ofSeconds(20);
+
+    private final Dialect dialect;
+    private final UnitHolders holders;
+    private final NodePods pods;
+    private final NodeGpus gpus;
+    private final Grants grants;
+    private final EndedPods ended;
+    private final StartFiles files;
+    private final Consumer<PodGrant> granted;
+    private final Pacing pacing;
+
+    ContainerStarts(
+            Dialect dialect,
+            UnitHolders holders,
+            NodePods pods,
+            NodeGpus gpus,
+            Grants grants,
+            EndedPods ended,
+            StartFiles files,
+            Consumer<PodGrant> granted,
+            Pacing pacing) {
+        this.dialect = dialect;
+        this.holders = holders;
+        this.pods = pods;
+        this.gpus = gpus;
+        this.grants = grants;
+        this.ended = ended;
+        this.files = files;
+        this.granted = granted;
+        this.pacing = pacing;
+    }
+
+    /**
+     * Prepares the start of the container that holds these units of a resource.
+     *
+     * @throws StartRefused if it must not start now; nothing has changed then, but perhaps that the
+     *     pod has its GPUs
+     */
+    void prepare(String resource, Set<String> units) throws StartRefused {
+        try {
+            List<Entry> entries = holders.find(resource, units);
+            NodePod pod = pod(entries.getFirst().podUid());
+            holders.confirm(pod, resource, entries);
+            PodGrant grant = granted(pod);
+            for (Entry entry : entries) {
+                open(entry, pod, grant);
+            }
+        } catch (IOException e) {
+            throw new StartRefused("The node's disk: " + e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new StartRefused("The device plugin is ending");
+        }
+    }
+
+    private NodePod pod(String uid) throws StartRefused, InterruptedException {
+        NodePod pod =
+                pods.await(uid, FOR_THE_POD)
+                        .orElseThrow(() ->
+                                new StartRefused(
+                                        "The API server has no pod with UID %s on this node. A static pod cannot have a part of a GPU"
+                                                .formatted(uid)));
+        if (pod.isStatic()) {
+            throw new StartRefused("A static pod cannot have a part of a GPU");
+        }
+        return pod;
+    }
+
+    private PodGrant granted(NodePod pod) throws StartRefused, IOException, InterruptedException {
+        boolean hadNone = grants.of(pod.uid()).isEmpty();
+        Pacing.Deadline deadline = pacing.deadline(FOR_ROOM);
+        while (true) {
+            ended.release();
+            switch (grants.grant(pod.uid(), pod.namespace(), pod.name(), asks(pod), gpus.all())) {
+                case Granted _ -> {
+                    PodGrant grant = grants.of(pod.uid()).orElseThrow();
+                    if (hadNone) {
+                        granted.accept(grant);
+                    }
+                    return grant;
+                }
+                case Never(var reason) ->
+                        throw new StartRefused("It fits on no GPU of this node: " + reason);
+                case Wait(var reason) -> {
+                    if (deadline.isOver()) {
+                        throw new StartRefused("No GPU has room: " + reason);
+                    }
+                }
+            }
+            pacing.pause();
+        }
+    }
+
+    private List<ContainerAsk> asks(NodePod pod) throws StartRefused {
+        Map<String, Set<String>> placed = placed(pod);
+        return pod.request().containers().stream()
+                .map(it ->
+                        new ContainerAsk(
+                                it.name(),
+                                it.kind(),
+                                dialect.ask(it),
+                                placed.getOrDefault(it.name(), Set.of())))
+                .filter(ask -> ask.ask().count() > 0)
+                .toList();
+    }
+
+    /** The GPUs that a scheduler has chosen, by container. */
+    private static Map<String, Set<String>> placed(NodePod pod) throws StartRefused {
+        String text = pod.annotations().get(PlacementAnnotation.KEY);
+        if (text == null) {
+            return Map.of();
+        }
+        return PlacementAnnotation.parse(text)
+                .filter(placement -> placement.podUid().equals(pod.uid()))
+                .orElseThrow(() ->
+                        new StartRefused(
+                                "Its annotation %s is not the placement of this pod: %s. Delete the pod"
+                                        .formatted(PlacementAnnotation.KEY, text)))
+                .gpus();
+    }
+
+    private void open(Entry entry, NodePod pod, PodGrant podGrant)
+            throws StartRefused, IOException {
+        ContainerGrant grant =
+                podGrant.container(entry.container())
+                        .orElseThrow(() ->
+                                new StartRefused(
+                                        "When the pod was given its GPUs, it had no container %s that asks for any"
+                                                .formatted(entry.container())));
+        List<NodeGpu> own = healthy(grant);
+        ContainerRequest container =
+                pod.request().containers().stream()
+                        .filter(it -> it.name().equals(entry.container()))
+                        .findFirst()
+                        .orElseThrow();
+        long podUnits =
+                pod.request().containers().stream()
+                        .mapToLong(it -> Dialect.units(it, entry.resource()))
+                        .sum();
+        var start = new ContainerStart(container, podUnits, entry.ids().stream().sorted().toList());
+        for (String name : entry.cdiDevices()) {
+            CdiDevice device =
+                    CdiDevice.of(name)
+                            .orElseThrow(() ->
+                                    new StartRefused(
+                                            "Its units were handed out by another device plugin. Delete the pod"));
+            files.open(device, pod, grant, own, dialect.environment(start, grant.gpus(), own));
+        }
+    }
+
+    private List<NodeGpu> healthy(ContainerGrant grant) throws StartRefused {
+        var own = new ArrayList<NodeGpu>();
+        List<NodeGpu> all = gpus.all();
+        for (GpuHold hold : grant.gpus()) {
+            NodeGpu gpu =
+                    all.stream()
+                            .filter(it -> it.uuid().equals(hold.gpu()))
+                            .findFirst()
+                            .orElseThrow(() ->
+                                    new StartRefused(
+                                            "Its GPU %s is gone from this node. Delete the pod, so that it is placed anew"
+                                                    .formatted(hold.gpu())));
+            if (!gpu.isUsable()) {
+                throw new StartRefused(
+                        "Its GPU %s is unhealthy: %s. Delete the pod, so that it is placed anew"
+                                .formatted(
+                                        hold.gpu(),
+                                        gpu.fault() == null ? "it is split by MIG" : gpu.fault()));
+            }
+            own.add(gpu);
+        }
+        return own;
+    }
+}

@@ -1,0 +1,60 @@
+package io.gpusharing.deviceplugin.start;
+
+import io.gpusharing.deviceplugin.cdi.CdiDevice;
+import io.gpusharing.deviceplugin.cluster.NodePod;
+import io.gpusharing.deviceplugin.cluster.NodePods;
+import io.gpusharing.deviceplugin.grant.Grants;
+import io.gpusharing.deviceplugin.grant.PodGrant;
+import java.io.IOException;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Takes back what pods hold that have ended: by the API server's word <em>and</em> without a living
+ * process. Either alone is not enough: a pod that was deleted by force runs on for a while, and one
+ * between two tries has no process.
+ */
+final class EndedPods {
+
+    private final NodePods pods;
+    private final Grants grants;
+    private final PodProcesses processes;
+    private final StartFiles files;
+    private final UnitHolders.Table table;
+
+    EndedPods(
+            NodePods pods,
+            Grants grants,
+            PodProcesses processes,
+            StartFiles files,
+            UnitHolders.Table table) {
+        this.pods = pods;
+        this.grants = grants;
+        this.processes = processes;
+        this.files = files;
+        this.table = table;
+    }
+
+    /** Looks at all grants once. */
+    void release() throws IOException {
+        Set<String> ended =
+                grants.all().stream()
+                        .map(PodGrant::uid)
+                        .filter(this::hasEnded)
+                        .collect(Collectors.toSet());
+        if (ended.isEmpty()) {
+            return;
+        }
+        ended.removeAll(processes.alive(ended));
+        grants.release(grant -> ended.contains(grant.uid()) && !files.isStarting(grant.uid()));
+        files.removeAllBut(
+                table.read().entries().stream()
+                        .flatMap(entry -> entry.cdiDevices().stream())
+                        .flatMap(name -> CdiDevice.of(name).stream())
+                        .collect(Collectors.toSet()));
+    }
+
+    private boolean hasEnded(String podUid) {
+        return pods.isCurrent() && pods.byUid(podUid).map(NodePod::ended).orElse(true);
+    }
+}

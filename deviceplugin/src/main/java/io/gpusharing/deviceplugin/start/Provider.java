@@ -1,0 +1,76 @@
+package io.gpusharing.deviceplugin.start;
+
+import io.gpusharing.deviceplugin.cdi.CdiFolder;
+import io.gpusharing.deviceplugin.cluster.NodePods;
+import io.gpusharing.deviceplugin.dialect.Dialect;
+import io.gpusharing.deviceplugin.gpu.NodeGpus;
+import io.gpusharing.deviceplugin.grant.Grants;
+import io.gpusharing.deviceplugin.grant.PodGrant;
+import io.gpusharing.deviceplugin.kubelet.DeviceResource;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** Hands out the GPUs of this node: the resources that it offers, and what has to be tidied up. */
+public final class Provider {
+
+    private final List<DeviceResource> resources;
+    private final NodePods pods;
+    private final StartFiles files;
+    private final EndedPods ended;
+
+    /**
+     * What the kubelet says.
+     *
+     * @param table its table of devices on disk
+     * @param api its API of pod resources
+     */
+    public record Kubelet(UnitHolders.Table table, UnitHolders.Api api) {}
+
+    /**
+     * What is read and written on the node's disk.
+     *
+     * @param cdi where our CDI files go
+     * @param driver where NVIDIA's CDI specification lies, if there is one
+     * @param processes all of the node's
+     */
+    public record Disk(CdiFolder cdi, List<Path> driver, PodProcesses processes) {}
+
+    /**
+     * @param granted told when a pod has been given its GPUs
+     */
+    public Provider(
+            Dialect dialect,
+            Kubelet kubelet,
+            Disk disk,
+            NodePods pods,
+            NodeGpus gpus,
+            Grants grants,
+            Consumer<PodGrant> granted,
+            Pacing pacing) {
+        this.pods = pods;
+        this.files = new StartFiles(disk.cdi(), disk.driver(), pacing.clock());
+        this.ended = new EndedPods(pods, grants, disk.processes(), files, kubelet.table());
+        var holders = new UnitHolders(kubelet.table(), kubelet.api(), pacing);
+        var starts =
+                new ContainerStarts(
+                        dialect, holders, pods, gpus, grants, ended, files, granted, pacing);
+        this.resources =
+                dialect.resources().stream()
+                        .<DeviceResource>map(
+                                name -> new CountedResource(name, dialect, gpus, starts))
+                        .toList();
+    }
+
+    /** What it offers to the kubelet. */
+    public List<DeviceResource> resources() {
+        return resources;
+    }
+
+    /** Takes back what is not needed any more. Called every second, and when a pod has changed. */
+    public void tidyUp() throws IOException {
+        files.closeStarted(pods);
+        ended.release();
+    }
+}

@@ -1,0 +1,132 @@
+package io.gpusharing.deviceplugin.start;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import io.gpusharing.deviceplugin.cdi.CdiDevice;
+import io.gpusharing.deviceplugin.cdi.CdiFolder;
+import io.gpusharing.deviceplugin.cdi.DriverEdits;
+import io.gpusharing.deviceplugin.cluster.NodePod;
+import io.gpusharing.deviceplugin.cluster.NodePods;
+import io.gpusharing.deviceplugin.gpu.NodeGpu;
+import io.gpusharing.deviceplugin.grant.ContainerGrant;
+import io.gpusharing.placement.GpuHold;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The CDI files of containers that are about to start; each is there as long as that takes. */
+final class StartFiles {
+
+    /** A container that does not run by then has failed, and is prepared again. */
+    private static final Duration LONGEST_START = Duration.ofSeconds(30);
+
+    private final CdiFolder folder;
+    private final List<Path> driverFolders;
+    private final InstantSource clock;
+    private final Map<CdiDevice, Start> starting = new HashMap<>();
+
+    /**
+     * A container that is about to start.
+     *
+     * @param before the ID of its instance that ran before; the API server may say for a while that
+     *     it runs still
+     */
+    private record Start(String podUid, String container, @Nullable String before, Instant until) {}
+
+    /**
+     * @param driverFolders where NVIDIA's CDI specification lies, if there is one
+     */
+    StartFiles(CdiFolder folder, List<Path> driverFolders, InstantSource clock) {
+        this.folder = folder;
+        this.driverFolders = driverFolders;
+        this.clock = clock;
+    }
+
+    /** Lets a container start with these GPUs, in the order of its grant. */
+    void open(
+            CdiDevice device,
+            NodePod pod,
+            ContainerGrant grant,
+            List<NodeGpu> gpus,
+            Map<String, String> environment)
+            throws IOException {
+        synchronized (starting) {
+            starting.put(
+                    device,
+                    new Start(
+                            pod.uid(),
+                            grant.container(),
+                            pod.running().get(grant.container()),
+                            clock.instant().plus(LONGEST_START)));
+        }
+        folder.write(
+                device,
+                DriverEdits.find(driverFolders).of(gpus),
+                environment,
+                share(pod, grant, gpus));
+    }
+
+    /** Takes the files of those away that run, or will not any more. */
+    void closeStarted(NodePods pods) throws IOException {
+        synchronized (starting) {
+            for (CdiDevice device : Set.copyOf(starting.keySet())) {
+                Start start = starting.get(device);
+                if (start != null && isOver(start, pods)) {
+                    folder.close(device);
+                    starting.remove(device);
+                }
+            }
+        }
+    }
+
+    private boolean isOver(Start start, NodePods pods) {
+        String running =
+                pods.byUid(start.podUid())
+                        .map(pod -> pod.running().get(start.container()))
+                        .orElse(null);
+        return !clock.instant().isBefore(start.until())
+                || (running != null && !running.equals(start.before()));
+    }
+
+    /** Whether a container of this pod may be starting just now. */
+    boolean isStarting(String podUid) {
+        synchronized (starting) {
+            return starting.values().stream().anyMatch(start -> start.podUid().equals(podUid));
+        }
+    }
+
+    /** Removes what is left of containers that the kubelet has forgotten. */
+    void removeAllBut(Set<CdiDevice> known) throws IOException {
+        synchronized (starting) {
+            folder.removeIf(device -> !known.contains(device) && !starting.containsKey(device));
+        }
+    }
+
+    private static JsonObject share(NodePod pod, ContainerGrant grant, List<NodeGpu> gpus) {
+        var list = new JsonArray();
+        for (int i = 0; i < gpus.size(); i++) {
+            GpuHold hold = grant.gpus().get(i);
+            var gpu = new JsonObject();
+            gpu.addProperty("uuid", hold.gpu());
+            gpu.addProperty("model", gpus.get(i).physical().model());
+            gpu.addProperty("core", hold.cores());
+            gpu.addProperty("memoryMiB", hold.memory());
+            gpu.addProperty("whole", hold.whole());
+            list.add(gpu);
+        }
+        var share = new JsonObject();
+        share.addProperty("namespace", pod.namespace());
+        share.addProperty("pod", pod.name());
+        share.addProperty("podUid", pod.uid());
+        share.addProperty("container", grant.container());
+        share.add("gpus", list);
+        return share;
+    }
+}

@@ -1,0 +1,67 @@
+package io.gpusharing.deviceplugin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.deviceplugin.gpu.NodeGpu;
+import io.gpusharing.deviceplugin.grant.ContainerGrant;
+import io.gpusharing.deviceplugin.grant.PodGrant;
+import io.gpusharing.nvml.PhysicalGpu;
+import io.gpusharing.placement.GpuHold;
+import io.gpusharing.request.ContainerRequest.Kind;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class PodNoticesTest {
+
+    private final List<String> told = new ArrayList<>();
+    private final PodNotices notices =
+            new PodNotices((pod, type, reason, message) ->
+                    told.add("%s %s %s: %s".formatted(pod.name(), type, reason, message)));
+
+    @Test
+    void whoSharesAGpuIsToldThatNothingIsLimited() {
+        notices.granted(grant(new GpuHold("GPU-0", 50, 4096, false)));
+
+        assertThat(told)
+                .singleElement()
+                .asString()
+                .contains(
+                        "train Normal GpuGranted: cuda: 50 of 100 and 4096 MiB of GPU-0",
+                        "nothing keeps a pod from taking more");
+    }
+
+    @Test
+    void whoHasAWholeGpuIsToldWhich() {
+        notices.granted(grant(new GpuHold("GPU-0", 100, 0, true)));
+
+        assertThat(told).containsExactly("train Normal GpuGranted: cuda: all of GPU-0");
+    }
+
+    @Test
+    void thePodsOfAGpuThatFailsAreToldOnceAndAgainAfterItsRecovery() {
+        List<PodGrant> grants = List.of(grant(new GpuHold("GPU-0", 50, 4096, false)));
+
+        notices.gpusChanged(List.of(gpu(0, "XID 79"), gpu(1, "XID 48")), grants);
+        notices.gpusChanged(List.of(gpu(0, "XID 79"), gpu(1, null)), grants);
+        assertThat(told)
+                .singleElement()
+                .asString()
+                .startsWith("train Warning GpuUnhealthy: GPU-0: XID 79.");
+
+        notices.gpusChanged(List.of(gpu(0, null)), grants);
+        notices.gpusChanged(List.of(gpu(0, "XID 79")), grants);
+        assertThat(told).hasSize(2);
+    }
+
+    private static PodGrant grant(GpuHold hold) {
+        return new PodGrant(
+                "1", "team", "train", List.of(new ContainerGrant("cuda", Kind.App, List.of(hold))));
+    }
+
+    private static NodeGpu gpu(int index, @Nullable String fault) {
+        return new NodeGpu(
+                new PhysicalGpu(index, "GPU-" + index, index, "Fake", 16384, "", false), fault);
+    }
+}

@@ -1,0 +1,244 @@
+package io.gpusharing.deviceplugin.start;
+
+import static io.gpusharing.request.grammar.VcudaGrammar.CORE;
+import static io.gpusharing.request.grammar.VcudaGrammar.MEMORY;
+
+import io.gpusharing.deviceplugin.cdi.CdiDevice;
+import io.gpusharing.deviceplugin.cdi.CdiFolder;
+import io.gpusharing.deviceplugin.cluster.NodePod;
+import io.gpusharing.deviceplugin.cluster.NodePods;
+import io.gpusharing.deviceplugin.dialect.Vcuda;
+import io.gpusharing.deviceplugin.gpu.NodeGpu;
+import io.gpusharing.deviceplugin.grant.GrantFile;
+import io.gpusharing.deviceplugin.grant.Grants;
+import io.gpusharing.deviceplugin.grant.PodGrant;
+import io.gpusharing.deviceplugin.kubelet.Checkpoint;
+import io.gpusharing.deviceplugin.kubelet.Checkpoint.Entry;
+import io.gpusharing.deviceplugin.kubelet.DeviceResource;
+import io.gpusharing.deviceplugin.kubelet.DeviceResource.StartRefused;
+import io.gpusharing.deviceplugin.kubelet.PodResources.Holder;
+import io.gpusharing.nvml.PhysicalGpu;
+import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.Quantity;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** A node of two GPUs, its kubelet and its pods. Time passes where somebody waits. */
+final class FakeNode implements NodePods {
+
+    final Map<String, NodePod> pods = new TreeMap<>();
+    final List<Entry> table = new ArrayList<>();
+    final List<Holder> api = new ArrayList<>();
+    final List<String> told = new ArrayList<>();
+    final TreeMap<Instant, Runnable> later = new TreeMap<>();
+    List<NodeGpu> gpus = List.of(gpu(0, null), gpu(1, null));
+    Instant now = Instant.parse("2026-01-01T00:00:00Z");
+    boolean current = true;
+
+    private final Path folder;
+    private final Grants grants;
+    private final Provider provider;
+
+    FakeNode(Path folder) throws IOException {
+        this.folder = folder;
+        Files.createDirectories(folder.resolve("proc"));
+        grants = new Grants(new GrantFile(folder.resolve("grants.json")), () -> {});
+        provider =
+                new Provider(
+                        new Vcuda(),
+                        new Provider.Kubelet(
+                                () -> new Checkpoint(List.copyOf(table), Map.of()),
+                                () -> List.copyOf(api)),
+                        new Provider.Disk(
+                                new CdiFolder(folder.resolve("cdi"), folder.resolve("shares")),
+                                List.of(),
+                                new PodProcesses(folder.resolve("proc"))),
+                        this,
+                        () -> gpus,
+                        grants,
+                        grant -> told.add(grant.uid()),
+                        new Pacing(() -> now, this::pass));
+    }
+
+    static NodeGpu gpu(int index, @Nullable String fault) {
+        return new NodeGpu(
+                new PhysicalGpu(index, "GPU-" + index, index, "Fake", 16384, "", false), fault);
+    }
+
+    /** Lets time pass, and what was to happen in it. */
+    void pass(Duration time) {
+        Instant until = now.plus(time);
+        while (!later.isEmpty() && !later.firstKey().isAfter(until)) {
+            now = later.firstKey();
+            later.pollFirstEntry().getValue().run();
+        }
+        now = until;
+    }
+
+    /** A pod that the API server knows. */
+    NodePod pod(String uid, ContainerRequest... containers) {
+        return put(
+                new NodePod(
+                        uid,
+                        "team",
+                        "pod-" + uid,
+                        false,
+                        false,
+                        new PodRequest(List.of(containers)),
+                        Map.of(),
+                        Map.of()));
+    }
+
+    NodePod put(NodePod pod) {
+        pods.put(pod.uid(), pod);
+        return pod;
+    }
+
+    /** The API server says that it has ended. */
+    void end(NodePod pod) {
+        put(
+                new NodePod(
+                        pod.uid(),
+                        pod.namespace(),
+                        pod.name(),
+                        pod.isStatic(),
+                        true,
+                        pod.request(),
+                        pod.annotations(),
+                        Map.of()));
+    }
+
+    /** The API server says that a container runs. */
+    NodePod runs(NodePod pod, String container, String id) {
+        return put(
+                new NodePod(
+                        pod.uid(),
+                        pod.namespace(),
+                        pod.name(),
+                        pod.isStatic(),
+                        pod.ended(),
+                        pod.request(),
+                        pod.annotations(),
+                        Map.of(container, id)));
+    }
+
+    NodePod annotated(NodePod pod, String key, String value) {
+        return put(
+                new NodePod(
+                        pod.uid(),
+                        pod.namespace(),
+                        pod.name(),
+                        pod.isStatic(),
+                        pod.ended(),
+                        pod.request(),
+                        Map.of(key, value),
+                        pod.running()));
+    }
+
+    static ContainerRequest container(String name, Kind kind, long core, long blocks) {
+        return new ContainerRequest(
+                name, kind, Map.of(CORE, Quantity.of(core), MEMORY, Quantity.of(blocks)), Map.of());
+    }
+
+    static ContainerRequest half(String name) {
+        return container(name, Kind.App, 50, 16);
+    }
+
+    /** The kubelet admits a pod's container: it gives units away, and tells its API. */
+    CdiDevice admit(NodePod pod, String container, String... units) {
+        CdiDevice device = allocate(pod.uid(), container, units);
+        api.add(new Holder(pod.namespace(), pod.name(), container, CORE, Set.of(units)));
+        return device;
+    }
+
+    /** The kubelet gives units away; its API says nothing yet. */
+    CdiDevice allocate(String podUid, String container, String... units) {
+        String name = deciding().allocate(List.of(units)).getFirst();
+        table.add(new Entry(podUid, container, CORE, Set.of(units), List.of(name)));
+        return CdiDevice.of(name).orElseThrow();
+    }
+
+    /** The kubelet is about to start the container with these units. */
+    void start(String... units) throws StartRefused {
+        deciding().prepare(Set.of(units));
+    }
+
+    private DeviceResource deciding() {
+        return provider.resources().getFirst();
+    }
+
+    void tidyUp() throws IOException {
+        provider.tidyUp();
+    }
+
+    /** A process of the pod. */
+    void process(int pid, String podUid) throws IOException {
+        Path process = Files.createDirectories(folder.resolve("proc/" + pid));
+        Files.writeString(process.resolve("stat"), pid + " (python (x)) S 1 1");
+        Files.writeString(
+                process.resolve("cgroup"),
+                "0::/kubepods.slice/kubepods-pod%s.slice/cri-containerd-1.scope\n"
+                        .formatted(podUid.replace('-', '_')));
+    }
+
+    void kill(int pid) {
+        try {
+            Files.delete(folder.resolve("proc/" + pid + "/stat"));
+            Files.delete(folder.resolve("proc/" + pid + "/cgroup"));
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** What a container that starts by this name gets; empty if it cannot start. */
+    Optional<String> cdi(CdiDevice device) throws IOException {
+        Path file = folder.resolve("cdi/gpusharing-" + device.name() + ".json");
+        return Files.exists(file) ? Optional.of(Files.readString(file)) : Optional.empty();
+    }
+
+    List<String> shares() throws IOException {
+        try (Stream<Path> files = Files.list(folder.resolve("shares"))) {
+            return files.map(file -> file.getFileName().toString()).toList();
+        }
+    }
+
+    List<String> holders() {
+        return grants.all().stream().map(PodGrant::uid).toList();
+    }
+
+    String gpuOf(NodePod pod) {
+        return grants.of(pod.uid()).orElseThrow().containers().getFirst().gpus().getFirst().gpu();
+    }
+
+    @Override
+    public Optional<NodePod> byUid(String uid) {
+        return Optional.ofNullable(pods.get(uid));
+    }
+
+    @Override
+    public Optional<NodePod> await(String uid, Duration most) {
+        Instant until = now.plus(most);
+        while (!pods.containsKey(uid) && now.isBefore(until)) {
+            pass(Duration.ofMillis(100));
+        }
+        return byUid(uid);
+    }
+
+    @Override
+    public boolean isCurrent() {
+        return current;
+    }
+}
