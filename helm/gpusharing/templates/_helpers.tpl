@@ -118,6 +118,14 @@ request.userInfo.?username.orValue('') in {{ .users | toJson | replace "\"" "'" 
 authorizer.group('gpusharing.io').resource('gpubudgets').check('update').allowed()
 {{- end }}
 
+{{/* Node selector terms for a list of labels, each of which is enough. */}}
+{{- define "gpusharing.nodeSelectorTerms" -}}
+{{- range . }}
+- matchExpressions:
+    - {key: {{ .key }}, operator: In, values: [{{ .value | quote }}]}
+{{- end }}
+{{- end }}
+
 {{/* Own namespace and the excluded ones, by the label that the control plane itself keeps. */}}
 {{- define "gpusharing.namespaceSelector" -}}
 matchExpressions:
@@ -129,7 +137,7 @@ matchExpressions:
       {{- end }}
 {{- end }}
 
-{{/* What every container of ours has; the node agent adds nothing to it but the host's process ids. */}}
+{{/* What every container of ours has; node agent and device plugin add nothing to it but the host's process ids and folders of the node. */}}
 {{- define "gpusharing.containerSecurity" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
