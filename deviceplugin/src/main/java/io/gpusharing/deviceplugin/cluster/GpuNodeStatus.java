@@ -118,6 +118,10 @@ public record GpuNodeStatus(String tier, List<Gpu> gpus) {
         gpus.forEach(gpu -> all.add(json(gpu)));
         var status = new JsonObject();
         status.addProperty("tier", tier);
+        // kubectl's columns cannot count.
+        status.addProperty("gpuCount", gpus.size());
+        status.addProperty(
+                "unhealthyCount", gpus.stream().filter(gpu -> gpu.gpu().fault() != null).count());
         status.add("gpus", all);
         return status;
     }

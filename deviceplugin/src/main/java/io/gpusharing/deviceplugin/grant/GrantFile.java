@@ -63,7 +63,8 @@ public record GrantFile(Path path) {
         var file = new JsonObject();
         file.addProperty("version", VERSION);
         file.add("pods", pods);
-        AtomicFile.write(path, file.toString());
+        // The node agent, which reads it, is not root.
+        AtomicFile.write(path, file.toString(), "rw-r--r--");
     }
 
     private static PodGrant pod(JsonObject pod) {

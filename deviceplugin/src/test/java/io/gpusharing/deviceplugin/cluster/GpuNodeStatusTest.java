@@ -38,7 +38,7 @@ class GpuNodeStatusTest {
                 .isEqualTo(
                         JsonParser.parseString(
                                 """
-                                {"tier": "TimeSlice", "gpus": [
+                                {"tier": "TimeSlice", "gpuCount": 2, "unhealthyCount": 1, "gpus": [
                                   {"index": 0, "uuid": "GPU-0", "minor": 0, "model": "NVIDIA H200",
                                    "memoryMiB": 143771, "pciBusId": "0000:00:00.0", "numaNode": 1,
                                    "mig": false, "health": "Healthy", "mode": "Shared", "grants": [
@@ -89,7 +89,7 @@ class GpuNodeStatusTest {
                 .isEqualTo(
                         JsonParser.parseString(
                                 """
-                                {"tier": "TimeSlice", "gpus": [{"index": 0, "uuid": "GPU-0",
+                                {"tier": "TimeSlice", "gpuCount": 1, "unhealthyCount": 0, "gpus": [{"index": 0, "uuid": "GPU-0",
                                  "minor": 0, "memoryMiB": 0, "mig": true, "health": "Healthy",
                                  "mode": "Idle", "grants": []}]}
                                 """));
