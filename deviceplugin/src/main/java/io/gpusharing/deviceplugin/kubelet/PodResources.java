@@ -62,13 +62,15 @@ public final class PodResources implements AutoCloseable {
     }
 
     private synchronized CompletableFuture<List<Holder>> ask() {
-        if (next == null) {
-            next = new CompletableFuture<>();
+        CompletableFuture<List<Holder>> asked = next;
+        if (asked == null) {
+            asked = new CompletableFuture<>();
+            next = asked;
             if (!asking) {
                 askNext();
             }
         }
-        return next;
+        return asked;
     }
 
     private synchronized void askNext() {
