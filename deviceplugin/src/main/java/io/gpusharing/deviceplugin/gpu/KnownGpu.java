@@ -74,11 +74,6 @@ final class KnownGpu {
         return wasRead;
     }
 
-    /** Whether NVML has this GPU, but cannot read it. */
-    boolean isUnreadable() {
-        return isUnreadable;
-    }
-
     @Nullable Fault fault() {
         return fault;
     }

@@ -109,43 +109,33 @@ final class FakeNode implements NodePods {
 
     /** The API server says that it has ended. */
     void end(NodePod pod) {
-        put(
-                new NodePod(
-                        pod.uid(),
-                        pod.namespace(),
-                        pod.name(),
-                        pod.isStatic(),
-                        true,
-                        pod.request(),
-                        pod.annotations(),
-                        Map.of()));
+        change(pod, true, pod.annotations(), Map.of());
     }
 
     /** The API server says that a container runs. */
     NodePod runs(NodePod pod, String container, String id) {
-        return put(
-                new NodePod(
-                        pod.uid(),
-                        pod.namespace(),
-                        pod.name(),
-                        pod.isStatic(),
-                        pod.ended(),
-                        pod.request(),
-                        pod.annotations(),
-                        Map.of(container, id)));
+        return change(pod, pod.ended(), pod.annotations(), Map.of(container, id));
     }
 
     NodePod annotated(NodePod pod, String key, String value) {
+        return change(pod, pod.ended(), Map.of(key, value), pod.running());
+    }
+
+    private NodePod change(
+            NodePod pod,
+            boolean ended,
+            Map<String, String> annotations,
+            Map<String, String> running) {
         return put(
                 new NodePod(
                         pod.uid(),
                         pod.namespace(),
                         pod.name(),
                         pod.isStatic(),
-                        pod.ended(),
+                        ended,
                         pod.request(),
-                        Map.of(key, value),
-                        pod.running()));
+                        annotations,
+                        running));
     }
 
     static ContainerRequest container(String name, Kind kind, long core, long blocks) {
