@@ -8,6 +8,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -18,6 +19,9 @@ import org.awaitility.Awaitility;
  * with its server; who runs it starts it again.
  */
 public final class Database {
+
+    /** A program whose server is killed while it starts waits half a minute for it to answer. */
+    private static final Duration NOTICED = Duration.ofSeconds(45);
 
     private final TestCluster cluster;
     private final Path directory;
@@ -68,7 +72,9 @@ public final class Database {
         server.get().onExit().join();
         // They hold its memory for a moment, with which the next one would not start.
         sessions.forEach(session -> session.onExit().join());
-        Awaitility.await("PostgreSQL's program ends with it").until(() -> !program.runs());
+        Awaitility.await("PostgreSQL's program ends with it")
+                .atMost(NOTICED)
+                .until(() -> !program.runs());
     }
 
     /** As kubelet does. */
