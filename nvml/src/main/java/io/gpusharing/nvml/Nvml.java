@@ -1,6 +1,5 @@
 package io.gpusharing.nvml;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -68,7 +67,9 @@ public final class Nvml {
     /** The driver's version as text; empty where it reports none. */
     public String driverVersion() {
         out.fill((byte) 0);
-        return functions.call(NvmlCall.DRIVER_VERSION, out.address(), 80).ok() ? text(80) : "";
+        return functions.call(NvmlCall.DRIVER_VERSION, out.address(), 80).ok()
+                ? buffers.text(80)
+                : "";
     }
 
     /** How many devices there are; {@link #result()} has the number. */
@@ -282,21 +283,8 @@ public final class Nvml {
     private @Nullable String textOf(NvmlCall call, long device) {
         out.fill((byte) 0);
         return functions.call(call, device, out.address(), TEXT_BYTES).ok()
-                ? text(TEXT_BYTES)
+                ? buffers.text(TEXT_BYTES)
                 : null;
-    }
-
-    /** Reads up to the NUL or the buffer's end, whichever comes first; what is no ASCII is '?'. */
-    private String text(int limit) {
-        StringBuilder text = new StringBuilder();
-        for (int i = 0; i < limit; i++) {
-            int c = out.get(JAVA_BYTE, i);
-            if (c == 0) {
-                break;
-            }
-            text.append(c >= ' ' && c < 127 ? (char) c : '?');
-        }
-        return text.toString();
     }
 
     private static long unsigned(int value) {

@@ -1,5 +1,7 @@
 package io.gpusharing.nvml;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -34,5 +36,21 @@ final class NvmlBuffers {
         if (capacity > rows.byteSize()) {
             rows = arena.allocate(capacity, 8);
         }
+    }
+
+    /**
+     * The text in {@link #out} up to the NUL or the limit, whichever comes first; what is no ASCII
+     * is '?'.
+     */
+    String text(int limit) {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < limit; i++) {
+            int c = out.get(JAVA_BYTE, i);
+            if (c == 0) {
+                break;
+            }
+            text.append(c >= ' ' && c < 127 ? (char) c : '?');
+        }
+        return text.toString();
     }
 }

@@ -3,17 +3,12 @@ package io.gpusharing.deviceplugin.cluster;
 import com.google.gson.stream.JsonReader;
 import com.google.gson.stream.JsonToken;
 import com.google.gson.stream.MalformedJsonException;
-import java.io.FilterInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -43,27 +38,15 @@ public final class PodWatch implements NodePods, AutoCloseable {
     /** The kubelet has the pod already: if we do not by then, something is wrong with our watch. */
     private static final Duration BEFORE_DOUBT = Duration.ofSeconds(2);
 
-    private static final Duration BETWEEN_DOUBTS = Duration.ofSeconds(30);
-
     private final ApiServer api;
     private final String pods;
     private final Runnable changed;
     private final Backoff backoff;
-    private final LongSupplier nanoTime;
     private final Duration beforeDoubt;
     private final OutageLog outage = new OutageLog(log, "pod watch");
 
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition arrived = lock.newCondition();
-
-    /** Guarded by the lock, as all below. */
-    private Map<String, NodePod> byUid = new HashMap<>();
-
-    private @Nullable Listening listening;
-    private boolean current;
-    private boolean closed;
-    private boolean doubted;
-    private long lastDoubt;
+    private final PodTable table = new PodTable();
+    private final CurrentAnswer current;
 
     /** Threads of its own; absent before the start. */
     private @Nullable Thread following;
@@ -92,9 +75,8 @@ public final class PodWatch implements NodePods, AutoCloseable {
         this.pods = "/api/v1/pods?fieldSelector=spec.nodeName%3D" + node;
         this.changed = changed;
         this.backoff = backoff;
-        this.nanoTime = nanoTime;
+        this.current = new CurrentAnswer(nanoTime);
         this.beforeDoubt = beforeDoubt;
-        this.lastDoubt = nanoTime.getAsLong() - BETWEEN_DOUBTS.toNanos();
     }
 
     /** Starts; returns at once. */
@@ -105,58 +87,30 @@ public final class PodWatch implements NodePods, AutoCloseable {
 
     @Override
     public Optional<NodePod> byUid(String uid) {
-        lock.lock();
-        try {
-            return Optional.ofNullable(byUid.get(uid));
-        } finally {
-            lock.unlock();
-        }
+        return table.byUid(uid);
     }
 
     @Override
     public boolean isCurrent() {
-        lock.lock();
-        try {
-            return current;
-        } finally {
-            lock.unlock();
-        }
+        return table.isListed();
     }
 
     @Override
     public Optional<NodePod> await(String uid, Duration most) throws InterruptedException {
-        long left = most.toNanos();
-        long patience = beforeDoubt.toNanos();
-        lock.lock();
-        try {
-            while (!byUid.containsKey(uid) && left > 0) {
-                if (patience <= 0) {
-                    doubt();
-                    patience = beforeDoubt.toNanos();
-                }
-                long slice = Math.min(left, patience);
-                long waited = slice - arrived.awaitNanos(slice);
-                left -= waited;
-                patience -= waited;
+        Duration left = most;
+        while (left.compareTo(beforeDoubt) > 0) {
+            Optional<NodePod> pod = table.await(uid, beforeDoubt);
+            if (pod.isPresent()) {
+                return pod;
             }
-            return Optional.ofNullable(byUid.get(uid));
-        } finally {
-            lock.unlock();
+            current.doubt();
+            left = left.minus(beforeDoubt);
         }
-    }
-
-    /** Lists anew, unless that was just done: a connection may be dead and not look it. */
-    private void doubt() {
-        long now = nanoTime.getAsLong();
-        if (listening != null && listening.isWatch && now - lastDoubt >= BETWEEN_DOUBTS.toNanos()) {
-            lastDoubt = now;
-            doubted = true;
-            listening.end();
-        }
+        return table.await(uid, left);
     }
 
     private void follow() {
-        while (!isClosed()) {
+        while (!current.isClosed()) {
             try {
                 if (version == null) {
                     version = list();
@@ -167,7 +121,7 @@ public final class PodWatch implements NodePods, AutoCloseable {
             } catch (InterruptedException e) {
                 return;
             } catch (IOException | RuntimeException e) {
-                if (isClosed() || !pauseAfter(e)) {
+                if (current.isClosed() || !pauseAfter(e)) {
                     return;
                 }
             }
@@ -187,22 +141,13 @@ public final class PodWatch implements NodePods, AutoCloseable {
     private String list() throws IOException, InterruptedException {
         var listed = new HashMap<String, NodePod>();
         String from;
-        try (Listening answer = listen(pods, SILENT_LIST, false)) {
+        try (TimedStream answer = current.begin(api.open(pods), SILENT_LIST, false)) {
             from = PodReader.list(ApiServer.json(answer), pod -> listed.put(pod.uid(), pod));
+        } finally {
+            current.over();
         }
         outage.over();
-        boolean different;
-        lock.lock();
-        try {
-            different = !current || !listed.equals(byUid);
-            byUid = listed;
-            current = true;
-            doubted = false;
-            arrived.signalAll();
-        } finally {
-            lock.unlock();
-        }
-        if (different) {
+        if (table.replace(listed)) {
             changed.run();
         }
         return from;
@@ -222,7 +167,7 @@ public final class PodWatch implements NodePods, AutoCloseable {
                                         .nextInt(WATCH_SECONDS, WATCH_SECONDS * 3 / 2),
                                 from);
         boolean heard = false;
-        try (Listening answer = listen(path, SILENT_WATCH, true)) {
+        try (TimedStream answer = current.begin(api.open(path), SILENT_WATCH, true)) {
             outage.over();
             JsonReader events = ApiServer.json(answer);
             for (WatchEvent event = next(events); event != null; event = next(events)) {
@@ -238,8 +183,10 @@ public final class PodWatch implements NodePods, AutoCloseable {
         } catch (MalformedJsonException | RuntimeException e) {
             version = null;
             throw e;
+        } finally {
+            current.over();
         }
-        if (isDoubted()) {
+        if (current.isDoubted()) {
             version = null;
             return true;
         }
@@ -266,70 +213,24 @@ public final class PodWatch implements NodePods, AutoCloseable {
             throw new IllegalStateException("The API server's answer is no watch of pods");
         }
         NodePod pod = event.pod();
-        boolean different = pod != null && !event.type().equals("BOOKMARK") && take(event, pod);
+        boolean different = pod != null && take(event.type(), pod);
         version = event.resourceVersion();
         if (different) {
             changed.run();
         }
     }
 
-    private boolean take(WatchEvent event, NodePod pod) {
-        lock.lock();
-        try {
-            if (event.type().equals("DELETED")) {
-                return byUid.remove(pod.uid()) != null;
-            }
-            NodePod before = byUid.put(pod.uid(), pod);
-            if (before == null) {
-                // A name is free only when the pod that had it is gone.
-                byUid.values().removeIf(other -> isSuccessor(pod, other));
-            }
-            arrived.signalAll();
-            return !pod.equals(before);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private static boolean isSuccessor(NodePod pod, NodePod of) {
-        return pod.name().equals(of.name())
-                && pod.namespace().equals(of.namespace())
-                && !pod.uid().equals(of.uid());
-    }
-
-    private boolean isDoubted() {
-        lock.lock();
-        try {
-            return doubted;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private boolean isClosed() {
-        lock.lock();
-        try {
-            return closed;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private Listening listen(String path, Duration silence, boolean isWatch)
-            throws IOException, InterruptedException {
-        var stream = new Listening(api.open(path), silence, isWatch);
-        lock.lock();
-        try {
-            listening = stream;
-        } finally {
-            lock.unlock();
-        }
-        return stream;
+    private boolean take(String type, NodePod pod) {
+        return switch (type) {
+            case "BOOKMARK" -> false;
+            case "DELETED" -> table.remove(pod);
+            default -> table.put(pod);
+        };
     }
 
     private void check() {
         try {
-            while (!isClosed()) {
+            while (!current.isClosed()) {
                 Thread.sleep(BETWEEN_CHECKS);
                 endIfSilent();
             }
@@ -340,72 +241,12 @@ public final class PodWatch implements NodePods, AutoCloseable {
 
     /** Ends what was not heard of for too long. */
     void endIfSilent() {
-        lock.lock();
-        try {
-            if (listening != null && listening.isSilent()) {
-                listening.end();
-            }
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** An answer, and when something was last heard of it. */
-    private final class Listening extends FilterInputStream {
-
-        private final Duration silence;
-        private final boolean isWatch;
-        private volatile long last = nanoTime.getAsLong();
-
-        private Listening(InputStream answer, Duration silence, boolean isWatch) {
-            super(answer);
-            this.silence = silence;
-            this.isWatch = isWatch;
-        }
-
-        private boolean isSilent() {
-            return nanoTime.getAsLong() - last > silence.toNanos();
-        }
-
-        @Override
-        public int read(byte[] bytes, int from, int length) throws IOException {
-            int read = super.read(bytes, from, length);
-            last = nanoTime.getAsLong();
-            return read;
-        }
-
-        @Override
-        public void close() throws IOException {
-            lock.lock();
-            try {
-                listening = null;
-            } finally {
-                lock.unlock();
-            }
-            super.close();
-        }
-
-        /** From another thread: whoever reads is told that it ends here. */
-        private void end() {
-            try {
-                in.close();
-            } catch (IOException e) {
-                // It ends all the same.
-            }
-        }
+        current.endIfSilent();
     }
 
     @Override
     public void close() {
-        lock.lock();
-        try {
-            closed = true;
-            if (listening != null) {
-                listening.end();
-            }
-        } finally {
-            lock.unlock();
-        }
+        current.close();
         if (following != null) {
             following.interrupt();
         }

@@ -3,18 +3,15 @@ package io.gpusharing.deviceplugin.gpu;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
-import com.google.gson.JsonParseException;
-import com.google.gson.JsonParser;
-import io.gpusharing.deviceplugin.disk.AtomicFile;
+import io.gpusharing.deviceplugin.disk.StateFile;
 import io.gpusharing.nvml.PhysicalGpu;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,48 +41,37 @@ record GpuFile(Path path) {
     }
 
     /**
-     * What was written last; null if there is no file.
+     * What was written last; nothing if there is no file.
      *
      * @throws IOException if there is one that cannot be understood
      */
-    @Nullable Content read() throws IOException {
-        try {
-            JsonObject file = JsonParser.parseString(Files.readString(path)).getAsJsonObject();
-            if (file.get("version").getAsInt() != VERSION) {
-                throw new IOException(
-                        "%s has version %s; this program reads %d"
-                                .formatted(path, file.get("version"), VERSION));
-            }
-            var gpus = new ArrayList<Entry>();
-            for (JsonElement gpu : file.getAsJsonArray("gpus")) {
-                gpus.add(entry(gpu.getAsJsonObject()));
-            }
-            return new Content(
-                    file.get("boot").getAsString(),
-                    file.get("driver").getAsString(),
-                    List.copyOf(gpus));
-        } catch (NoSuchFileException e) {
-            return null;
-        } catch (JsonParseException
-                | IllegalStateException
-                | IllegalArgumentException
-                | UnsupportedOperationException
-                | DateTimeException
-                | NullPointerException e) {
-            throw new IOException(
-                    "%s is not what this program wrote (%s)".formatted(path, e.getMessage()), e);
+    Optional<Content> read() throws IOException {
+        return file().read(GpuFile::content);
+    }
+
+    private StateFile file() {
+        return new StateFile(path, VERSION);
+    }
+
+    private static Content content(JsonObject file) {
+        var gpus = new ArrayList<Entry>();
+        for (JsonElement gpu : file.getAsJsonArray("gpus")) {
+            gpus.add(entry(gpu.getAsJsonObject()));
         }
+        return new Content(
+                file.get("boot").getAsString(),
+                file.get("driver").getAsString(),
+                List.copyOf(gpus));
     }
 
     void write(Content content) throws IOException {
         var gpus = new JsonArray();
         content.gpus.forEach(entry -> gpus.add(json(entry)));
         var file = new JsonObject();
-        file.addProperty("version", VERSION);
         file.addProperty("boot", content.boot);
         file.addProperty("driver", content.driver);
         file.add("gpus", gpus);
-        AtomicFile.write(path, file.toString());
+        file().write(file, "rw-------");
     }
 
     private static Entry entry(JsonObject json) {

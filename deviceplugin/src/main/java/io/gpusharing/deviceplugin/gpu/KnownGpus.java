@@ -10,15 +10,12 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * All GPUs that this node has or had, by UUID: compared with what NVML lists, remembered on disk,
@@ -26,15 +23,11 @@ import org.slf4j.LoggerFactory;
  */
 final class KnownGpus {
 
-    private static final Logger log = LoggerFactory.getLogger(KnownGpus.class);
-
     private final GpuFile file;
     private final String boot;
     private final Map<String, KnownGpu> known = new TreeMap<>();
-    private final Map<String, String> toldFaults = new HashMap<>();
-    private final Set<String> toldUnnamed = new HashSet<>();
+    private final GpuLog log;
     private GpuFile.@Nullable Content written;
-    private boolean toldUnwritten;
 
     /**
      * Starts with those that are remembered.
@@ -44,12 +37,11 @@ final class KnownGpus {
     KnownGpus(GpuFile file, String boot) {
         this.file = file;
         this.boot = boot;
+        this.log = new GpuLog(file.path());
         try {
-            written = file.read();
+            written = file.read().orElse(null);
         } catch (IOException e) {
-            log.atWarn()
-                    .addKeyValue("reason", e.getMessage())
-                    .log("cannot read which GPUs there were, beginning anew");
+            log.unreadable(e);
         }
         if (written != null) {
             // A reboot has initialised every GPU.
@@ -98,9 +90,7 @@ final class KnownGpus {
         if (written == null || !file.isGone()) {
             return;
         }
-        log.atInfo()
-                .addKeyValue("file", file.path())
-                .log("the file of GPUs was removed: missing ones are forgotten, others checked");
+        log.forgotten();
         known.values().removeIf(gpu -> gpu.missingSince() != null);
         known.values().forEach(KnownGpu::initialised);
         written = null;
@@ -121,7 +111,7 @@ final class KnownGpus {
         boolean inDoubt = takeUnreadable(inventory.unreadable(), there, opening);
         List<KnownGpu> missing = absent(there);
         for (KnownGpu gpu : missing) {
-            tellIfMissing(gpu);
+            log.missing(gpu);
             gpu.missing(now, opening);
         }
         renumber(missing, there);
@@ -132,40 +122,11 @@ final class KnownGpus {
         KnownGpu old = known.get(gpu.uuid());
         if (old == null) {
             known.put(gpu.uuid(), KnownGpu.found(gpu, opening));
-            log.atInfo()
-                    .addKeyValue("gpu", gpu.uuid())
-                    .addKeyValue("model", gpu.model())
-                    .addKeyValue("pci", gpu.pciBusId())
-                    .addKeyValue("minor", gpu.minor())
-                    .log(written == null ? "found a GPU" : "found a GPU that was not here before");
+            log.found(gpu, written == null);
             return;
         }
-        tellChange(old, gpu);
+        log.listed(old, gpu);
         old.listed(gpu, opening);
-    }
-
-    private static void tellChange(KnownGpu old, PhysicalGpu now) {
-        PhysicalGpu before = old.physical();
-        if (old.missingSince() != null) {
-            log.atInfo()
-                    .addKeyValue("gpu", now.uuid())
-                    .addKeyValue("missingSince", old.missingSince())
-                    .log("a GPU that was missing is here again");
-        }
-        if (old.wasRead() && before.minor() != now.minor()) {
-            log.atWarn()
-                    .addKeyValue("gpu", now.uuid())
-                    .addKeyValue("before", "/dev/nvidia" + before.minor())
-                    .addKeyValue("now", "/dev/nvidia" + now.minor())
-                    .log(
-                            "a GPU changed its device file: make NVIDIA's CDI specification anew, if this node has one");
-        }
-        if (old.wasRead() && before.mig() != now.mig()) {
-            log.atInfo()
-                    .addKeyValue("gpu", now.uuid())
-                    .addKeyValue("mig", now.mig())
-                    .log("MIG of a GPU was switched");
-        }
     }
 
     /**
@@ -199,7 +160,7 @@ final class KnownGpus {
                 inDoubt |= gpu.unreadable(each, opening);
             }
         }
-        unnamed.forEach(this::tellUnnamed);
+        unnamed.forEach(log::unnamed);
         return inDoubt;
     }
 
@@ -216,26 +177,6 @@ final class KnownGpus {
                 .filter(gpu -> !there.contains(gpu.uuid()))
                 .sorted(comparing(gpu -> gpu.missingSince() != null))
                 .toList();
-    }
-
-    private void tellUnnamed(GpuInventory.Unreadable unnamed) {
-        if (toldUnnamed.add(unnamed.index() + " " + unnamed.reason())) {
-            log.atWarn()
-                    .addKeyValue("index", unnamed.index())
-                    .addKeyValue("reason", unnamed.reason())
-                    .log("a GPU whose UUID nobody knows cannot be read, so it is not offered");
-        }
-    }
-
-    private void tellIfMissing(KnownGpu gpu) {
-        if (gpu.missingSince() == null) {
-            log.atWarn()
-                    .addKeyValue("gpu", gpu.uuid())
-                    .addKeyValue("model", gpu.physical().model())
-                    .addKeyValue("pci", gpu.physical().pciBusId())
-                    .addKeyValue("forgottenWithout", file.path())
-                    .log("a GPU that was here is missing");
-        }
     }
 
     /** Indices name units, so no two GPUs have one; those that NVML lists keep theirs. */
@@ -257,22 +198,7 @@ final class KnownGpus {
 
     /** Says who has failed and who is healthy again, once each. */
     void tellFaults() {
-        for (KnownGpu gpu : known.values()) {
-            String words = gpu.missingSince() == null ? gpu.words() : null;
-            String before =
-                    words == null
-                            ? toldFaults.remove(gpu.uuid())
-                            : toldFaults.put(gpu.uuid(), words);
-            if (words != null && !words.equals(before)) {
-                log.atWarn()
-                        .addKeyValue("gpu", gpu.uuid())
-                        .addKeyValue("reason", words)
-                        .log("a GPU is unhealthy");
-            } else if (words == null && before != null && gpu.missingSince() == null) {
-                log.atInfo().addKeyValue("gpu", gpu.uuid()).log("a GPU is healthy again");
-            }
-        }
-        toldFaults.keySet().retainAll(known.keySet());
+        log.faults(known.values());
     }
 
     /** Writes them down where that says something new. */
@@ -290,15 +216,9 @@ final class KnownGpus {
         try {
             file.write(content);
             written = content;
-            toldUnwritten = false;
+            log.written();
         } catch (IOException e) {
-            if (!toldUnwritten) {
-                toldUnwritten = true;
-                log.atWarn()
-                        .addKeyValue("file", file.path())
-                        .addKeyValue("reason", e.toString())
-                        .log("cannot write down which GPUs there are");
-            }
+            log.unwritten(e);
         }
     }
 }

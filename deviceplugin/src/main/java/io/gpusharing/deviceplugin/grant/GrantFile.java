@@ -3,14 +3,10 @@ package io.gpusharing.deviceplugin.grant;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
-import com.google.gson.JsonParseException;
-import com.google.gson.JsonParser;
-import io.gpusharing.deviceplugin.disk.AtomicFile;
+import io.gpusharing.deviceplugin.disk.StateFile;
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.request.ContainerRequest.Kind;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,27 +28,11 @@ public record GrantFile(Path path) {
      */
     List<PodGrant> read() throws IOException {
         try {
-            JsonObject file = JsonParser.parseString(Files.readString(path)).getAsJsonObject();
-            if (file.get("version").getAsInt() != VERSION) {
-                throw new IOException(
-                        "%s has version %s; this program reads %d"
-                                .formatted(path, file.get("version"), VERSION));
-            }
-            var grants = new ArrayList<PodGrant>();
-            for (JsonElement pod : file.getAsJsonArray("pods")) {
-                grants.add(pod(pod.getAsJsonObject()));
-            }
-            return grants;
-        } catch (NoSuchFileException e) {
-            return List.of();
-        } catch (JsonParseException
-                | IllegalStateException
-                | IllegalArgumentException
-                | UnsupportedOperationException
-                | NullPointerException e) {
+            return file().read(GrantFile::pods).orElse(List.of());
+        } catch (IOException e) {
             throw new IOException(
-                    "%s is not what this program wrote (%s). Who holds which GPU is not known: drain the node, then remove the file"
-                            .formatted(path, e.getMessage()),
+                    e.getMessage()
+                            + ". Who holds which GPU is not known: drain the node, then remove the file",
                     e);
         }
     }
@@ -60,11 +40,22 @@ public record GrantFile(Path path) {
     void write(List<PodGrant> grants) throws IOException {
         var pods = new JsonArray();
         grants.forEach(grant -> pods.add(json(grant)));
-        var file = new JsonObject();
-        file.addProperty("version", VERSION);
-        file.add("pods", pods);
+        var content = new JsonObject();
+        content.add("pods", pods);
         // The node agent, which reads it, is not root.
-        AtomicFile.write(path, file.toString(), "rw-r--r--");
+        file().write(content, "rw-r--r--");
+    }
+
+    private StateFile file() {
+        return new StateFile(path, VERSION);
+    }
+
+    private static List<PodGrant> pods(JsonObject content) {
+        var grants = new ArrayList<PodGrant>();
+        for (JsonElement pod : content.getAsJsonArray("pods")) {
+            grants.add(pod(pod.getAsJsonObject()));
+        }
+        return grants;
     }
 
     private static PodGrant pod(JsonObject pod) {
