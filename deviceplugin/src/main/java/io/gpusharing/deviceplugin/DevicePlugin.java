@@ -21,12 +21,14 @@ import io.gpusharing.deviceplugin.kubelet.UnixSockets;
 import io.gpusharing.deviceplugin.start.Pacing;
 import io.gpusharing.deviceplugin.start.PodProcesses;
 import io.gpusharing.deviceplugin.start.Provider;
+import io.gpusharing.deviceplugin.start.RefusedPods;
 import io.gpusharing.nvml.NvmlLibrary;
 import io.gpusharing.nvml.TimeSource;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -52,6 +54,7 @@ public final class DevicePlugin implements AutoCloseable {
     private final PodResources podResources;
     private final GpuMonitor gpus;
     private final Grants grants;
+    private final RefusedPods refused;
     private final PodWatch pods;
     private final Provider provider;
     private final Registration registration;
@@ -117,6 +120,11 @@ public final class DevicePlugin implements AutoCloseable {
                         this::gpusChanged,
                         TimeSource.SYSTEM);
         grants = new Grants(new GrantFile(settings.state().resolve("grants.json")), this::publish);
+        refused =
+                new RefusedPods(
+                        settings.state().resolve("refused.json"),
+                        InstantSource.system(),
+                        this::publish);
         pods = new PodWatch(api, settings.node(), () -> podsChanged.offer(true));
         events = new PodEvents(api, settings.node());
         notices = new PodNotices(events::tell);
@@ -132,6 +140,7 @@ public final class DevicePlugin implements AutoCloseable {
                         gpus,
                         grants,
                         notices::granted,
+                        refused,
                         Pacing.REAL);
         var others = new OtherProviders(checkpoint, dialect, gpus, api, settings.node());
         var metrics = new PluginMetrics(gpus, grants);
@@ -179,8 +188,9 @@ public final class DevicePlugin implements AutoCloseable {
         publish();
     }
 
-    private void publish() {
-        published.publish(GpuNodeStatus.of(gpus.all(), grants.all(), numaNodes::of));
+    /** One at a time, lest an older status replaces a newer one. */
+    private synchronized void publish() {
+        published.publish(GpuNodeStatus.of(gpus.all(), grants.all(), refused.all(), numaNodes::of));
     }
 
     private Optional<String> dead() {

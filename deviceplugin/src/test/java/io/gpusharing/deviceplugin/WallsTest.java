@@ -52,7 +52,8 @@ class WallsTest {
                     .whereLayer("cluster")
                     .mayOnlyAccessLayers("gpu", "grant")
                     .whereLayer("start")
-                    .mayOnlyAccessLayers("kubelet", "gpu", "dialect", "grant", "cdi", "cluster");
+                    .mayOnlyAccessLayers(
+                            "disk", "kubelet", "gpu", "dialect", "grant", "cdi", "cluster");
 
     @ArchTest
     static final ArchRule packagesHaveNoCyclicDependencies =

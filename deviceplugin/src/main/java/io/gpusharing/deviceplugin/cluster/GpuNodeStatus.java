@@ -14,13 +14,15 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the status of a node's {@code GpuNode} says: its GPUs, and who holds what of each. The same
- * GPUs and grants always make the same status, in whichever order they come.
+ * What the status of a node's {@code GpuNode} says: its GPUs, who holds what of each, and who was
+ * refused. The same GPUs, grants and refusals always make the same status, in whichever order they
+ * come.
  *
  * @param tier how those who share a GPU are kept apart
  * @param gpus by NVML's number
+ * @param refused the oldest first
  */
-public record GpuNodeStatus(String tier, List<Gpu> gpus) {
+public record GpuNodeStatus(String tier, List<Gpu> gpus, List<RefusedPod> refused) {
 
     /** They take turns, and nothing limits them. */
     public static final String TIME_SLICE = "TimeSlice";
@@ -67,6 +69,7 @@ public record GpuNodeStatus(String tier, List<Gpu> gpus) {
 
     public GpuNodeStatus {
         gpus = List.copyOf(gpus);
+        refused = List.copyOf(refused);
     }
 
     /**
@@ -77,6 +80,7 @@ public record GpuNodeStatus(String tier, List<Gpu> gpus) {
     public static GpuNodeStatus of(
             List<NodeGpu> gpus,
             List<PodGrant> grants,
+            List<RefusedPod> refused,
             Function<String, @Nullable Integer> numaNode) {
         return new GpuNodeStatus(
                 TIME_SLICE,
@@ -85,7 +89,8 @@ public record GpuNodeStatus(String tier, List<Gpu> gpus) {
                                 Comparator.comparingInt((NodeGpu gpu) -> gpu.physical().index())
                                         .thenComparing(NodeGpu::uuid))
                         .map(gpu -> gpu(gpu, grants, numaNode.apply(gpu.physical().pciBusId())))
-                        .toList());
+                        .toList(),
+                refused.stream().sorted(RefusedPod.ORDER).toList());
     }
 
     private static Gpu gpu(NodeGpu gpu, List<PodGrant> grants, @Nullable Integer numaNode) {
@@ -123,6 +128,10 @@ public record GpuNodeStatus(String tier, List<Gpu> gpus) {
         status.addProperty(
                 "unhealthyCount", gpus.stream().filter(gpu -> gpu.gpu().fault() != null).count());
         status.add("gpus", all);
+        var refusals = new JsonArray();
+        refused.forEach(pod -> refusals.add(pod.json()));
+        // Also if there are none: a merge patch takes away only what it names.
+        status.add("refused", refusals);
         return status;
     }
 

@@ -9,6 +9,7 @@ import java.util.Map;
  * @param isStatic whether it is the mirror of a static pod; the kubelet knows that one by another
  *     UID
  * @param ended whether it has succeeded or failed, so that none of its containers will run again
+ * @param deleting whether it is to end: none of its containers starts any more
  * @param request what its containers ask for of extended resources
  * @param annotations those of ours
  * @param running the IDs of the containers of all kinds that run, by name
@@ -19,6 +20,7 @@ public record NodePod(
         String name,
         boolean isStatic,
         boolean ended,
+        boolean deleting,
         PodRequest request,
         Map<String, String> annotations,
         Map<String, String> running) {

@@ -28,6 +28,7 @@ final class PodReader {
     private String resourceVersion = "";
     private String phase = "";
     private boolean isStatic;
+    private boolean deleting;
     private int code;
     private String message = "";
     private Map<String, String> annotations = Map.of();
@@ -109,6 +110,7 @@ final class PodReader {
                 name,
                 isStatic,
                 phase.equals("Succeeded") || phase.equals("Failed"),
+                deleting,
                 new PodRequest(containers),
                 annotations,
                 running);
@@ -131,6 +133,7 @@ final class PodReader {
             case "namespace" -> namespace = Json.text(json);
             case "name" -> name = Json.text(json);
             case "resourceVersion" -> resourceVersion = Json.text(json);
+            case "deletionTimestamp" -> deleting = !Json.text(json).isEmpty();
             case "annotations" ->
                     annotations =
                             Json.texts(

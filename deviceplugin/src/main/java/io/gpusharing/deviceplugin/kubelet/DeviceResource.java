@@ -47,8 +47,27 @@ public interface DeviceResource {
 
     /** A container must not start now. The message goes into an Event of its pod. */
     final class StartRefused extends Exception {
+
+        private final boolean isFinal;
+
+        /** A later try may succeed. */
         public StartRefused(String message) {
+            this(message, false);
+        }
+
+        private StartRefused(String message, boolean isFinal) {
             super(message);
+            this.isFinal = isFinal;
+        }
+
+        /** No later try of this pod on this node will succeed. */
+        public static StartRefused forEver(String message) {
+            return new StartRefused(message, true);
+        }
+
+        /** Whether no later try of this pod on this node will succeed. */
+        public boolean isFinal() {
+            return isFinal;
         }
     }
 }

@@ -21,9 +21,11 @@ import io.gpusharing.placement.PlacementAnnotation;
 import io.gpusharing.request.ContainerRequest;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -47,6 +49,7 @@ final class ContainerStarts {
     private final EndedPods ended;
     private final StartFiles files;
     private final Consumer<PodGrant> granted;
+    private final RefusedPods refused;
     private final Pacing pacing;
 
     ContainerStarts(
@@ -58,6 +61,7 @@ final class ContainerStarts {
             EndedPods ended,
             StartFiles files,
             Consumer<PodGrant> granted,
+            RefusedPods refused,
             Pacing pacing) {
         this.dialect = dialect;
         this.holders = holders;
@@ -67,6 +71,7 @@ final class ContainerStarts {
         this.ended = ended;
         this.files = files;
         this.granted = granted;
+        this.refused = refused;
         this.pacing = pacing;
     }
 
@@ -77,9 +82,24 @@ final class ContainerStarts {
      *     pod has its GPUs
      */
     void prepare(String resource, Set<String> units) throws StartRefused {
+        Instant begun = pacing.clock().instant();
+        List<Entry> entries = holders.find(resource, units);
+        NodePod pod = pod(entries.getFirst().podUid());
+        refused.tried(pod, grants.of(pod.uid()).isPresent());
         try {
-            List<Entry> entries = holders.find(resource, units);
-            NodePod pod = pod(entries.getFirst().podUid());
+            prepare(pod, resource, entries);
+        } catch (StartRefused e) {
+            // A plugin that ends says nothing of the pod.
+            if (!Thread.currentThread().isInterrupted()) {
+                refused.refused(pod, begun, e);
+            }
+            throw e;
+        }
+        refused.prepared(pod);
+    }
+
+    private void prepare(NodePod pod, String resource, List<Entry> entries) throws StartRefused {
+        try {
             holders.confirm(pod, resource, entries);
             PodGrant grant = granted(pod);
             for (Entry entry : entries) {
@@ -88,14 +108,13 @@ final class ContainerStarts {
         } catch (IOException e) {
             throw new StartRefused("The node's disk: " + e.getMessage());
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new StartRefused("The device plugin is ending");
+            throw ending();
         }
     }
 
-    private NodePod pod(String uid) throws StartRefused, InterruptedException {
+    private NodePod pod(String uid) throws StartRefused {
         NodePod pod =
-                pods.await(uid, FOR_THE_POD)
+                await(uid)
                         .orElseThrow(() ->
                                 new StartRefused(
                                         "The API server has no pod with UID %s on this node. A static pod cannot have a part of a GPU"
@@ -104,6 +123,19 @@ final class ContainerStarts {
             throw new StartRefused("A static pod cannot have a part of a GPU");
         }
         return pod;
+    }
+
+    private Optional<NodePod> await(String uid) throws StartRefused {
+        try {
+            return pods.await(uid, FOR_THE_POD);
+        } catch (InterruptedException e) {
+            throw ending();
+        }
+    }
+
+    private static StartRefused ending() {
+        Thread.currentThread().interrupt();
+        return new StartRefused("The device plugin is ending");
     }
 
     private PodGrant granted(NodePod pod) throws StartRefused, IOException, InterruptedException {
@@ -120,7 +152,7 @@ final class ContainerStarts {
                     return grant;
                 }
                 case Never(var reason) ->
-                        throw new StartRefused("It fits on no GPU of this node: " + reason);
+                        throw StartRefused.forEver("It fits on no GPU of this node: " + reason);
                 case Wait(var reason) -> {
                     if (deadline.isOver()) {
                         throw new StartRefused("No GPU has room: " + reason);
@@ -153,8 +185,8 @@ final class ContainerStarts {
         return PlacementAnnotation.parse(text)
                 .filter(placement -> placement.podUid().equals(pod.uid()))
                 .orElseThrow(() ->
-                        new StartRefused(
-                                "Its annotation %s is not the placement of this pod: %s. Delete the pod"
+                        StartRefused.forEver(
+                                "Its annotation %s is not the placement of this pod, which has to be placed anew: %s"
                                         .formatted(PlacementAnnotation.KEY, text)))
                 .gpus();
     }
@@ -164,7 +196,7 @@ final class ContainerStarts {
         ContainerGrant grant =
                 podGrant.container(entry.container())
                         .orElseThrow(() ->
-                                new StartRefused(
+                                StartRefused.forEver(
                                         "When the pod was given its GPUs, it had no container %s that asks for any"
                                                 .formatted(entry.container())));
         List<NodeGpu> own = healthy(grant);
@@ -182,8 +214,8 @@ final class ContainerStarts {
             CdiDevice device =
                     CdiDevice.of(name)
                             .orElseThrow(() ->
-                                    new StartRefused(
-                                            "Its units were handed out by another device plugin. Delete the pod"));
+                                    StartRefused.forEver(
+                                            "Its units were handed out by another device plugin; the pod has to be made anew"));
             files.open(device, pod, grant, own, dialect.environment(start, grant.gpus(), own));
         }
     }
@@ -197,12 +229,12 @@ final class ContainerStarts {
                             .filter(it -> it.uuid().equals(hold.gpu()))
                             .findFirst()
                             .orElseThrow(() ->
-                                    new StartRefused(
-                                            "Its GPU %s is gone from this node. Delete the pod, so that it is placed anew"
+                                    StartRefused.forEver(
+                                            "Its GPU %s is gone from this node; the pod has to be placed anew"
                                                     .formatted(hold.gpu())));
             if (!gpu.isUsable()) {
-                throw new StartRefused(
-                        "Its GPU %s is unhealthy: %s. Delete the pod, so that it is placed anew"
+                throw StartRefused.forEver(
+                        "Its GPU %s is unhealthy: %s; the pod has to be placed anew"
                                 .formatted(
                                         hold.gpu(),
                                         gpu.fault() == null ? "it is split by MIG" : gpu.fault()));

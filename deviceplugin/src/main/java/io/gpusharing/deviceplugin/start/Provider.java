@@ -19,6 +19,8 @@ public final class Provider {
     private final NodePods pods;
     private final StartFiles files;
     private final EndedPods ended;
+    private final RefusedPods refused;
+    private final Grants grants;
 
     /**
      * What the kubelet says.
@@ -39,6 +41,7 @@ public final class Provider {
 
     /**
      * @param granted told when a pod has been given its GPUs
+     * @param refused remembers the pods that were refused
      */
     public Provider(
             Dialect dialect,
@@ -48,14 +51,18 @@ public final class Provider {
             NodeGpus gpus,
             Grants grants,
             Consumer<PodGrant> granted,
+            RefusedPods refused,
             Pacing pacing) {
         this.pods = pods;
+        this.grants = grants;
+        this.refused = refused;
         this.files = new StartFiles(disk.cdi(), disk.driver(), pacing.clock());
         this.ended = new EndedPods(pods, grants, disk.processes(), files, kubelet.table());
         var holders = new UnitHolders(kubelet.table(), kubelet.api(), pacing);
         var starts =
                 new ContainerStarts(
-                        dialect, holders, pods, gpus, grants, ended, files, granted, pacing);
+                        dialect, holders, pods, gpus, grants, ended, files, granted, refused,
+                        pacing);
         this.resources =
                 dialect.resources().stream()
                         .<DeviceResource>map(
@@ -71,6 +78,7 @@ public final class Provider {
     /** Takes back what is not needed any more. Called every second, and when a pod has changed. */
     public void tidyUp() throws IOException {
         files.closeStarted(pods);
+        refused.tidyUp(pods, grants);
         ended.release();
     }
 }

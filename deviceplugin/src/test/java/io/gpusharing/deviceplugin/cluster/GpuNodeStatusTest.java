@@ -2,6 +2,7 @@ package io.gpusharing.deviceplugin.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.gpusharing.deviceplugin.cluster.GpuNodeStatus.Mode;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
@@ -13,6 +14,7 @@ import io.gpusharing.request.ContainerRequest.Kind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -32,7 +34,11 @@ class GpuNodeStatusTest {
         PodGrant half = grant("u-1", "trainer", new GpuHold("GPU-0", 50, 8_192, false));
 
         GpuNodeStatus status =
-                GpuNodeStatus.of(List.of(first, second), List.of(half), new NumaNodes(devices)::of);
+                GpuNodeStatus.of(
+                        List.of(first, second),
+                        List.of(half),
+                        List.of(),
+                        new NumaNodes(devices)::of);
 
         assertThat(status.json())
                 .isEqualTo(
@@ -48,8 +54,39 @@ class GpuNodeStatusTest {
                                    "memoryMiB": 143771, "pciBusId": "0000:00:01.0",
                                    "mig": false, "health": "Unhealthy",
                                    "reason": "XID 79: the GPU has fallen off the bus",
-                                   "mode": "Idle", "grants": []}]}
+                                   "mode": "Idle", "grants": []}], "refused": []}
                                 """));
+    }
+
+    @Test
+    void saysWhoWasRefusedTheOldestFirst() {
+        Instant noon = Instant.parse("2026-03-02T12:00:00Z");
+        var starts = refused("u-1", noon, noon.plusSeconds(90), "No GPU has room");
+        var waits = refused("u-2", noon.minusSeconds(1), null, "x".repeat(300));
+
+        JsonObject json =
+                GpuNodeStatus.of(List.of(), List.of(), List.of(starts, waits), device -> null)
+                        .json();
+
+        assertThat(json.get("refused"))
+                .isEqualTo(
+                        JsonParser.parseString(
+                                """
+                                [{"podUid": "u-2", "namespace": "team", "pod": "trainer",
+                                  "since": "2026-03-02T11:59:59Z", "final": false, "ran": false,
+                                  "reason": "%s…"},
+                                 {"podUid": "u-1", "namespace": "team", "pod": "trainer",
+                                  "since": "2026-03-02T12:00:00Z", "until": "2026-03-02T12:01:30Z",
+                                  "final": false, "ran": false, "reason": "No GPU has room"}]
+                                """
+                                        .formatted("x".repeat(255))));
+        assertThat(RefusedPod.of(starts.json())).isEqualTo(starts);
+        assertThat(RefusedPod.of(waits.json())).isEqualTo(waits);
+    }
+
+    private static RefusedPod refused(
+            String uid, Instant since, @Nullable Instant until, String reason) {
+        return new RefusedPod(uid, "team", "trainer", since, until, false, false, reason);
     }
 
     @Test
@@ -91,7 +128,7 @@ class GpuNodeStatusTest {
                                 """
                                 {"tier": "TimeSlice", "gpuCount": 1, "unhealthyCount": 0, "gpus": [{"index": 0, "uuid": "GPU-0",
                                  "minor": 0, "memoryMiB": 0, "mig": true, "health": "Healthy",
-                                 "mode": "Idle", "grants": []}]}
+                                 "mode": "Idle", "grants": []}], "refused": []}
                                 """));
     }
 
@@ -109,7 +146,7 @@ class GpuNodeStatusTest {
     }
 
     private static GpuNodeStatus status(List<NodeGpu> gpus, List<PodGrant> grants) {
-        return GpuNodeStatus.of(gpus, grants, device -> null);
+        return GpuNodeStatus.of(gpus, grants, List.of(), device -> null);
     }
 
     private static NodeGpu gpu(int index, @Nullable String fault, boolean mig) {

@@ -56,6 +56,7 @@ class PodReaderTest {
             JsonObject object = lines.get(i).getAsJsonObject("object");
             JsonObject metadata = object.getAsJsonObject("metadata");
             NodePod pod = requireNonNull(events.get(i).pod());
+            assertThat(pod.deleting()).isEqualTo(metadata.has("deletionTimestamp"));
             assertThat(events.get(i).type()).isEqualTo(lines.get(i).get("type").getAsString());
             assertThat(events.get(i).resourceVersion())
                     .isEqualTo(metadata.get("resourceVersion").getAsString());

@@ -127,6 +127,7 @@ class ContainerStartsTest {
                         "static",
                         true,
                         false,
+                        false,
                         new PodRequest(List.of(half("cuda"))),
                         Map.of(),
                         Map.of()));
@@ -254,7 +255,7 @@ class ContainerStartsTest {
         started("a", 50);
         node.gpus = List.of(gpu(0, "XID 79: it has fallen off the bus"), gpu(1, null));
 
-        assertRefused(() -> node.start("a-0"), "GPU-0 is unhealthy: XID 79", "Delete the pod");
+        assertRefused(() -> node.start("a-0"), "GPU-0 is unhealthy: XID 79", "placed anew");
     }
 
     @Test
@@ -333,6 +334,7 @@ class ContainerStartsTest {
                                 "c",
                                 first.namespace(),
                                 first.name(),
+                                false,
                                 false,
                                 false,
                                 first.request(),

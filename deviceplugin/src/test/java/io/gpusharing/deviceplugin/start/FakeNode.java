@@ -7,6 +7,7 @@ import io.gpusharing.deviceplugin.cdi.CdiDevice;
 import io.gpusharing.deviceplugin.cdi.CdiFolder;
 import io.gpusharing.deviceplugin.cluster.NodePod;
 import io.gpusharing.deviceplugin.cluster.NodePods;
+import io.gpusharing.deviceplugin.cluster.RefusedPod;
 import io.gpusharing.deviceplugin.dialect.Vcuda;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
 import io.gpusharing.deviceplugin.grant.GrantFile;
@@ -48,29 +49,52 @@ final class FakeNode implements NodePods {
     Instant now = Instant.parse("2026-01-01T00:00:00Z");
     boolean current = true;
 
+    /** How often what is published has changed by a refusal. */
+    int changes;
+
     private final Path folder;
-    private final Grants grants;
-    private final Provider provider;
+    private Grants grants;
+    private RefusedPods refused;
+    private Provider provider;
 
     FakeNode(Path folder) throws IOException {
         this.folder = folder;
         Files.createDirectories(folder.resolve("proc"));
-        grants = new Grants(new GrantFile(folder.resolve("grants.json")), () -> {});
-        provider =
-                new Provider(
-                        new Vcuda(),
-                        new Provider.Kubelet(
-                                () -> new Checkpoint(List.copyOf(table), Map.of()),
-                                () -> List.copyOf(api)),
-                        new Provider.Disk(
-                                new CdiFolder(folder.resolve("cdi"), folder.resolve("shares")),
-                                List.of(),
-                                new PodProcesses(folder.resolve("proc"))),
-                        this,
-                        () -> gpus,
-                        grants,
-                        grant -> told.add(grant.uid()),
-                        new Pacing(() -> now, this::pass));
+        grants = grants();
+        refused = refusedPods();
+        provider = provider();
+    }
+
+    /** The plugin ends and starts again. */
+    void restart() throws IOException {
+        grants = grants();
+        refused = refusedPods();
+        provider = provider();
+    }
+
+    private Grants grants() throws IOException {
+        return new Grants(new GrantFile(folder.resolve("grants.json")), () -> {});
+    }
+
+    private RefusedPods refusedPods() {
+        return new RefusedPods(folder.resolve("refused.json"), () -> now, () -> changes++);
+    }
+
+    private Provider provider() throws IOException {
+        return new Provider(
+                new Vcuda(),
+                new Provider.Kubelet(
+                        () -> new Checkpoint(List.copyOf(table), Map.of()), () -> List.copyOf(api)),
+                new Provider.Disk(
+                        new CdiFolder(folder.resolve("cdi"), folder.resolve("shares")),
+                        List.of(),
+                        new PodProcesses(folder.resolve("proc"))),
+                this,
+                () -> gpus,
+                grants,
+                grant -> told.add(grant.uid()),
+                refused,
+                new Pacing(() -> now, this::pass));
     }
 
     static NodeGpu gpu(int index, @Nullable String fault) {
@@ -97,6 +121,7 @@ final class FakeNode implements NodePods {
                         "pod-" + uid,
                         false,
                         false,
+                        false,
                         new PodRequest(List.of(containers)),
                         Map.of(),
                         Map.of()));
@@ -109,21 +134,32 @@ final class FakeNode implements NodePods {
 
     /** The API server says that it has ended. */
     void end(NodePod pod) {
-        change(pod, true, pod.annotations(), Map.of());
+        change(pod, true, pod.deleting(), pod.annotations(), Map.of());
+    }
+
+    /** Somebody deletes it, and it is not gone yet. */
+    void delete(NodePod pod) {
+        change(pod, pod.ended(), true, pod.annotations(), pod.running());
+    }
+
+    /** What is published of refusals. */
+    List<RefusedPod> refused() {
+        return refused.all();
     }
 
     /** The API server says that a container runs. */
     NodePod runs(NodePod pod, String container, String id) {
-        return change(pod, pod.ended(), pod.annotations(), Map.of(container, id));
+        return change(pod, pod.ended(), pod.deleting(), pod.annotations(), Map.of(container, id));
     }
 
     NodePod annotated(NodePod pod, String key, String value) {
-        return change(pod, pod.ended(), Map.of(key, value), pod.running());
+        return change(pod, pod.ended(), pod.deleting(), Map.of(key, value), pod.running());
     }
 
     private NodePod change(
             NodePod pod,
             boolean ended,
+            boolean deleting,
             Map<String, String> annotations,
             Map<String, String> running) {
         return put(
@@ -133,6 +169,7 @@ final class FakeNode implements NodePods {
                         pod.name(),
                         pod.isStatic(),
                         ended,
+                        deleting,
                         pod.request(),
                         annotations,
                         running));
