@@ -2,27 +2,24 @@ package io.gpusharing.timekeeper.reclaim;
 
 import static java.util.Objects.requireNonNull;
 
-import io.fabric8.kubernetes.api.model.DeleteOptions;
-import io.fabric8.kubernetes.api.model.DeleteOptionsBuilder;
-import io.fabric8.kubernetes.api.model.policy.v1.Eviction;
-import io.fabric8.kubernetes.api.model.policy.v1.EvictionBuilder;
+import io.fabric8.kubernetes.api.model.ObjectReference;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.fabric8.kubernetes.client.RequestConfigBuilder;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.Events;
 import io.gpusharing.kubernetes.Events.Text;
+import io.gpusharing.timekeeper.cluster.EvictionApi;
 import io.gpusharing.timekeeper.reclaim.EvictionVictim.Result;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Victim;
 import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;
-import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,19 +32,14 @@ import org.slf4j.LoggerFactory;
 class Evictions {
 
     private static final Logger log = LoggerFactory.getLogger(Evictions.class);
-    private static final int TOO_MANY_REQUESTS = 429;
 
-    private final KubernetesClient client;
+    private final EvictionApi api;
     private final Events events;
     private final Duration maxGrace;
 
     Evictions(KubernetesClient client, Duration maxGrace) {
-        // By itself the client asks again for 20 s after a 429; a PodDisruptionBudget's no is an
-        // answer.
-        this.client =
-                client.newClient(new RequestConfigBuilder().withRequestRetryBackoffLimit(0).build())
-                        .adapt(KubernetesClient.class);
-        this.events = new Events(this.client, Names.TIMEKEEPER);
+        this.api = new EvictionApi(client);
+        this.events = new Events(EvictionApi.askingOnce(client), Names.TIMEKEEPER);
         this.maxGrace = maxGrace;
     }
 
@@ -139,92 +131,44 @@ class Evictions {
     }
 
     private Answer evict(Victim victim, boolean dryRun) {
-        PodRef pod = victim.pod();
-        Eviction eviction =
-                new EvictionBuilder()
-                        .withNewMetadata()
-                        .withNamespace(pod.namespace())
-                        .withName(pod.name())
-                        .endMetadata()
-                        .withDeleteOptions(options(victim, dryRun))
-                        .build();
-        try {
-            boolean done =
-                    client.pods().inNamespace(pod.namespace()).withName(pod.name()).evict(eviction);
-            return done
-                    ? new Answer(Result.Evicted, "")
-                    : new Answer(Result.Refused, "a PodDisruptionBudget does not let it go now");
-        } catch (KubernetesClientException e) {
-            return refused(e);
-        }
+        return answer(api.evict(reference(victim.pod()), grace(victim), dryRun), Result.Evicted);
     }
 
     /** With the grace that is its due, past every PodDisruptionBudget. */
     private Answer delete(Victim victim, Answer refusal) {
-        PodRef pod = victim.pod();
-        try {
-            client.raw(
-                    "/api/v1/namespaces/%s/pods/%s".formatted(pod.namespace(), pod.name()),
-                    "DELETE",
-                    options(victim, false));
-            return new Answer(Result.Deleted, refusal.detail());
-        } catch (KubernetesClientException e) {
-            return refused(e);
-        }
+        Answer answer = answer(api.delete(reference(victim.pod()), grace(victim)), Result.Deleted);
+        return answer.result() == Result.Deleted
+                ? new Answer(Result.Deleted, refusal.detail())
+                : answer;
     }
 
-    private DeleteOptions options(Victim victim, boolean dryRun) {
-        var options =
-                new DeleteOptionsBuilder()
-                        .withApiVersion("v1")
-                        .withKind("DeleteOptions")
-                        // Another pod of the same name is not the one that was chosen.
-                        .withNewPreconditions()
-                        .withUid(victim.pod().uid())
-                        .endPreconditions();
-        if (victim.grace().compareTo(maxGrace) > 0) {
-            options.withGracePeriodSeconds(maxGrace.toSeconds());
-        }
-        if (dryRun) {
-            options.withDryRun("All");
-        }
-        return options.build();
+    private static Answer answer(EvictionApi.Answer answer, Result ended) {
+        Result result =
+                switch (answer.result()) {
+                    case Ended -> ended;
+                    case Refused -> Result.Refused;
+                    case Gone -> Result.Gone;
+                };
+        return new Answer(result, answer.detail());
     }
 
-    private static Answer refused(KubernetesClientException e) {
-        String message = said(e);
-        return switch (e.getCode()) {
-            // 409: the precondition failed, the pod of that name is another one.
-            case HttpURLConnection.HTTP_NOT_FOUND, HttpURLConnection.HTTP_CONFLICT ->
-                    new Answer(Result.Gone, "it was gone already");
-            case TOO_MANY_REQUESTS, HttpURLConnection.HTTP_FORBIDDEN ->
-                    new Answer(Result.Refused, message);
-            // Its way to say that several PodDisruptionBudgets select the pod.
-            case HttpURLConnection.HTTP_INTERNAL_ERROR -> {
-                if (!message.contains("PodDisruptionBudget")) {
-                    throw e;
-                }
-                yield new Answer(Result.Refused, message);
-            }
-            default -> throw e;
-        };
+    private @Nullable Duration grace(Victim victim) {
+        return victim.grace().compareTo(maxGrace) > 0 ? maxGrace : null;
+    }
+
+    private static ObjectReference reference(PodRef pod) {
+        return Events.pod(pod.namespace(), pod.name(), pod.uid());
     }
 
     private static String seconds(Instant instant) {
         return instant.truncatedTo(ChronoUnit.SECONDS).toString();
     }
 
-    /** The API server's own words, without those of the client around them. */
-    private static String said(KubernetesClientException e) {
-        String own = e.getStatus() == null ? null : e.getStatus().getMessage();
-        return String.valueOf(own == null ? e.getMessage() : own);
-    }
-
     private void writeEvent(
             PodRef pod, Events.Type type, String reason, String message, Instant now) {
         try {
             events.write(
-                    Events.pod(pod.namespace(), pod.name(), pod.uid()),
+                    reference(pod),
                     "%x".formatted(now.toEpochMilli()),
                     new Text(type, reason, "Reclaim", message),
                     now);
