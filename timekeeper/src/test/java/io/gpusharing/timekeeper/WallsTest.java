@@ -63,6 +63,8 @@ class WallsTest {
                     .definedBy(ROOT + "usage..")
                     .layer("audit")
                     .definedBy(ROOT + "audit..")
+                    .layer("provider")
+                    .definedBy(ROOT + "provider..")
                     .layer("injection")
                     .definedBy(ROOT + "injection..")
                     .whereLayer("allocation")
@@ -110,6 +112,8 @@ class WallsTest {
                             "leader",
                             "web",
                             "database")
+                    .whereLayer("provider")
+                    .mayOnlyAccessLayers("allocation", "ledger", "budget", "cluster", "leader")
                     .whereLayer("injection")
                     .mayOnlyAccessLayers("cluster", "leader");
 

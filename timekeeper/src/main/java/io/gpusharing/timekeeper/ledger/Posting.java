@@ -55,7 +55,8 @@ public record Posting(
     /**
      * An entry that corrects others.
      *
-     * @param byHand whether a person ordered it
+     * @param byHand whether it was ordered, by a person as a rule: it stands whatever begin, end
+     *     and measured use of the pod turn out to be
      */
     public record Correction(UUID id, Entry entry, String reason, String author, boolean byHand) {
 

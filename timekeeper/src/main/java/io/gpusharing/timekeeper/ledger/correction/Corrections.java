@@ -20,8 +20,8 @@ import org.springframework.stereotype.Repository;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * Corrections that people make, with their reasons. They are entries like all others: nothing that
- * was charged is touched.
+ * Corrections that are ordered, by people as a rule, with their reasons. They are entries like all
+ * others: nothing that was charged is touched.
  */
 @Repository
 public class Corrections {
@@ -40,7 +40,8 @@ public class Corrections {
      * @param pod null if it is not shown to who asks
      * @param rate difference in micro-GPUs, negative where it gives back
      * @param amount difference in micro-GPU-seconds
-     * @param author who made it; {@code timekeeper} where an end was reported late
+     * @param author who made it; {@code timekeeper} where an end was reported late, or the pod was
+     *     not let start
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Written(
@@ -101,6 +102,43 @@ public class Corrections {
                 .param("pod", pod)
                 .query((row, number) -> Timestamps.instant(row, "posted_until"))
                 .optional();
+    }
+
+    /** The budgets that paid for any part of a span of a pod, by its charges. */
+    public List<String> payers(UUID pod, Instant from, Instant to) {
+        return database.sql(
+                        """
+                        select distinct budget from charge
+                        where cluster = :cluster and pod_uid = :pod and budget <> ''
+                          and charged_to > :from::timestamptz and charged_from < :to::timestamptz
+                          and charged_from >= :from::timestamptz - interval '1 hour'
+                        order by budget
+                        """)
+                .param("pod", pod)
+                .param("from", from)
+                .param("to", to)
+                .query((row, number) -> row.getString("budget"))
+                .list();
+    }
+
+    /**
+     * Whether any part of a span was corrected by order of others.
+     *
+     * @param author whose orders do not count
+     */
+    public boolean isCorrectedByOthers(String author, UUID pod, Instant from, Instant to) {
+        return database.sql(
+                        """
+                        select exists (select 1 from correction
+                        where cluster = :cluster and pod_uid = :pod and by_hand and author <> :author
+                          and charged_to > :from::timestamptz and charged_from < :to::timestamptz)
+                        """)
+                .param("pod", pod)
+                .param("author", author)
+                .param("from", from)
+                .param("to", to)
+                .query(Boolean.class)
+                .single();
     }
 
     /** A budget's corrections, latest first. */

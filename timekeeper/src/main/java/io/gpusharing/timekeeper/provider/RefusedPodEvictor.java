@@ -1,0 +1,217 @@
+package io.gpusharing.timekeeper.provider;
+
+import io.fabric8.kubernetes.api.model.ObjectReference;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.Names;
+import io.gpusharing.kubernetes.Events;
+import io.gpusharing.kubernetes.Events.Text;
+import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.timekeeper.allocation.PodFacts;
+import io.gpusharing.timekeeper.cluster.ClusterView;
+import io.gpusharing.timekeeper.cluster.EvictionApi;
+import io.gpusharing.timekeeper.leader.LeaderTask;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/**
+ * Evicts bound pods that our device plugin does not let start: at once if it never will, else after
+ * {@code gpusharing.provider.start-deadline}. A pod is read before it is evicted, so an older
+ * status of a node, or a wrong one, ends no pod that is elsewhere.
+ */
+@Component
+class RefusedPodEvictor extends LeaderTask {
+
+    private static final Logger log = LoggerFactory.getLogger(RefusedPodEvictor.class);
+
+    /** Other containers of the pod may run; reclaim gives its victims as much. */
+    private static final Duration MAX_GRACE = Duration.ofMinutes(5);
+
+    private static final Duration AGAIN = Duration.ofMinutes(1);
+
+    private final KubernetesClient client;
+    private final EvictionApi api;
+    private final Events events;
+    private final RefusedStartWatch watch;
+    private final ClusterView view;
+    private final Duration deadline;
+    private final Map<EvictionApi.Result, Counter> results =
+            new EnumMap<>(EvictionApi.Result.class);
+
+    /** When each of those that wait was first seen, by our own clock. */
+    private final Map<UUID, Instant> seen = new HashMap<>();
+
+    /** Those that end, or are none of ours. */
+    private final Set<UUID> settled = new HashSet<>();
+
+    /** Those that were asked for, and when they are asked for again. */
+    private final Map<UUID, Instant> resting = new HashMap<>();
+
+    RefusedPodEvictor(
+            KubernetesClient client,
+            RefusedStartWatch watch,
+            ClusterView view,
+            ProviderProperties properties,
+            MeterRegistry registry,
+            Leadership leadership,
+            Clock clock) {
+        super("refused-pods", leadership, clock);
+        this.client = EvictionApi.askingOnce(client);
+        this.api = new EvictionApi(client);
+        this.events = new Events(this.client, Names.TIMEKEEPER);
+        this.watch = watch;
+        this.view = view;
+        this.deadline = properties.startDeadline();
+        for (EvictionApi.Result result : EvictionApi.Result.values()) {
+            results.put(
+                    result,
+                    Counter.builder("gpusharing.provider.evictions")
+                            .description(
+                                    "Pods that were to be evicted because the device plugin did not let them start, by what became of that")
+                            .tag("result", result.name().toLowerCase(Locale.ROOT))
+                            .register(registry));
+        }
+        watch.listen(this::trigger);
+    }
+
+    @Override
+    protected void takeOver() {
+        seen.clear();
+        settled.clear();
+        resting.clear();
+    }
+
+    @Override
+    protected @Nullable Instant work(Instant now) {
+        List<RefusedStart> waiting =
+                watch.refused().stream().filter(it -> it.until() == null).toList();
+        forgetAllBut(waiting.stream().map(RefusedStart::pod).collect(Collectors.toSet()));
+        Instant next = null;
+        for (RefusedStart start : waiting) {
+            if (settled.contains(start.pod())) {
+                continue;
+            }
+            Instant due = resting.getOrDefault(start.pod(), due(start, now));
+            if (due.isAfter(now)) {
+                next = sooner(next, due);
+            } else if (leads()) {
+                // Before it is asked for: whatever goes wrong, the others have their turn.
+                resting.put(start.pod(), now.plus(AGAIN));
+                next = sooner(next, now.plus(AGAIN));
+                evict(start, now);
+            }
+        }
+        return next;
+    }
+
+    private void forgetAllBut(Set<UUID> waiting) {
+        seen.keySet().retainAll(waiting);
+        settled.retainAll(waiting);
+        resting.keySet().retainAll(waiting);
+    }
+
+    /**
+     * When it has waited long enough. A node's clock that is ahead puts nothing off; one that is
+     * behind ends nothing before its time.
+     */
+    private Instant due(RefusedStart start, Instant now) {
+        Instant first = Objects.requireNonNullElse(seen.putIfAbsent(start.pod(), now), now);
+        if (start.isFinal()) {
+            return now;
+        }
+        Instant since =
+                view.pod(start.pod())
+                        .map(PodFacts::lifecycle)
+                        .map(PodFacts.Lifecycle::scheduled)
+                        .filter(start.since()::isBefore)
+                        .orElse(start.since());
+        return (since.isBefore(first) ? since : first).plus(deadline);
+    }
+
+    private void evict(RefusedStart start, Instant now) {
+        Pod pod = client.pods().inNamespace(start.namespace()).withName(start.name()).get();
+        if (pod == null || !isWaiting(pod, start)) {
+            settled.add(start.pod());
+            return;
+        }
+        ObjectReference reference =
+                Events.pod(start.namespace(), start.name(), start.pod().toString());
+        EvictionApi.Answer answer = api.evict(reference, grace(pod), false);
+        Objects.requireNonNull(results.get(answer.result())).increment();
+        log.atInfo()
+                .addKeyValue("pod", start.namespace() + "/" + start.name())
+                .addKeyValue("node", start.node())
+                .addKeyValue("reason", start.reason())
+                .addKeyValue("result", answer.result())
+                .addKeyValue("detail", answer.detail())
+                .log("evicted, because it could not start");
+        switch (answer.result()) {
+            case Ended -> {
+                settled.add(start.pod());
+                tell(reference, start, now);
+            }
+            case Gone -> settled.add(start.pod());
+            case Refused -> {}
+        }
+    }
+
+    /** Whether it is the pod that was refused, on the node of which that was said. */
+    private static boolean isWaiting(Pod pod, RefusedStart start) {
+        return start.pod().toString().equals(pod.getMetadata().getUid())
+                && start.node().equals(pod.getSpec().getNodeName())
+                && pod.getMetadata().getDeletionTimestamp() == null
+                && (pod.getStatus() == null
+                        || !Set.of("Succeeded", "Failed")
+                                .contains(String.valueOf(pod.getStatus().getPhase())));
+    }
+
+    private static @Nullable Duration grace(Pod pod) {
+        Long own = pod.getSpec().getTerminationGracePeriodSeconds();
+        return own != null && own > MAX_GRACE.toSeconds() ? MAX_GRACE : null;
+    }
+
+    private void tell(ObjectReference pod, RefusedStart start, Instant now) {
+        String message =
+                "Evicted, because %s on %s %s: %s. A pod of a controller is made anew; make any other one anew yourself%s"
+                        .formatted(
+                                start.ran() ? "a container" : "it",
+                                start.node(),
+                                start.isFinal()
+                                        ? "can never start"
+                                        : "could not start since "
+                                                + start.since().truncatedTo(ChronoUnit.SECONDS),
+                                start.reason(),
+                                start.ran() ? "" : ". The time in which it waited is given back");
+        try {
+            events.write(
+                    pod,
+                    "not-started-" + start.pod().toString().substring(0, 8),
+                    new Text(Events.Type.Warning, "NotStarted", "Evict", message),
+                    now);
+        } catch (KubernetesClientException e) {
+            log.atWarn()
+                    .addKeyValue("pod", start.namespace() + "/" + start.name())
+                    .setCause(e)
+                    .log("cannot write an Event about the eviction");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package io.gpusharing.timekeeper.provider;
+
+import static io.gpusharing.timekeeper.allocation.PodReader.storable;
+
+import io.gpusharing.kubernetes.GpuNode;
+import io.gpusharing.timekeeper.ledger.PodAllocation;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A bound pod that the device plugin of its node did not let start, as that plugin says.
+ *
+ * @param node the plugin's, which alone can write this
+ * @param since when the first attempt began that was refused, by the node's clock
+ * @param until when a container was let start after all, or the pod was to end; null while it waits
+ * @param isFinal whether no later attempt on this node can succeed
+ * @param ran whether a container with GPUs had been let start before
+ * @param reason in words
+ */
+record RefusedStart(
+        String node,
+        UUID pod,
+        String namespace,
+        String name,
+        Instant since,
+        @Nullable Instant until,
+        boolean isFinal,
+        boolean ran,
+        String reason) {
+
+    /** Ten thousand years. */
+    private static final long MOST_SECONDS = 315_360_000_000L;
+
+    /**
+     * A span of whole seconds.
+     *
+     * @param to not after {@code from} if nothing is left
+     */
+    record Span(Instant from, Instant to) {
+        boolean isEmpty() {
+            return !from.isBefore(to);
+        }
+    }
+
+    /** Those of a node; what cannot be read is left out. */
+    static Stream<RefusedStart> of(GpuNode node) {
+        return node.getStatus() == null || node.getStatus().refused() == null
+                ? Stream.empty()
+                : node.getStatus().refused().stream()
+                        .flatMap(it -> of(node.getMetadata().getName(), it).stream());
+    }
+
+    private static Optional<RefusedStart> of(String node, GpuNode.Refused refused) {
+        try {
+            return Optional.of(
+                    new RefusedStart(
+                            node,
+                            UUID.fromString(refused.podUid()),
+                            refused.namespace(),
+                            refused.pod(),
+                            instant(refused.since()),
+                            refused.until() == null ? null : instant(refused.until()),
+                            refused.isFinal(),
+                            refused.ran(),
+                            storable(refused.reason())));
+        } catch (RuntimeException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static Instant instant(String text) {
+        Instant instant = Instant.parse(text);
+        if (Math.abs(instant.getEpochSecond()) > MOST_SECONDS) {
+            throw new DateTimeException("Nothing can be reckoned with " + text);
+        }
+        return instant;
+    }
+
+    /**
+     * The seconds of an allocation for which our provider kept the pod from its GPUs; empty while
+     * their end is not known. Parts of a second count as the pod's, and so does what a wrong clock
+     * of the node puts before the pod's begin, after its end or into the future.
+     */
+    Optional<Span> notStarted(PodAllocation allocation, Instant now) {
+        Instant end = earlier(until, allocation.until());
+        return end == null
+                ? Optional.empty()
+                : Optional.of(
+                        new Span(
+                                later(since.plusNanos(999_999_999), allocation.from()),
+                                seconds(end.isBefore(now) ? end : now)));
+    }
+
+    private static Instant later(Instant one, Instant other) {
+        Instant second = seconds(one);
+        return second.isBefore(other) ? other : second;
+    }
+
+    private static @Nullable Instant earlier(@Nullable Instant one, @Nullable Instant other) {
+        if (one == null || other == null) {
+            return one == null ? other : one;
+        }
+        return other.isBefore(one) ? other : one;
+    }
+
+    private static Instant seconds(Instant instant) {
+        return instant.truncatedTo(ChronoUnit.SECONDS);
+    }
+}

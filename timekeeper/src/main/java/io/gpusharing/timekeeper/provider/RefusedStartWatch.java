@@ -1,0 +1,53 @@
+package io.gpusharing.timekeeper.provider;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.kubernetes.GpuNode;
+import io.gpusharing.timekeeper.budget.ObjectWatch;
+import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+
+/** Follows what device plugins publish of pods that they did not let start. */
+@Component
+class RefusedStartWatch extends ObjectWatch<GpuNode, RefusedStartWatch.OfNode> {
+
+    private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+
+    RefusedStartWatch(KubernetesClient client, LedgerWriter writer) {
+        super(
+                "gpunodes",
+                client.resources(GpuNode.class),
+                writer,
+                CompletableFuture.completedFuture(null));
+    }
+
+    /** Those of one node, at least one. */
+    record OfNode(List<RefusedStart> starts) {}
+
+    /**
+     * @param listener called after each change
+     */
+    void listen(Runnable listener) {
+        listeners.add(listener);
+    }
+
+    /** All that are known now. */
+    List<RefusedStart> refused() {
+        return all().stream().flatMap(node -> node.starts().stream()).toList();
+    }
+
+    @Override
+    protected @Nullable OfNode read(GpuNode node) {
+        List<RefusedStart> starts = RefusedStart.of(node).toList();
+        return starts.isEmpty() ? null : new OfNode(starts);
+    }
+
+    @Override
+    protected void take(Collection<OfNode> all) {
+        listeners.forEach(Runnable::run);
+    }
+}

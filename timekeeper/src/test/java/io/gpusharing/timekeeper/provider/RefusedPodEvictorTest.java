@@ -1,0 +1,256 @@
+package io.gpusharing.timekeeper.provider;
+
+import static io.gpusharing.timekeeper.provider.RefusedStartTest.TEN;
+import static io.gpusharing.timekeeper.provider.RefusedStartTest.node;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.kubernetes.GpuNode;
+import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.Terms;
+import io.gpusharing.testing.SteppingClock;
+import io.gpusharing.timekeeper.budget.TestBudgets;
+import io.gpusharing.timekeeper.cluster.ClusterView;
+import io.gpusharing.timekeeper.cluster.ClusterViews;
+import io.gpusharing.timekeeper.ledger.posting.LedgerWriters;
+import io.gpusharing.timekeeper.testing.FakeApiServer;
+import io.gpusharing.timekeeper.testing.FakeApiServer.Asked;
+import io.gpusharing.timekeeper.testing.Pods;
+import io.gpusharing.timekeeper.testing.TestDatabase;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class RefusedPodEvictorTest {
+
+    private static final Duration DEADLINE = Duration.ofMinutes(2);
+    private static final String POD = "/namespaces/team-a/pods/train";
+
+    private final FakeApiServer api = new FakeApiServer();
+    private final SteppingClock clock = new SteppingClock(TEN);
+    private final TestDatabase database = TestDatabase.create();
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final RefusedStartWatch watch =
+            new RefusedStartWatch(
+                    api.client(),
+                    LedgerWriters.on(
+                            database,
+                            TestBudgets.on(database, Duration.ofHours(1), clock),
+                            registry,
+                            Leadership.alone(),
+                            clock));
+    private final Pods pod = Pods.waiting("team-a", 50, 15).boundAt(TEN);
+    private RefusedPodEvictor evictor = evictor(ClusterViews.withNode(), Leadership.alone());
+
+    RefusedPodEvictorTest() throws IOException {
+        exists("");
+    }
+
+    @AfterEach
+    void stop() {
+        api.close();
+    }
+
+    private RefusedPodEvictor evictor(ClusterView view, Leadership leadership) {
+        return new RefusedPodEvictor(
+                api.client(),
+                watch,
+                view,
+                new ProviderProperties(DEADLINE),
+                registry,
+                leadership,
+                clock);
+    }
+
+    /** The pod, as the API server has it. */
+    private void exists(String more) {
+        exists(pod.uid().toString(), Pods.NODE, more);
+    }
+
+    private void exists(String uid, String node, String more) {
+        api.answer(
+                POD,
+                """
+                {"apiVersion": "v1", "kind": "Pod",
+                 "metadata": {"name": "train", "namespace": "team-a", "uid": "%s"%s},
+                 "spec": {"nodeName": "%s", "terminationGracePeriodSeconds": 3600},
+                 "status": {"phase": "Pending"}}
+                """
+                        .formatted(uid, more, node));
+    }
+
+    private GpuNode.Refused refused(Instant since, @Nullable Instant until, boolean isFinal) {
+        return new GpuNode.Refused(
+                pod.uid().toString(),
+                "team-a",
+                "train",
+                since.toString(),
+                until == null ? null : until.toString(),
+                isFinal,
+                false,
+                "No GPU has room");
+    }
+
+    private void refusedAtTen() {
+        watch.onUpdate(node(Pods.NODE, refused(TEN, null, false)));
+    }
+
+    private List<String> evictions() {
+        return api.to("/eviction").stream().map(Asked::body).toList();
+    }
+
+    private List<String> events() {
+        return api.to("/events").stream().map(Asked::body).toList();
+    }
+
+    private @Nullable Instant workAfter(Duration time) {
+        clock.set(TEN.plus(time));
+        return evictor.work(clock.instant());
+    }
+
+    @Test
+    void whatCanNeverStartIsEvictedAtOnceAndToldWhy() {
+        watch.onUpdate(node(Pods.NODE, refused(TEN, null, true)));
+
+        workAfter(Duration.ofSeconds(1));
+
+        assertThat(evictions())
+                .singleElement()
+                .asString()
+                .contains(
+                        "\"uid\":\"%s\"".formatted(pod.uid()),
+                        // An hour's grace would be an hour of waiting.
+                        "\"gracePeriodSeconds\":300");
+        assertThat(events())
+                .singleElement()
+                .asString()
+                .contains(
+                        "\"reason\":\"NotStarted\"",
+                        "Evicted, because it on gpu-1 can never start: No GPU has room",
+                        "is given back");
+        assertThat(registry.counter("gpusharing.provider.evictions", "result", "ended").count())
+                .isEqualTo(1);
+    }
+
+    @Test
+    void whatMayStillStartIsEvictedAfterTheDeadline() {
+        refusedAtTen();
+
+        assertThat(workAfter(Duration.ofSeconds(30))).isEqualTo(TEN.plus(DEADLINE));
+        workAfter(DEADLINE.minusMillis(1));
+        assertThat(evictions()).isEmpty();
+
+        workAfter(DEADLINE);
+        assertThat(evictions()).hasSize(1);
+        assertThat(events())
+                .singleElement()
+                .asString()
+                .contains("could not start since 2026-03-02T10:00:00Z");
+    }
+
+    @Test
+    void nobodyIsEvictedTwice() {
+        refusedAtTen();
+        workAfter(DEADLINE);
+        workAfter(DEADLINE.multipliedBy(2));
+        assertThat(evictions()).hasSize(1);
+
+        // Another leader remembers nothing, but the pod ends.
+        exists(", \"deletionTimestamp\": \"2026-03-02T10:07:00Z\"");
+        evictor = evictor(ClusterViews.withNode(), Leadership.alone());
+        workAfter(DEADLINE.multipliedBy(3));
+        assertThat(evictions()).hasSize(1);
+    }
+
+    @Test
+    void whoStartsInTimeIsLeftAlone() {
+        refusedAtTen();
+        workAfter(Duration.ofSeconds(30));
+        watch.onUpdate(node(Pods.NODE, refused(TEN, TEN.plusSeconds(60), false)));
+
+        assertThat(workAfter(DEADLINE.multipliedBy(2))).isNull();
+        assertThat(evictions()).isEmpty();
+    }
+
+    @Test
+    void aPodOfAnotherNodeOrAnotherPodOfItsNameIsLeftAlone() {
+        refusedAtTen();
+        exists(pod.uid().toString(), "another", "");
+        workAfter(DEADLINE);
+
+        evictor = evictor(ClusterViews.withNode(), Leadership.alone());
+        exists("6f0d1c9e-7a55-4b0e-9a5e-1f0a2d7a9c11", Pods.NODE, "");
+        workAfter(DEADLINE);
+
+        assertThat(evictions()).isEmpty();
+    }
+
+    @Test
+    void aPodThatIsGoneIsNoFailure() {
+        refusedAtTen();
+        api.refuse(POD, 404);
+
+        workAfter(DEADLINE);
+
+        assertThat(evictions()).isEmpty();
+        assertThat(events()).isEmpty();
+    }
+
+    @Test
+    void aPodThatMayNotGoIsAskedForAgainAfterAMinute() {
+        refusedAtTen();
+        api.refuse(POD + "/eviction", 429);
+
+        workAfter(DEADLINE);
+        workAfter(DEADLINE.plusSeconds(59));
+        assertThat(evictions()).hasSize(1);
+        assertThat(events()).isEmpty();
+
+        api.allow(POD + "/eviction");
+        workAfter(DEADLINE.plusSeconds(60));
+        assertThat(evictions()).hasSize(2);
+        assertThat(events()).hasSize(1);
+    }
+
+    @Test
+    void aReplicaThatDoesNotLeadEvictsNobody() {
+        evictor = evictor(ClusterViews.withNode(), new Terms().leadership());
+        refusedAtTen();
+
+        workAfter(DEADLINE);
+
+        assertThat(evictions()).isEmpty();
+    }
+
+    @Test
+    void aNodesClockThatIsBehindEndsNothingBeforeItsTime() {
+        evictor = evictor(ClusterViews.withPod(pod.facts()), Leadership.alone());
+        watch.onUpdate(node(Pods.NODE, refused(TEN.minus(Duration.ofHours(1)), null, false)));
+
+        assertThat(workAfter(Duration.ofSeconds(1))).isEqualTo(TEN.plus(DEADLINE));
+        assertThat(evictions()).isEmpty();
+    }
+
+    @Test
+    void aNodesClockThatIsAheadPutsNothingOff() {
+        watch.onUpdate(node(Pods.NODE, refused(TEN.plus(Duration.ofHours(1)), null, false)));
+        workAfter(Duration.ofSeconds(1));
+
+        workAfter(DEADLINE.plusSeconds(1));
+
+        assertThat(evictions()).hasSize(1);
+    }
+
+    @Test
+    void aNodeThatIsDeletedHasRefusedNobody() {
+        refusedAtTen();
+        watch.onDelete(node(Pods.NODE));
+
+        assertThat(workAfter(DEADLINE)).isNull();
+        assertThat(evictions()).isEmpty();
+    }
+}

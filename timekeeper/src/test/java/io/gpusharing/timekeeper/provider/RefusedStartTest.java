@@ -1,0 +1,154 @@
+package io.gpusharing.timekeeper.provider;
+
+import static io.gpusharing.timekeeper.budget.TestBudgets.monthly;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.gpusharing.kubernetes.GpuNode;
+import io.gpusharing.timekeeper.cluster.LeanObjects;
+import io.gpusharing.timekeeper.ledger.PodAllocation;
+import io.gpusharing.timekeeper.ledger.posting.TestLedger;
+import io.gpusharing.timekeeper.provider.RefusedStart.Span;
+import io.gpusharing.timekeeper.testing.Pods;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class RefusedStartTest {
+
+    static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
+    private static final Instant LATER = TEN.plus(Duration.ofHours(2));
+
+    private final TestLedger ledger = new TestLedger(TEN, monthly("a", TEN, "6000", "team-a"));
+    private final Pods pod = Pods.waiting("team-a", 50, 15).boundAt(TEN.plusSeconds(10));
+
+    /** Of a pod that is on the node of all tests, or not. */
+    static RefusedStart of(UUID pod, Instant since, @Nullable Instant until) {
+        return new RefusedStart(
+                Pods.NODE, pod, "team-a", "train", since, until, false, false, "No GPU has room");
+    }
+
+    /** A node that says this. */
+    static GpuNode node(String name, GpuNode.Refused... refused) {
+        var node = new GpuNode();
+        node.setMetadata(new ObjectMetaBuilder().withName(name).build());
+        node.setStatus(new GpuNode.Status(List.of(refused)));
+        return node;
+    }
+
+    private PodAllocation allocation() {
+        ledger.onUpdate(pod);
+        return ledger.allocation(pod);
+    }
+
+    private PodAllocation endedAt(Instant end) {
+        ledger.onUpdate(pod);
+        ledger.clock.set(LATER);
+        ledger.onUpdate(pod.finishedAt(end));
+        return ledger.allocation(pod);
+    }
+
+    @Test
+    void isReadFromWhatADevicePluginWrites() {
+        GpuNode node =
+                LeanObjects.serialization()
+                        .unmarshal(
+                                """
+                                {"apiVersion": "gpusharing.io/v1alpha1", "kind": "GpuNode",
+                                 "metadata": {"name": "gpu-1"},
+                                 "status": {"tier": "TimeSlice", "gpuCount": 1, "gpus": [{"uuid": "GPU-0"}],
+                                  "refused": [
+                                   {"podUid": "%s", "namespace": "team-a", "pod": "train",
+                                    "since": "2026-03-02T10:00:00.5Z", "final": true, "ran": false,
+                                    "reason": "It fits on no GPU of this node"},
+                                   {"podUid": "no UUID", "namespace": "team-a", "pod": "other",
+                                    "since": "2026-03-02T10:00:00Z", "final": true, "ran": false,
+                                    "reason": ""}]}}
+                                """
+                                        .formatted(pod.uid()),
+                                GpuNode.class);
+
+        assertThat(RefusedStart.of(node))
+                .containsExactly(
+                        new RefusedStart(
+                                "gpu-1",
+                                pod.uid(),
+                                "team-a",
+                                "train",
+                                TEN.plusMillis(500),
+                                null,
+                                true,
+                                false,
+                                "It fits on no GPU of this node"));
+    }
+
+    @Test
+    void aPluginThatIsOlderOrSaysNonsenseRefusesNobody() {
+        var node = new GpuNode();
+        assertThat(RefusedStart.of(node)).isEmpty();
+        node.setStatus(new GpuNode.Status(null));
+        assertThat(RefusedStart.of(node)).isEmpty();
+
+        var absurd =
+                new GpuNode.Refused(
+                        pod.uid().toString(),
+                        "team-a",
+                        "train",
+                        Instant.MAX.toString(),
+                        null,
+                        false,
+                        false,
+                        "");
+        assertThat(RefusedStart.of(node("gpu-1", absurd))).isEmpty();
+    }
+
+    @Test
+    void partsOfASecondAreThePods() {
+        RefusedStart start = of(pod.uid(), TEN.plusMillis(20_001), TEN.plusMillis(80_999));
+
+        assertThat(start.notStarted(allocation(), LATER))
+                .contains(new Span(TEN.plusSeconds(21), TEN.plusSeconds(80)));
+    }
+
+    @Test
+    void whileItWaitsNothingIsKnown() {
+        assertThat(of(pod.uid(), TEN.plusSeconds(20), null).notStarted(allocation(), LATER))
+                .isEmpty();
+    }
+
+    @Test
+    void thePodsEndEndsItToo() {
+        RefusedStart start = of(pod.uid(), TEN.plusSeconds(20), null);
+
+        assertThat(start.notStarted(endedAt(TEN.plusSeconds(60)), LATER))
+                .contains(new Span(TEN.plusSeconds(20), TEN.plusSeconds(60)));
+    }
+
+    @Test
+    void aNodesClockThatIsWrongReachesBeyondNeitherBeginNorEnd() {
+        RefusedStart start =
+                of(pod.uid(), TEN.minus(Duration.ofDays(1)), TEN.plus(Duration.ofDays(1)));
+
+        assertThat(start.notStarted(endedAt(TEN.plusSeconds(60)), LATER))
+                .contains(new Span(TEN.plusSeconds(10), TEN.plusSeconds(60)));
+    }
+
+    @Test
+    void nothingIsCorrectedBeforeItHappens() {
+        RefusedStart start = of(pod.uid(), TEN.plusSeconds(20), TEN.plus(Duration.ofDays(1)));
+
+        assertThat(start.notStarted(allocation(), LATER))
+                .contains(new Span(TEN.plusSeconds(20), LATER));
+    }
+
+    @Test
+    void aRefusalAfterThePodsEndIsNoTime() {
+        RefusedStart start = of(pod.uid(), TEN.plusSeconds(70), TEN.plusSeconds(90));
+
+        assertThat(start.notStarted(endedAt(TEN.plusSeconds(60)), LATER))
+                .hasValueSatisfying(span -> assertThat(span.isEmpty()).isTrue());
+    }
+}
