@@ -35,8 +35,10 @@ import org.springframework.stereotype.Component;
 
 /**
  * Evicts bound pods that our device plugin does not let start: at once if it never will, else after
- * {@code gpusharing.provider.start-deadline}. A pod is read before it is evicted, so an older
- * status of a node, or a wrong one, ends no pod that is elsewhere.
+ * {@code gpusharing.provider.start-deadline}. What its controller made anew after that is given the
+ * time of the deadline in any case, or a request that fits nowhere would go round as fast as the
+ * cluster can. A pod is read before it is evicted, so an older status of a node, or a wrong one,
+ * ends no pod that is elsewhere.
  */
 @Component
 class RefusedPodEvictor extends LeaderTask {
@@ -65,6 +67,8 @@ class RefusedPodEvictor extends LeaderTask {
 
     /** Those that were asked for, and when they are asked for again. */
     private final Map<UUID, Instant> resting = new HashMap<>();
+
+    private final RemadePods remade = new RemadePods();
 
     RefusedPodEvictor(
             KubernetesClient client,
@@ -110,15 +114,19 @@ class RefusedPodEvictor extends LeaderTask {
             if (settled.contains(start.pod())) {
                 continue;
             }
-            Instant due = resting.getOrDefault(start.pod(), due(start, now));
-            if (due.isAfter(now)) {
-                next = sooner(next, due);
-            } else if (leads()) {
+            Instant patience = patience(start, now);
+            Instant due = resting.getOrDefault(start.pod(), start.isFinal() ? now : patience);
+            if (!due.isAfter(now) && leads()) {
                 // Before it is asked for: whatever goes wrong, the others have their turn.
                 resting.put(start.pod(), now.plus(AGAIN));
-                next = sooner(next, now.plus(AGAIN));
-                evict(start, now);
+                evict(start, patience, now);
             }
+            next =
+                    sooner(
+                            next,
+                            settled.contains(start.pod())
+                                    ? null
+                                    : resting.getOrDefault(start.pod(), due));
         }
         return next;
     }
@@ -130,14 +138,11 @@ class RefusedPodEvictor extends LeaderTask {
     }
 
     /**
-     * When it has waited long enough. A node's clock that is ahead puts nothing off; one that is
-     * behind ends nothing before its time.
+     * When anybody has waited long enough. A node's clock that is ahead puts nothing off; one that
+     * is behind ends nothing before its time.
      */
-    private Instant due(RefusedStart start, Instant now) {
+    private Instant patience(RefusedStart start, Instant now) {
         Instant first = Objects.requireNonNullElse(seen.putIfAbsent(start.pod(), now), now);
-        if (start.isFinal()) {
-            return now;
-        }
         Instant since =
                 view.pod(start.pod())
                         .map(PodFacts::lifecycle)
@@ -147,10 +152,14 @@ class RefusedPodEvictor extends LeaderTask {
         return (since.isBefore(first) ? since : first).plus(deadline);
     }
 
-    private void evict(RefusedStart start, Instant now) {
+    private void evict(RefusedStart start, Instant patience, Instant now) {
         Pod pod = client.pods().inNamespace(start.namespace()).withName(start.name()).get();
         if (pod == null || !isWaiting(pod, start)) {
             settled.add(start.pod());
+            return;
+        }
+        if (patience.isAfter(now) && remade.isAnew(pod, now)) {
+            resting.put(start.pod(), patience);
             return;
         }
         ObjectReference reference =
@@ -167,6 +176,7 @@ class RefusedPodEvictor extends LeaderTask {
         switch (answer.result()) {
             case Ended -> {
                 settled.add(start.pod());
+                remade.evicted(pod, now);
                 tell(reference, start, now);
             }
             case Gone -> settled.add(start.pod());

@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -29,6 +30,10 @@ class RefusedPodEvictorTest {
 
     private static final Duration DEADLINE = Duration.ofMinutes(2);
     private static final String POD = "/namespaces/team-a/pods/train";
+
+    private static final String OLDER = ", \"creationTimestamp\": \"2026-03-02T09:59:59Z\"";
+    private static final String OWNED =
+            ", \"ownerReferences\": [{\"kind\": \"Job\", \"name\": \"train\", \"uid\": \"job\", \"controller\": true}]";
 
     private final FakeApiServer api = new FakeApiServer();
     private final SteppingClock clock = new SteppingClock(TEN);
@@ -47,7 +52,7 @@ class RefusedPodEvictorTest {
     private RefusedPodEvictor evictor = evictor(ClusterViews.withNode(), Leadership.alone());
 
     RefusedPodEvictorTest() throws IOException {
-        exists("");
+        exists(OLDER);
     }
 
     @AfterEach
@@ -84,8 +89,13 @@ class RefusedPodEvictorTest {
     }
 
     private GpuNode.Refused refused(Instant since, @Nullable Instant until, boolean isFinal) {
+        return refused(pod.uid(), since, until, isFinal);
+    }
+
+    private static GpuNode.Refused refused(
+            UUID uid, Instant since, @Nullable Instant until, boolean isFinal) {
         return new GpuNode.Refused(
-                pod.uid().toString(),
+                uid.toString(),
                 "team-a",
                 "train",
                 since.toString(),
@@ -137,6 +147,41 @@ class RefusedPodEvictorTest {
     }
 
     @Test
+    void whatIsMadeAnewAndCanNeverStartEitherDoesNotGoRoundInCircles() {
+        exists(OLDER + OWNED);
+        watch.onUpdate(node(Pods.NODE, refused(TEN, null, true)));
+        workAfter(Duration.ofSeconds(1));
+        assertThat(evictions()).hasSize(1);
+
+        UUID anew = UUID.randomUUID();
+        exists(
+                anew.toString(),
+                Pods.NODE,
+                OWNED + ", \"creationTimestamp\": \"2026-03-02T10:00:02Z\"");
+        Instant since = TEN.plusSeconds(3);
+        watch.onUpdate(node(Pods.NODE, refused(anew, since, null, true)));
+        assertThat(workAfter(Duration.ofSeconds(4))).isEqualTo(since.plus(DEADLINE));
+        assertThat(evictions()).hasSize(1);
+
+        workAfter(DEADLINE.plusSeconds(3));
+        assertThat(evictions()).hasSize(2);
+    }
+
+    @Test
+    void allPodsOfAControllerThatWereThereBeforeAreEvictedAtOnce() {
+        exists(OLDER + OWNED);
+        watch.onUpdate(node(Pods.NODE, refused(TEN, null, true)));
+        workAfter(Duration.ofSeconds(1));
+
+        UUID other = UUID.randomUUID();
+        exists(other.toString(), Pods.NODE, OLDER + OWNED);
+        watch.onUpdate(node(Pods.NODE, refused(other, TEN, null, true)));
+        workAfter(Duration.ofSeconds(2));
+
+        assertThat(evictions()).hasSize(2);
+    }
+
+    @Test
     void whatMayStillStartIsEvictedAfterTheDeadline() {
         refusedAtTen();
 
@@ -160,7 +205,7 @@ class RefusedPodEvictorTest {
         assertThat(evictions()).hasSize(1);
 
         // Another leader remembers nothing, but the pod ends.
-        exists(", \"deletionTimestamp\": \"2026-03-02T10:07:00Z\"");
+        exists(OLDER + ", \"deletionTimestamp\": \"2026-03-02T10:07:00Z\"");
         evictor = evictor(ClusterViews.withNode(), Leadership.alone());
         workAfter(DEADLINE.multipliedBy(3));
         assertThat(evictions()).hasSize(1);
@@ -179,11 +224,11 @@ class RefusedPodEvictorTest {
     @Test
     void aPodOfAnotherNodeOrAnotherPodOfItsNameIsLeftAlone() {
         refusedAtTen();
-        exists(pod.uid().toString(), "another", "");
+        exists(pod.uid().toString(), "another", OLDER);
         workAfter(DEADLINE);
 
         evictor = evictor(ClusterViews.withNode(), Leadership.alone());
-        exists("6f0d1c9e-7a55-4b0e-9a5e-1f0a2d7a9c11", Pods.NODE, "");
+        exists("6f0d1c9e-7a55-4b0e-9a5e-1f0a2d7a9c11", Pods.NODE, OLDER);
         workAfter(DEADLINE);
 
         assertThat(evictions()).isEmpty();
