@@ -21,7 +21,7 @@ import java.util.UUID;
  * @param run names the run of counters; a new one begins at zero
  * @param sequence grows with each report of a run
  * @param unattributed busy time of GPUs that belongs to no pod; node agents only
- * @param unasked pods that use a GPU without having asked for one; node agents only
+ * @param unasked pods that use a GPU that they were not given; node agents only
  */
 public record UsageReport(
         UUID run,
@@ -81,11 +81,19 @@ public record UsageReport(
             @Pattern(regexp = DEVICE, message = "is no name of a device") String uuid,
             @PositiveOrZero long gpuMicroseconds) {}
 
-    /** A pod that kubelet gave no GPU and that uses one. */
+    /**
+     * A pod that uses a GPU that it was not given.
+     *
+     * @param devices those GPUs, where our device plugin gives them to pods and so knows; empty
+     *     where the agent knows from the kubelet's table that it gave the pod none at all
+     */
     public record Unasked(
             UUID uid,
             @Pattern(regexp = NAME, message = "is no name of Kubernetes") String namespace,
-            @Pattern(regexp = NAME, message = "is no name of Kubernetes") String pod) {}
+            @Pattern(regexp = NAME, message = "is no name of Kubernetes") String pod,
+            @JsonSetter(nulls = Nulls.AS_EMPTY)
+                    List<@Pattern(regexp = DEVICE, message = "is no name of a device") String>
+                            devices) {}
 
     /** 128 bits, equal for equal content, whatever order pods and devices are listed in. */
     public UUID digest() {
@@ -107,7 +115,10 @@ public record UsageReport(
                 });
         unasked.stream()
                 .sorted(Comparator.comparing(Unasked::uid))
-                .forEach(pod -> add(sha, pod.uid().toString()));
+                .forEach(pod -> {
+                    add(sha, pod.uid().toString());
+                    pod.devices().stream().sorted().forEach(device -> add(sha, device));
+                });
         ByteBuffer half = ByteBuffer.wrap(sha.digest());
         return new UUID(half.getLong(), half.getLong());
     }

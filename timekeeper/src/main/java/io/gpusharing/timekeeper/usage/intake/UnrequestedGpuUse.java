@@ -22,19 +22,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes Events of pods that use a GPU without having asked for one: with {@code
+ * Writes Events of pods that use a GPU that they were not given: with {@code
  * NVIDIA_VISIBLE_DEVICES} set, or by an image that sets it, many container runtimes hand out GPUs
  * that kubelet knows nothing of. Nobody is charged for that use, so it is said on the pod, once an
  * hour.
  *
  * <p>A node agent is believed only about pods of its own node, and the API server is asked before
- * anything is said: a pod with a share or a resource claim did ask, and the software of the node
- * itself, an MPS server for instance, need not.
+ * anything is said: a pod with a resource claim did ask, and the software of the node itself, an
+ * MPS server for instance, need not. A pod with a share asked for some GPU, so of it is said only
+ * that it uses a certain other one, which an agent knows where our device plugin hands them out.
  */
 final class UnrequestedGpuUse {
 
     private static final Logger log = LoggerFactory.getLogger(UnrequestedGpuUse.class);
     private static final Duration AGAIN_AFTER = Duration.ofHours(1);
+
+    private static final String WITHOUT_A_SHARE =
+            "It uses %s but asked for no GPU, so nobody is charged. Ask for a share, or set NVIDIA_VISIBLE_DEVICES=void in its containers.";
+
+    private static final String BESIDE_ITS_SHARE =
+            "It uses %s, which it was not given, beside what it asked for, so nobody is charged for that. Take NVIDIA_VISIBLE_DEVICES, privileged mode and devices of the node out of its containers.";
 
     private final KubernetesClient client;
     private final Events events;
@@ -60,7 +67,10 @@ final class UnrequestedGpuUse {
         notified.values().removeIf(at -> at.plus(AGAIN_AFTER).isBefore(now));
         for (Unasked pod : delivery.report().unasked()) {
             if (notified.putIfAbsent(pod.uid(), now) == null) {
-                String devices = devices(delivery.report(), pod.uid());
+                String devices =
+                        pod.devices().isEmpty()
+                                ? devices(delivery.report(), pod.uid())
+                                : pod.devices().stream().sorted().collect(Collectors.joining(", "));
                 background.execute(() -> write(pod, devices, node, now));
             }
         }
@@ -78,7 +88,11 @@ final class UnrequestedGpuUse {
     private void write(Unasked unasked, String devices, String node, Instant now) {
         try {
             Pod pod = client.pods().inNamespace(unasked.namespace()).withName(unasked.pod()).get();
-            if (pod != null && isThatPod(pod, unasked, node) && !asked(pod) && !isOfTheNode(pod)) {
+            if (pod == null || !isThatPod(pod, unasked, node) || isOfTheNode(pod)) {
+                return;
+            }
+            boolean share = hasShare(pod);
+            if (!hasClaim(pod) && (!share || !unasked.devices().isEmpty())) {
                 log.atWarn()
                         .addKeyValue("pod", unasked.namespace() + "/" + unasked.pod())
                         .addKeyValue("node", node)
@@ -91,7 +105,7 @@ final class UnrequestedGpuUse {
                                 Events.Type.Warning,
                                 "GpuUsedWithoutRequest",
                                 "Meter",
-                                "It uses %s but asked for no GPU, so nobody is charged. Ask for a share, or set NVIDIA_VISIBLE_DEVICES=void in its containers."
+                                (share ? BESIDE_ITS_SHARE : WITHOUT_A_SHARE)
                                         .formatted(devices.isEmpty() ? "a GPU" : devices)),
                         now);
             }
@@ -110,10 +124,13 @@ final class UnrequestedGpuUse {
                 && node.equals(pod.getSpec().getNodeName());
     }
 
-    private static boolean asked(Pod pod) {
+    private static boolean hasShare(Pod pod) {
         Map<String, String> labels = pod.getMetadata().getLabels();
-        return (labels != null && "true".equals(labels.get(Names.METERED_LABEL)))
-                || !pod.getSpec().getResourceClaims().isEmpty();
+        return labels != null && "true".equals(labels.get(Names.METERED_LABEL));
+    }
+
+    private static boolean hasClaim(Pod pod) {
+        return !pod.getSpec().getResourceClaims().isEmpty();
     }
 
     private static boolean isOfTheNode(Pod pod) {

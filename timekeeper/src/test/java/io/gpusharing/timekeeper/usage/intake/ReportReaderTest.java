@@ -9,6 +9,7 @@ import io.gpusharing.timekeeper.usage.UsageReport.DeviceUse;
 import io.gpusharing.timekeeper.usage.UsageReport.Meter;
 import io.gpusharing.timekeeper.usage.intake.ReportReader.MalformedReportException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -62,11 +63,33 @@ class ReportReaderTest {
                         new UsageReport.Unasked(
                                 UUID.fromString("0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10"),
                                 "team-a",
-                                "miner-0.a"));
+                                "miner-0.a",
+                                List.of()));
         assertThatThrownBy(() -> read(named.replace("Agent", "Sidecar")))
                 .isInstanceOf(MalformedReportException.class);
         assertThatThrownBy(() -> read(named.replace("miner-0.a", "../secrets/x")))
                 .hasMessageContaining("pod is no name");
+    }
+
+    @Test
+    void anAgentNamesTheGpusThatAPodWasNotGiven() throws Exception {
+        String named =
+                REFERENCE
+                        .replace("Sidecar", "Agent")
+                        .replace(
+                                "\"unattributed\": []",
+                                """
+                                "unasked": [{"uid": "0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10",
+                                             "namespace": "team-a", "pod": "trainer",
+                                             "devices": ["GPU-1f2e"]}]
+                                """);
+
+        UsageReport report = read(named);
+
+        assertThat(report.unasked().getFirst().devices()).containsExactly("GPU-1f2e");
+        assertThat(report.digest()).isNotEqualTo(read(named.replace("1f2e", "2f2e")).digest());
+        assertThatThrownBy(() -> read(named.replace("GPU-1f2e", "a GPU")))
+                .hasMessageContaining("is no name of a device");
     }
 
     @Test

@@ -99,6 +99,29 @@ class UnrequestedGpuUseTest {
     }
 
     @Test
+    void aPodWithAShareDidNotAskForAGpuThatOurDevicePluginGaveToOthers() {
+        pod = pod("n1", "{\"gpusharing.io/metered\":\"true\"}", "");
+
+        unrequestedUse.note(report(Duration.ZERO, "GPU-of-others"));
+
+        assertThat(events)
+                .singleElement()
+                .satisfies(event ->
+                        assertThat(event)
+                                .contains("It uses GPU-of-others, which it was not given")
+                                .doesNotContain(GPU));
+    }
+
+    @Test
+    void aResourceClaimMayBeForAnyGpu() {
+        pod = pod("n1", "{}", ",\"resourceClaims\":[{\"name\":\"gpu\"}]");
+
+        unrequestedUse.note(report(Duration.ZERO, "GPU-of-others"));
+
+        assertThat(events).isEmpty();
+    }
+
+    @Test
     void theSoftwareOfTheNodeNeedNotAsk() {
         pod = pod("n1", "{}", ",\"priorityClassName\":\"system-node-critical\"");
 
@@ -129,7 +152,7 @@ class UnrequestedGpuUseTest {
         assertThat(events).hasSize(1);
     }
 
-    private Delivery report(Duration afterNoon) {
+    private Delivery report(Duration afterNoon, String... notGiven) {
         UsageReport report =
                 new UsageReport(
                         UUID.randomUUID(),
@@ -137,7 +160,7 @@ class UnrequestedGpuUseTest {
                         Meter.Agent,
                         List.of(new PodUse(uid, List.of(use(1, 2)))),
                         List.of(),
-                        List.of(new Unasked(uid, "team-a", "miner")));
+                        List.of(new Unasked(uid, "team-a", "miner", List.of(notGiven))));
         return new Delivery(agentOn("n1"), report, report.digest(), Map.of(), NOON.plus(afterNoon));
     }
 
