@@ -10,10 +10,12 @@ import java.util.Map;
  * @param proc {@code GPUSHARING_PROC}: the machine's {@code /proc}; with hostPID that is our own
  * @param checkpoint {@code GPUSHARING_KUBELET_CHECKPOINT}: kubelet's table of devices and pods
  * @param podLogs {@code GPUSHARING_POD_LOGS}: a directory per pod, for the pods' names
+ * @param grants {@code GPUSHARING_GRANTS}: which pod our device plugin gave which GPU
  * @param metricsPort {@code GPUSHARING_METRICS_PORT}
  * @param dcgmNames {@code GPUSHARING_DCGM_NAMES}: show dcgm-exporter's gauges too
  */
-record AgentSettings(Path proc, Path checkpoint, Path podLogs, int metricsPort, boolean dcgmNames) {
+record AgentSettings(
+        Path proc, Path checkpoint, Path podLogs, Path grants, int metricsPort, boolean dcgmNames) {
 
     private static final int HIGHEST_PORT = 65_535;
 
@@ -35,6 +37,9 @@ record AgentSettings(Path proc, Path checkpoint, Path podLogs, int metricsPort, 
                                 "GPUSHARING_KUBELET_CHECKPOINT",
                                 "/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint")),
                 Path.of(environment.getOrDefault("GPUSHARING_POD_LOGS", "/var/log/pods")),
+                Path.of(
+                        environment.getOrDefault(
+                                "GPUSHARING_GRANTS", "/var/lib/gpusharing/grants.json")),
                 Integer.parseInt(port),
                 Boolean.parseBoolean(environment.getOrDefault("GPUSHARING_DCGM_NAMES", "false")));
     }

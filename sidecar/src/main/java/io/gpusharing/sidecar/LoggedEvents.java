@@ -1,13 +1,14 @@
 package io.gpusharing.sidecar;
 
+import io.gpusharing.sidecar.attribution.GrantEvents;
 import io.gpusharing.sidecar.meter.MeterEvents;
 import io.gpusharing.sidecar.report.Answer;
 import io.gpusharing.sidecar.report.ReportEvents;
 import io.gpusharing.sidecar.usage.Basis;
 import java.util.List;
 
-/** Says in the log what happens to meter and reports. */
-record LoggedEvents(EventLog log) implements MeterEvents, ReportEvents {
+/** Says in the log what happens to meter, grants and reports. */
+record LoggedEvents(EventLog log) implements MeterEvents, GrantEvents, ReportEvents {
 
     @Override
     public void libraryOpened(String place) {
@@ -42,6 +43,21 @@ record LoggedEvents(EventLog log) implements MeterEvents, ReportEvents {
     @Override
     public void leaving(String reason) {
         log.event("this container cannot meter any more", "reason", reason);
+    }
+
+    @Override
+    public void grantsRead() {
+        log.event("the device plugin's grants say who may use which GPU");
+    }
+
+    @Override
+    public void grantsUnreadable(String reason) {
+        log.event("the device plugin's grants are unusable, all is as without", "reason", reason);
+    }
+
+    @Override
+    public void grantsGone() {
+        log.event("the device plugin's grants are gone, all is as without");
     }
 
     @Override

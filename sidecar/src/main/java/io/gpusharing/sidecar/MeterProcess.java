@@ -2,7 +2,7 @@ package io.gpusharing.sidecar;
 
 import io.gpusharing.nvml.NvmlLibrary;
 import io.gpusharing.nvml.TimeSource;
-import io.gpusharing.sidecar.attribution.KubeletFiles;
+import io.gpusharing.sidecar.attribution.NodeFiles;
 import io.gpusharing.sidecar.attribution.ProcFs;
 import io.gpusharing.sidecar.attribution.Viewpoint;
 import io.gpusharing.sidecar.meter.GpuEvents;
@@ -205,12 +205,12 @@ final class MeterProcess {
     }
 
     /** Shows the agent's numbers until closed. */
-    Sidecar.Closing serveMetrics(AgentSettings agent, KubeletFiles kubelet) throws IOException {
+    Sidecar.Closing serveMetrics(AgentSettings agent, NodeFiles files) throws IOException {
         GpuEvents gpuEvents = new GpuEvents(source, meter::devicesChanged);
         Thread.ofPlatform().name("nvml-events").daemon().start(() -> waitForEvents(gpuEvents));
         AgentMetrics metrics =
                 new AgentMetrics(
-                        meter, reporter, kubelet, gpuEvents, settings.node(), agent.dcgmNames());
+                        meter, reporter, files, gpuEvents, settings.node(), agent.dcgmNames());
         MetricsServer server =
                 new MetricsServer(agent.metricsPort(), metrics::page, this::ticksInTime);
         log.event("metrics are served", "port", server.port());

@@ -3,7 +3,7 @@ package io.gpusharing.sidecar;
 import io.gpusharing.nvml.NvmlLibrary;
 import io.gpusharing.nvml.TimeSource;
 import io.gpusharing.sidecar.attribution.GpuRequest;
-import io.gpusharing.sidecar.attribution.KubeletFiles;
+import io.gpusharing.sidecar.attribution.NodeFiles;
 import io.gpusharing.sidecar.attribution.NodeView;
 import io.gpusharing.sidecar.attribution.PodView;
 import io.gpusharing.sidecar.attribution.ProcFs;
@@ -65,8 +65,13 @@ public final class Sidecar {
             Settings settings = Settings.from(environment, true);
             AgentSettings agent = AgentSettings.from(environment);
             ProcFs proc = new ProcFs(agent.proc());
-            KubeletFiles kubelet = new KubeletFiles(agent.checkpoint(), agent.podLogs());
-            NodeView view = new NodeView(proc, kubelet);
+            NodeFiles files =
+                    new NodeFiles(
+                            agent.checkpoint(),
+                            agent.podLogs(),
+                            agent.grants(),
+                            new LoggedEvents(log));
+            NodeView view = new NodeView(proc, files);
             return meter(
                     settings,
                     "Agent",
@@ -74,7 +79,7 @@ public final class Sidecar {
                     view,
                     proc,
                     log,
-                    process -> process.serveMetrics(agent, kubelet));
+                    process -> process.serveMetrics(agent, files));
         } catch (Settings.BadSettings | GeneralSecurityException | IOException e) {
             return refused(log, e);
         }

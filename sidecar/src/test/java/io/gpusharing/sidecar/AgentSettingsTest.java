@@ -24,6 +24,7 @@ class AgentSettingsTest {
 
         assertThat(settings.metricsPort()).isEqualTo(8081);
         assertThat(settings.proc()).hasToString("/proc");
+        assertThat(settings.grants()).hasToString("/var/lib/gpusharing/grants.json");
         assertThat(settings.dcgmNames()).isFalse();
     }
 }

@@ -1,62 +1,82 @@
 package io.gpusharing.sidecar.attribution;
 
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which pod kubelet gave which GPU.
+ * Who was given which GPU of a node.
  *
- * @param weights how many units of GPU resources a pod holds, by its UID
- * @param byDevice the pods that were given a device, by its UUID
- * @param alone the pod that was given a device whole, by its UUID
+ * @param units how many units of GPU resources the kubelet gave a pod, by its UID; of which GPU
+ *     they are it does not know
+ * @param devices what is known by device, by its UUID
+ * @param exact whether who is not among a device's pods was not given it; else a pod that was given
+ *     anything may have been given any device
  */
-public record Allocations(
-        Map<String, Long> weights, Map<String, List<String>> byDevice, Map<String, String> alone) {
+record Allocations(Map<String, Long> units, Map<String, Device> devices, boolean exact) {
 
     /** Unknown. */
-    public static final Allocations NONE = new Allocations(Map.of(), Map.of(), Map.of());
+    static final Allocations NONE = new Allocations(Map.of(), Map.of(), false);
 
     /**
-     * One grant of kubelet.
+     * One line of the kubelet's table.
      *
      * @param deviceIds as the device plugin spells them
      */
-    public record Grant(String podUid, String resource, List<String> deviceIds) {}
+    record Entry(String podUid, String resource, List<String> deviceIds) {}
 
-    /** Sums up the grants; those of other resources than GPUs are left out. */
-    public static Allocations of(List<Grant> grants) {
-        Map<String, Long> weights = new HashMap<>();
-        Map<String, List<String>> byDevice = new HashMap<>();
-        Map<String, String> alone = new HashMap<>();
-        Set<String> contested = new HashSet<>();
-        for (Grant grant : grants) {
-            if (!isGpu(grant.resource())) {
+    /**
+     * One GPU.
+     *
+     * @param weights the pods that were given it, by UID, each with its weight beside the others
+     * @param alone the pod that was given it whole, or null
+     */
+    record Device(Map<String, Long> weights, @Nullable String alone) {
+
+        private static Device of(Map<String, Long> weights, boolean whole) {
+            boolean alone = whole && weights.size() == 1;
+            return new Device(weights, alone ? weights.keySet().iterator().next() : null);
+        }
+
+        /** Who asked for memory alone holds no processors; then memory is what can be compared. */
+        private static Device granted(Map<String, GrantedPod.Hold> holds) {
+            boolean byMemory = holds.values().stream().anyMatch(hold -> hold.cores() == 0);
+            Map<String, Long> weights = new LinkedHashMap<>();
+            holds.forEach((pod, hold) -> weights.put(pod, byMemory ? hold.memory() : hold.cores()));
+            return of(weights, holds.values().stream().allMatch(GrantedPod.Hold::whole));
+        }
+    }
+
+    /** Sums up the kubelet's table; resources other than GPUs are left out. */
+    static Allocations of(List<Entry> table) {
+        Map<String, Long> units = new HashMap<>();
+        Map<String, Map<String, Long>> weights = new HashMap<>();
+        Set<String> inParts = new HashSet<>();
+        for (Entry entry : table) {
+            if (!isGpu(entry.resource())) {
                 continue;
             }
-            weights.merge(grant.podUid(), (long) grant.deviceIds().size(), Long::sum);
-            for (String id : grant.deviceIds()) {
+            units.merge(entry.podUid(), (long) entry.deviceIds().size(), Long::sum);
+            for (String id : entry.deviceIds()) {
                 DeviceId device = DeviceId.parse(id);
                 if (device.uuid().isEmpty()) {
                     continue;
                 }
-                List<String> pods =
-                        byDevice.computeIfAbsent(device.uuid(), uuid -> new ArrayList<>());
-                if (!pods.contains(grant.podUid())) {
-                    pods.add(grant.podUid());
+                weights.computeIfAbsent(device.uuid(), uuid -> new LinkedHashMap<>())
+                        .merge(entry.podUid(), 1L, Long::sum);
+                if (!device.whole()) {
+                    inParts.add(device.uuid());
                 }
-                if (!device.whole() || pods.size() > 1) {
-                    contested.add(device.uuid());
-                }
-                alone.put(device.uuid(), grant.podUid());
             }
         }
-        alone.keySet().removeAll(contested);
-        return new Allocations(weights, byDevice, alone);
+        Map<String, Device> devices = new HashMap<>();
+        weights.forEach(
+                (uuid, pods) -> devices.put(uuid, Device.of(pods, !inParts.contains(uuid))));
+        return new Allocations(units, devices, false);
     }
 
     private static boolean isGpu(String resource) {
@@ -66,20 +86,53 @@ public record Allocations(
                 || resource.equals("aliyun.com/gpu-mem");
     }
 
-    /** Whether the pod was given any GPU. */
-    public boolean asked(String podUid) {
-        return weights.containsKey(podUid);
+    /**
+     * The same with the grants of our device plugin, which say for each GPU they name who has it. A
+     * GPU that they do not name may be another plugin's, for instance a MIG instance; it is theirs
+     * to whom the kubelet gave that very device.
+     *
+     * <p>Without any pod they say nothing: a plugin that was taken off the node leaves its file
+     * behind, and is taken off after its pods have ended.
+     */
+    Allocations with(List<GrantedPod> grants) {
+        if (grants.isEmpty()) {
+            return this;
+        }
+        Map<String, Map<String, GrantedPod.Hold>> held = new HashMap<>();
+        for (GrantedPod pod : grants) {
+            pod.held()
+                    .forEach((uuid, hold) ->
+                            held.computeIfAbsent(uuid, gpu -> new LinkedHashMap<>())
+                                    .put(pod.uid(), hold));
+        }
+        Map<String, Device> all = new HashMap<>(devices);
+        held.forEach((uuid, holds) -> all.put(uuid, Device.granted(holds)));
+        return new Allocations(units, all, true);
+    }
+
+    /** Whether the pod was given the device; where no device is known by name, any at all. */
+    boolean asked(String podUid, String uuid) {
+        return exact ? given(podUid, uuid) != null : units.containsKey(podUid);
     }
 
     @Nullable String soleOwner(String uuid) {
-        return alone.get(uuid);
+        Device device = devices.get(uuid);
+        return device == null ? null : device.alone();
     }
 
     List<String> pods(String uuid) {
-        return byDevice.getOrDefault(uuid, List.of());
+        Device device = devices.get(uuid);
+        return device == null ? List.of() : List.copyOf(device.weights().keySet());
     }
 
-    long weight(String podUid) {
-        return Math.max(1, weights.getOrDefault(podUid, 1L));
+    /** The pod's weight on the device beside the others, at least 1. */
+    long weight(String podUid, String uuid) {
+        Long weight = exact ? given(podUid, uuid) : units.get(podUid);
+        return weight == null ? 1 : Math.max(1, weight);
+    }
+
+    private @Nullable Long given(String podUid, String uuid) {
+        Device device = devices.get(uuid);
+        return device == null ? null : device.weights().get(podUid);
     }
 }

@@ -1,6 +1,7 @@
 package io.gpusharing.sidecar.attribution;
 
-import io.gpusharing.sidecar.attribution.Allocations.Grant;
+import io.gpusharing.sidecar.attribution.Allocations.Entry;
+import io.gpusharing.sidecar.attribution.NodeFiles.PodName;
 import io.gpusharing.sidecar.json.Json;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
@@ -19,10 +20,7 @@ import org.jspecify.annotations.Nullable;
  * device) and one directory of logs per pod (its name). Both are read again when they changed, and
  * neither is needed: without them pods have no names and GPUs no sole owners.
  */
-public final class KubeletFiles {
-
-    /** A pod's names. */
-    public record PodName(String namespace, String pod) {}
+final class KubeletFiles {
 
     private final Path checkpoint;
     private final Path podLogs;
@@ -35,22 +33,23 @@ public final class KubeletFiles {
      * @param checkpoint {@code /var/lib/kubelet/device-plugins/kubelet_internal_checkpoint}
      * @param podLogs {@code /var/log/pods}
      */
-    public KubeletFiles(Path checkpoint, Path podLogs) {
+    KubeletFiles(Path checkpoint, Path podLogs) {
         this.checkpoint = checkpoint;
         this.podLogs = podLogs;
     }
 
-    /** Reads what changed. Never fails: what cannot be read is as it was. */
-    public void refresh() {
-        refreshAllocations();
-        refreshNames();
-    }
-
-    private void refreshAllocations() {
+    /**
+     * Reads the checkpoint if it changed. Never fails: what cannot be read is as it was.
+     *
+     * @return whether the allocations are others now
+     */
+    boolean refreshAllocations() {
+        boolean isNew = false;
         try {
             FileTime changed = Files.getLastModifiedTime(checkpoint);
-            if (!changed.equals(checkpointAt)) {
-                allocations = Allocations.of(grants(Files.readString(checkpoint)));
+            isNew = !changed.equals(checkpointAt);
+            if (isNew) {
+                allocations = Allocations.of(entries(Files.readString(checkpoint)));
                 checkpointAt = changed;
             }
             readable = true;
@@ -59,21 +58,22 @@ public final class KubeletFiles {
             checkpointAt = null;
             readable = false;
         }
+        return isNew;
     }
 
-    static List<Grant> grants(String checkpoint) {
-        List<Grant> grants = new ArrayList<>();
+    static List<Entry> entries(String checkpoint) {
+        List<Entry> table = new ArrayList<>();
         if (Json.parseObject(checkpoint).get("Data") instanceof Map<?, ?> data
                 && data.get("PodDeviceEntries") instanceof List<?> entries) {
-            for (Object entry : entries) {
-                if (entry instanceof Map<?, ?> grant
-                        && grant.get("PodUID") instanceof String pod
-                        && grant.get("ResourceName") instanceof String resource) {
-                    grants.add(new Grant(pod, resource, ids(grant.get("DeviceIDs"))));
+            for (Object each : entries) {
+                if (each instanceof Map<?, ?> entry
+                        && entry.get("PodUID") instanceof String pod
+                        && entry.get("ResourceName") instanceof String resource) {
+                    table.add(new Entry(pod, resource, ids(entry.get("DeviceIDs"))));
                 }
             }
         }
-        return grants;
+        return table;
     }
 
     /** Device ids stand in one list, or since Kubernetes 1.20 in one list per NUMA node. */
@@ -87,7 +87,8 @@ public final class KubeletFiles {
         return ids;
     }
 
-    private void refreshNames() {
+    /** Reads the pods' names. */
+    void refreshNames() {
         Map<String, PodName> found = new HashMap<>();
         try (DirectoryStream<Path> pods = Files.newDirectoryStream(podLogs)) {
             for (Path pod : pods) {
@@ -104,17 +105,17 @@ public final class KubeletFiles {
     }
 
     /** Which pod holds which device, as far as kubelet wrote it down. */
-    public Allocations allocations() {
+    Allocations allocations() {
         return allocations;
     }
 
     /** Whether kubelet's table could be read, so that absence there means something. */
-    public boolean isReadable() {
+    boolean isReadable() {
         return readable;
     }
 
     /** A pod's names, or null. */
-    public @Nullable PodName name(String podUid) {
+    @Nullable PodName name(String podUid) {
         return names.get(podUid);
     }
 

@@ -2,6 +2,7 @@ package io.gpusharing.sidecar.attribution;
 
 import io.gpusharing.nvml.DriverVersion;
 import io.gpusharing.nvml.ProcessList;
+import io.gpusharing.sidecar.usage.DeviceUse;
 import io.gpusharing.sidecar.usage.Usage;
 import java.util.List;
 import java.util.Optional;
@@ -16,15 +17,15 @@ public final class NodeView implements Viewpoint {
     /** Rows of an ended process come back for as long as the ring is; its owner is kept longer. */
     private static final long KEEP_MICROS = 60_000_000;
 
-    private static final long REFRESH_EVERY_MICROS = 9_000_000;
+    private static final long NAMES_EVERY_MICROS = 9_000_000;
 
     private static final Owner NOBODY = new Owner("", "");
 
     private final ProcFs proc;
-    private final KubeletFiles kubelet;
+    private final NodeFiles files;
     private final PidMap<Known> known = new PidMap<>(KEEP_MICROS);
     private int listsOfStrangers;
-    private long refreshedMicros = Long.MIN_VALUE / 2;
+    private long namedMicros = Long.MIN_VALUE / 2;
 
     /** A process that was looked up. */
     private static final class Known {
@@ -41,12 +42,13 @@ public final class NodeView implements Viewpoint {
 
     /**
      * @param proc {@code /proc} of the machine's first process namespace
-     * @param kubelet what kubelet left on disk
+     * @param files what stands on the node's disk about its pods
      */
-    public NodeView(ProcFs proc, KubeletFiles kubelet) {
+    public NodeView(ProcFs proc, NodeFiles files) {
         this.proc = proc;
-        this.kubelet = kubelet;
-        kubelet.refresh();
+        this.files = files;
+        files.refresh();
+        files.refreshNames();
     }
 
     @Override
@@ -56,9 +58,11 @@ public final class NodeView implements Viewpoint {
 
     @Override
     public void listed(String uuid, ProcessList list, long nowMicros) {
-        if (nowMicros - refreshedMicros >= REFRESH_EVERY_MICROS) {
-            refreshedMicros = nowMicros;
-            kubelet.refresh();
+        // After each list: what a pod was given stood there before its process was listed.
+        files.refresh();
+        if (nowMicros - namedMicros >= NAMES_EVERY_MICROS) {
+            namedMicros = nowMicros;
+            files.refreshNames();
         }
         int strangers = 0;
         for (int i = 0; i < list.count; i++) {
@@ -130,18 +134,18 @@ public final class NodeView implements Viewpoint {
 
     @Override
     public @Nullable String soleOwner(String uuid, int visibleDevices) {
-        return kubelet.allocations().soleOwner(uuid);
+        return files.allocations().soleOwner(uuid);
     }
 
     @Override
     public List<String> allocated(String uuid) {
-        return kubelet.allocations().pods(uuid);
+        return files.allocations().pods(uuid);
     }
 
     @Override
     public boolean lives(String podUid, long lastPresentMicros, long nowMicros) {
-        return kubelet.knowsPods()
-                ? kubelet.name(podUid) != null
+        return files.knowsPods()
+                ? files.hasFolder(podUid)
                 : nowMicros - lastPresentMicros < KEEP_MICROS;
     }
 
@@ -156,15 +160,26 @@ public final class NodeView implements Viewpoint {
     }
 
     @Override
-    public Usage.@Nullable Unasked unasked(String podUid) {
-        KubeletFiles.PodName name = kubelet.name(podUid);
-        return name == null || !kubelet.isReadable() || kubelet.allocations().asked(podUid)
+    public boolean asked(String podUid, String uuid) {
+        return !files.knowsWhoAsked() || files.allocations().asked(podUid, uuid);
+    }
+
+    @Override
+    public Usage.@Nullable Unasked unasked(String podUid, List<DeviceUse> uses) {
+        List<String> devices =
+                uses.stream().filter(DeviceUse::unasked).map(DeviceUse::uuid).toList();
+        NodeFiles.PodName name = devices.isEmpty() ? null : files.name(podUid);
+        return name == null
                 ? null
-                : new Usage.Unasked(podUid, name.namespace(), name.pod());
+                : new Usage.Unasked(
+                        podUid,
+                        name.namespace(),
+                        name.pod(),
+                        files.allocations().exact() ? devices : List.of());
     }
 
     @Override
     public long weight(String podUid, String uuid) {
-        return kubelet.allocations().weight(podUid);
+        return files.allocations().weight(podUid, uuid);
     }
 }

@@ -2,6 +2,7 @@ package io.gpusharing.sidecar.attribution;
 
 import io.gpusharing.nvml.DriverVersion;
 import io.gpusharing.nvml.ProcessList;
+import io.gpusharing.sidecar.usage.DeviceUse;
 import io.gpusharing.sidecar.usage.Usage;
 import java.util.List;
 import java.util.Optional;
@@ -171,7 +172,12 @@ public final class PodView implements Viewpoint {
     }
 
     @Override
-    public Usage.@Nullable Unasked unasked(String pod) {
+    public boolean asked(String pod, String uuid) {
+        return true;
+    }
+
+    @Override
+    public Usage.@Nullable Unasked unasked(String pod, List<DeviceUse> uses) {
         return null;
     }
 

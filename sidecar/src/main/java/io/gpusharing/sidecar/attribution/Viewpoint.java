@@ -2,6 +2,7 @@ package io.gpusharing.sidecar.attribution;
 
 import io.gpusharing.nvml.DriverVersion;
 import io.gpusharing.nvml.ProcessList;
+import io.gpusharing.sidecar.usage.DeviceUse;
 import io.gpusharing.sidecar.usage.Usage;
 import java.util.List;
 import java.util.Optional;
@@ -55,8 +56,16 @@ public sealed interface Viewpoint permits PodView, NodeView {
     /** Whether busy time that is no pod's is worth counting here. */
     boolean countsUnattributed();
 
-    /** The pod's names, if it was given no GPU; null where it was, or where that is unknown. */
-    Usage.@Nullable Unasked unasked(String podUid);
+    /** Whether a pod may use a device: it was given it, or that is unknown. */
+    boolean asked(String podUid, String uuid);
+
+    /**
+     * Names a pod that uses a device that it was not given.
+     *
+     * @param uses all of the pod's
+     * @return null where all were given, or the pod's names are not known
+     */
+    Usage.@Nullable Unasked unasked(String podUid, List<DeviceUse> uses);
 
     /** A pod's weight on a device when busy time is split, at least 1. */
     long weight(String podUid, String uuid);

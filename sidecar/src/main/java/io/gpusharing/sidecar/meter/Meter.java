@@ -240,7 +240,7 @@ public final class Meter implements Counters {
             List<Usage.Unasked> unasked = new ArrayList<>();
             pods.forEach((uid, list) -> {
                 uses.add(new PodUse(uid, List.copyOf(list)));
-                Usage.Unasked pod = view.unasked(uid);
+                Usage.Unasked pod = view.unasked(uid, list);
                 if (pod != null) {
                     unasked.add(pod);
                 }

@@ -18,6 +18,12 @@ final class PodCounters {
 
     private static final long MICROS_PER_SECOND = 1_000_000;
 
+    /**
+     * Samples are up to ten seconds old, so for so long a pod that has ended seems to use what was
+     * taken back from it. Twice as long is no such mistake.
+     */
+    private static final long CERTAIN_AFTER_MICROS = 20_000_000;
+
     final String podUid;
 
     /** Bytes the pod holds now; 0 while unknown. */
@@ -40,6 +46,12 @@ final class PodCounters {
 
     /** The basis that busy time was last counted on. */
     private Basis measuredBy = Basis.PROCESS;
+
+    /** Since when the pod was seen after each list, without having been given the device. */
+    private long unaskedSince = NEVER;
+
+    private long listedMicros = NEVER;
+    private boolean unasked;
 
     private long busyHundredths;
     private long memoryByteSeconds;
@@ -111,6 +123,20 @@ final class PodCounters {
         uncoveredMicros += micros;
     }
 
+    /**
+     * After each list: whether the pod, if it was seen since the last one, was given the device.
+     */
+    void noteAsked(boolean asked, long now) {
+        boolean seen = lastPresentMicros > listedMicros;
+        listedMicros = now;
+        if (asked || !seen) {
+            unaskedSince = NEVER;
+        } else if (unaskedSince == NEVER) {
+            unaskedSince = now;
+        }
+        unasked = unaskedSince != NEVER && now - unaskedSince >= CERTAIN_AFTER_MICROS;
+    }
+
     /** A new run of counters. The known processes and their memory are kept. */
     void beginAnew() {
         busyHundredths = 0;
@@ -131,6 +157,7 @@ final class PodCounters {
                 coveredMicros,
                 uncoveredMicros,
                 memoryBytes,
+                unasked,
                 measuredBy,
                 containers.stream()
                         .map(busy -> new DeviceUse.ContainerUse(busy.id, busy.hundredths / 100))

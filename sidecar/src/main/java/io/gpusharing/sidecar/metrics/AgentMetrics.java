@@ -3,8 +3,8 @@ package io.gpusharing.sidecar.metrics;
 import io.gpusharing.nvml.Nvml;
 import io.gpusharing.nvml.NvmlCall;
 import io.gpusharing.nvml.NvmlReturn;
-import io.gpusharing.sidecar.attribution.KubeletFiles;
-import io.gpusharing.sidecar.attribution.KubeletFiles.PodName;
+import io.gpusharing.sidecar.attribution.NodeFiles;
+import io.gpusharing.sidecar.attribution.NodeFiles.PodName;
 import io.gpusharing.sidecar.meter.GpuEvents;
 import io.gpusharing.sidecar.meter.Meter;
 import io.gpusharing.sidecar.report.Reporter;
@@ -29,7 +29,8 @@ public final class AgentMetrics {
             gpusharing_gpu_uncovered_seconds_total counter Time in which a pod's use of a GPU was not measured.
             gpusharing_gpu_memory_byte_seconds_total counter GPU memory held, integrated over covered time.
             gpusharing_gpu_memory_used_bytes gauge GPU memory that a pod holds now; 0 where the driver hides it.
-            gpusharing_gpu_use_without_request gauge 1 for a pod that uses a GPU although kubelet gave it none.
+            gpusharing_gpu_use_without_request gauge 1 for a pod that uses a GPU that it was not given.
+            gpusharing_grants_readable gauge 1 while the device plugin's grants say who may use which GPU, 0 if its file cannot be used.
             gpusharing_unattributed_busy_seconds_total counter Busy time of a GPU that belongs to no pod.
             gpusharing_meter_basis gauge 1 for the method by which a GPU is metered now.
             gpusharing_nvml_errors_total counter Calls into NVML that did not succeed, by answer.
@@ -39,7 +40,7 @@ public final class AgentMetrics {
 
     private final Meter meter;
     private final Reporter reporter;
-    private final KubeletFiles kubelet;
+    private final NodeFiles files;
     private final GpuEvents gpuEvents;
     private final String node;
     private final boolean dcgmNames;
@@ -51,13 +52,13 @@ public final class AgentMetrics {
     public AgentMetrics(
             Meter meter,
             Reporter reporter,
-            KubeletFiles kubelet,
+            NodeFiles files,
             GpuEvents gpuEvents,
             String node,
             boolean dcgmNames) {
         this.meter = meter;
         this.reporter = reporter;
-        this.kubelet = kubelet;
+        this.files = files;
         this.gpuEvents = gpuEvents;
         this.node = node;
         this.dcgmNames = dcgmNames;
@@ -81,6 +82,10 @@ public final class AgentMetrics {
         }
         for (DeviceState device : meter.devices()) {
             device(text, device);
+        }
+        if (files.grants() != NodeFiles.Grants.ABSENT) {
+            boolean readable = files.grants() == NodeFiles.Grants.READ;
+            text.sample("gpusharing_grants_readable", readable ? "1" : "0");
         }
         nvml(text);
         gpuEvents
@@ -112,7 +117,7 @@ public final class AgentMetrics {
     }
 
     private void pod(MetricsText text, String uid, DeviceUse device) {
-        PodName name = kubelet.name(uid);
+        PodName name = files.name(uid);
         String namespace = name == null ? "" : name.namespace();
         String pod = name == null ? "" : name.pod();
         String[] labels = {
@@ -142,9 +147,8 @@ public final class AgentMetrics {
                 labels);
         text.sample(
                 "gpusharing_gpu_memory_used_bytes", Long.toString(device.memoryBytes()), labels);
-        if (kubelet.isReadable()) {
-            boolean asked = kubelet.allocations().asked(uid);
-            text.sample("gpusharing_gpu_use_without_request", asked ? "0" : "1", labels);
+        if (files.knowsWhoAsked()) {
+            text.sample("gpusharing_gpu_use_without_request", device.unasked() ? "1" : "0", labels);
         }
     }
 

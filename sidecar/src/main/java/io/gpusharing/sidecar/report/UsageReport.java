@@ -98,6 +98,10 @@ public record UsageReport(String run, long sequence, String meter, Usage usage) 
         Json.quote(out, pod.namespace());
         out.append(",\"pod\":");
         Json.quote(out, pod.pod());
+        if (!pod.devices().isEmpty()) {
+            out.append(",\"devices\":");
+            array(out, pod.devices(), Json::quote);
+        }
         out.append('}');
     }
 

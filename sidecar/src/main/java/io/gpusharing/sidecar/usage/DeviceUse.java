@@ -14,6 +14,8 @@ import java.util.List;
  * @param coveredMicroseconds time that was measured
  * @param uncoveredMicroseconds time that was not; both add up to the time metered
  * @param memoryBytes bytes held now, 0 while unknown; not part of a report
+ * @param unasked whether the pod uses it without having been given it; for a report see {@link
+ *     Usage.Unasked}
  * @param measuredBy the basis that busy time was last counted on
  * @param containers the pod's containers; not part of a report
  */
@@ -26,6 +28,7 @@ public record DeviceUse(
         long coveredMicroseconds,
         long uncoveredMicroseconds,
         long memoryBytes,
+        boolean unasked,
         Basis measuredBy,
         List<ContainerUse> containers) {
 

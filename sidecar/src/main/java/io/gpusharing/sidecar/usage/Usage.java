@@ -5,13 +5,18 @@ import java.util.List;
 /**
  * Everything a meter counted since its run began.
  *
- * @param unasked pods that use a GPU and were given none; only where kubelet's table can be read
+ * @param unasked pods that use a GPU that they were not given; from agents alone
  */
 public record Usage(List<PodUse> pods, List<Unattributed> unattributed, List<Unasked> unasked) {
 
     /** Busy time of one GPU that belongs to no pod, in microseconds of a whole GPU. */
     public record Unattributed(String uuid, long gpuMicroseconds) {}
 
-    /** A pod that uses a GPU without having asked for one. */
-    public record Unasked(String uid, String namespace, String pod) {}
+    /**
+     * A pod that uses a GPU that it was not given.
+     *
+     * @param devices those GPUs, where our device plugin gave what the pod has; empty where only
+     *     the kubelet is known to have given it none
+     */
+    public record Unasked(String uid, String namespace, String pod, List<String> devices) {}
 }

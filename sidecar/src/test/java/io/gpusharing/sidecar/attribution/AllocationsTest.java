@@ -2,7 +2,10 @@ package io.gpusharing.sidecar.attribution;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.sidecar.attribution.Allocations.Grant;
+import io.gpusharing.sidecar.attribution.Allocations.Entry;
+import io.gpusharing.sidecar.attribution.GrantedPod.Container;
+import io.gpusharing.sidecar.attribution.GrantedPod.Hold;
+import io.gpusharing.sidecar.attribution.GrantedPod.Kind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -37,12 +40,12 @@ class AllocationsTest {
     void aGpuThatIsGivenWholeToOnePodIsItsAlone() {
         Allocations allocations =
                 Allocations.of(
-                        List.of(new Grant(POD, "nvidia.com/gpu", List.of("GPU-1", "GPU-2"))));
+                        List.of(new Entry(POD, "nvidia.com/gpu", List.of("GPU-1", "GPU-2"))));
 
         assertThat(allocations.soleOwner("GPU-1")).isEqualTo(POD);
         assertThat(allocations.pods("GPU-2")).containsExactly(POD);
-        assertThat(allocations.asked(POD)).isTrue();
-        assertThat(allocations.asked(OTHER)).isFalse();
+        assertThat(allocations.asked(POD, "GPU-1")).isTrue();
+        assertThat(allocations.asked(OTHER, "GPU-1")).isFalse();
     }
 
     @Test
@@ -50,8 +53,8 @@ class AllocationsTest {
         Allocations allocations =
                 Allocations.of(
                         List.of(
-                                new Grant(POD, "nvidia.com/gpu.shared", List.of("GPU-1::0")),
-                                new Grant(OTHER, "nvidia.com/gpu.shared", List.of("GPU-1::1"))));
+                                new Entry(POD, "nvidia.com/gpu.shared", List.of("GPU-1::0")),
+                                new Entry(OTHER, "nvidia.com/gpu.shared", List.of("GPU-1::1"))));
 
         assertThat(allocations.soleOwner("GPU-1")).isNull();
         assertThat(allocations.pods("GPU-1")).containsExactlyInAnyOrder(POD, OTHER);
@@ -62,20 +65,117 @@ class AllocationsTest {
         Allocations allocations =
                 Allocations.of(
                         List.of(
-                                new Grant(POD, "tencent.com/vcuda-core", List.of("a", "b", "c")),
-                                new Grant(OTHER, "tencent.com/vcuda-core", List.of("d"))));
+                                new Entry(POD, "tencent.com/vcuda-core", List.of("a", "b", "c")),
+                                new Entry(OTHER, "tencent.com/vcuda-core", List.of("d"))));
 
-        assertThat(allocations.weight(POD)).isEqualTo(3);
-        assertThat(allocations.weight(OTHER)).isEqualTo(1);
-        assertThat(allocations.weight("nobody")).isEqualTo(1);
+        assertThat(allocations.weight(POD, "GPU-1")).isEqualTo(3);
+        assertThat(allocations.weight(OTHER, "GPU-1")).isEqualTo(1);
+        assertThat(allocations.weight("nobody", "GPU-1")).isEqualTo(1);
     }
 
     @Test
     void otherResourcesDoNotRequestAGpu() {
         assertThat(
-                        Allocations.of(List.of(new Grant(POD, "intel.com/sriov", List.of("eth1"))))
-                                .asked(POD))
+                        Allocations.of(List.of(new Entry(POD, "intel.com/sriov", List.of("eth1"))))
+                                .asked(POD, "GPU-1"))
                 .isFalse();
+    }
+
+    @Test
+    void grantsSayOfWhichGpuAPodHoldsHowMuch() {
+        Allocations allocations =
+                Allocations.NONE.with(
+                        List.of(
+                                granted(POD, app("GPU-1", 60, 8192), app("GPU-2", 10, 1024)),
+                                granted(OTHER, app("GPU-1", 20, 2048))));
+
+        assertThat(allocations.weight(POD, "GPU-1")).isEqualTo(60);
+        assertThat(allocations.weight(POD, "GPU-2")).isEqualTo(10);
+        assertThat(allocations.weight(OTHER, "GPU-1")).isEqualTo(20);
+        assertThat(allocations.pods("GPU-1")).containsExactly(POD, OTHER);
+        assertThat(allocations.asked(OTHER, "GPU-1")).isTrue();
+        assertThat(allocations.asked(OTHER, "GPU-2")).isFalse();
+        assertThat(allocations.weight(OTHER, "GPU-2")).isEqualTo(1);
+    }
+
+    @Test
+    void aGpuThatWasGrantedWholeIsThePodsAlone() {
+        Allocations allocations =
+                Allocations.NONE.with(
+                        List.of(
+                                granted(
+                                        POD,
+                                        new Container(
+                                                Kind.App,
+                                                List.of(new Hold("GPU-1", 100, 16_384, true)))),
+                                granted(OTHER, app("GPU-2", 100, 16_384))));
+
+        assertThat(allocations.soleOwner("GPU-1")).isEqualTo(POD);
+        assertThat(allocations.soleOwner("GPU-2")).isNull();
+    }
+
+    @Test
+    void anInitContainerIsNotCountedBesideThoseThatFollowIt() {
+        Container init = new Container(Kind.Init, List.of(new Hold("GPU-1", 30, 1024, false)));
+        Container large = new Container(Kind.Init, List.of(new Hold("GPU-1", 70, 1024, false)));
+        Container proxy =
+                new Container(Kind.NativeSidecar, List.of(new Hold("GPU-1", 10, 1024, false)));
+
+        assertThat(weight(init, app("GPU-1", 50, 1024))).isEqualTo(50);
+        assertThat(weight(init, large, app("GPU-1", 50, 1024))).isEqualTo(70);
+        assertThat(weight(init, large, proxy, app("GPU-1", 50, 1024))).isEqualTo(80);
+        assertThat(weight(init, proxy, app("GPU-1", 50, 1024), app("GPU-1", 5, 1024)))
+                .isEqualTo(65);
+    }
+
+    private static long weight(Container... containers) {
+        return Allocations.NONE.with(List.of(granted(POD, containers))).weight(POD, "GPU-1");
+    }
+
+    @Test
+    void whoAskedForMemoryAloneIsWeighedByMemory() {
+        Allocations allocations =
+                Allocations.NONE.with(
+                        List.of(
+                                granted(POD, app("GPU-1", 0, 6144)),
+                                granted(OTHER, app("GPU-1", 0, 2048))));
+
+        assertThat(allocations.weight(POD, "GPU-1"))
+                .isEqualTo(3 * allocations.weight(OTHER, "GPU-1"));
+    }
+
+    @Test
+    void grantsGoBeforeTheKubeletsTable() {
+        List<Entry> table =
+                List.of(
+                        new Entry(POD, "tencent.com/vcuda-core", List.of("g0-1", "g0-2")),
+                        new Entry(OTHER, "nvidia.com/gpu", List.of("GPU-1")),
+                        new Entry(OTHER, "nvidia.com/mig-1g.10gb", List.of("MIG-7")));
+
+        Allocations allocations =
+                Allocations.of(table).with(List.of(granted(POD, app("GPU-1", 50, 8192))));
+
+        assertThat(allocations.soleOwner("GPU-1")).isNull();
+        assertThat(allocations.asked(OTHER, "GPU-1")).isFalse();
+        assertThat(allocations.weight(POD, "GPU-1")).isEqualTo(50);
+        assertThat(allocations.soleOwner("MIG-7")).isEqualTo(OTHER);
+        assertThat(allocations.asked(POD, "GPU-2")).isFalse();
+    }
+
+    @Test
+    void aFileThatAPluginLeftBehindSaysNothing() {
+        Allocations table =
+                Allocations.of(List.of(new Entry(POD, "nvidia.com/gpu", List.of("GPU-1"))));
+
+        assertThat(table.with(List.of())).isEqualTo(table);
+    }
+
+    private static GrantedPod granted(String uid, Container... containers) {
+        return new GrantedPod(uid, "team-a", "trainer", List.of(containers));
+    }
+
+    private static Container app(String uuid, long cores, long memory) {
+        return new Container(Kind.App, List.of(new Hold(uuid, cores, memory, false)));
     }
 
     @Test
@@ -85,23 +185,23 @@ class AllocationsTest {
                         + "\"DeviceIDs\":[\"a\",\"b\"]}]}}";
         String now = old.replace("[\"a\",\"b\"]", "{\"0\":[\"a\"],\"1\":[\"b\"]}");
 
-        assertThat(KubeletFiles.grants(old))
-                .containsExactly(new Grant("p", "r", List.of("a", "b")));
-        assertThat(KubeletFiles.grants(now)).isEqualTo(KubeletFiles.grants(old));
+        assertThat(KubeletFiles.entries(old))
+                .containsExactly(new Entry("p", "r", List.of("a", "b")));
+        assertThat(KubeletFiles.entries(now)).isEqualTo(KubeletFiles.entries(old));
     }
 
     @Test
     void case49_withoutTheKubeletsFilesNoAllocationIsKnown(@TempDir Path directory)
             throws IOException {
         KubeletFiles none = new KubeletFiles(directory.resolve("x"), directory.resolve("y"));
-        none.refresh();
+        none.refreshAllocations();
         assertThat(none.isReadable()).isFalse();
         assertThat(none.allocations()).isEqualTo(Allocations.NONE);
 
         Path broken = directory.resolve("broken");
         Files.writeString(broken, "{\"Data\":");
         KubeletFiles unreadable = new KubeletFiles(broken, directory.resolve("y"));
-        unreadable.refresh();
+        unreadable.refreshAllocations();
         assertThat(unreadable.isReadable()).isFalse();
     }
 
@@ -111,9 +211,9 @@ class AllocationsTest {
         Files.createDirectories(directory.resolve("something else"));
         KubeletFiles kubelet = new KubeletFiles(directory.resolve("x"), directory);
 
-        kubelet.refresh();
+        kubelet.refreshNames();
 
-        assertThat(kubelet.name(POD)).isEqualTo(new KubeletFiles.PodName("team-a", "notebook-0"));
+        assertThat(kubelet.name(POD)).isEqualTo(new NodeFiles.PodName("team-a", "notebook-0"));
         assertThat(kubelet.name(OTHER)).isNull();
     }
 

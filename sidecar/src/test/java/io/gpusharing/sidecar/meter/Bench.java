@@ -6,7 +6,8 @@ import io.gpusharing.nvml.fake.FakeProcess;
 import io.gpusharing.nvml.fake.Scenario;
 import io.gpusharing.nvml.fake.VirtualTime;
 import io.gpusharing.sidecar.attribution.GpuRequest;
-import io.gpusharing.sidecar.attribution.KubeletFiles;
+import io.gpusharing.sidecar.attribution.GrantEvents;
+import io.gpusharing.sidecar.attribution.NodeFiles;
 import io.gpusharing.sidecar.attribution.NodeView;
 import io.gpusharing.sidecar.attribution.PodView;
 import io.gpusharing.sidecar.attribution.ProcFs;
@@ -28,6 +29,7 @@ public final class Bench {
 
     static final String POD = "0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10";
     static final String GPU = "GPU-1f2e3d4c-0000-0000-0000-000000000000";
+    static final Path NOWHERE = Path.of("/nonexistent");
     static final String BOOT = "b0070000-0000-0000-0000-000000000001";
 
     final VirtualTime time = new VirtualTime();
@@ -64,14 +66,19 @@ public final class Bench {
 
     /** The node's view; processes name their pods in the scenario. */
     static Bench node(String... lines) {
-        return node(new KubeletFiles(Path.of("/nonexistent"), Path.of("/nonexistent")), lines);
+        return node(files(NOWHERE, NOWHERE, NOWHERE), lines);
     }
 
-    static Bench node(KubeletFiles kubelet, String... lines) {
+    /** What stands on the node's disk; {@link #NOWHERE} where that is nothing. */
+    static NodeFiles files(Path checkpoint, Path podLogs, Path grants) {
+        return new NodeFiles(checkpoint, podLogs, grants, new Silent());
+    }
+
+    static Bench node(NodeFiles files, String... lines) {
         Scenario scenario = Scenario.parse("view host\n" + String.join("\n", lines));
         try {
             Path proc = Files.createTempDirectory("bench-proc");
-            NodeView view = new NodeView(FakeProc.write(proc, scenario, BOOT), kubelet);
+            NodeView view = new NodeView(FakeProc.write(proc, scenario, BOOT), files);
             Bench bench = new Bench(scenario, "", view);
             bench.proc = proc;
             return bench;
@@ -164,6 +171,18 @@ public final class Bench {
 
     MeterEvents recorder() {
         return new Recorder();
+    }
+
+    private static final class Silent implements GrantEvents {
+
+        @Override
+        public void grantsRead() {}
+
+        @Override
+        public void grantsUnreadable(String reason) {}
+
+        @Override
+        public void grantsGone() {}
     }
 
     private final class Recorder implements MeterEvents {

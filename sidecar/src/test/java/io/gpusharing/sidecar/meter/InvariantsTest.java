@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpusharing.sidecar.usage.DeviceUse;
 import io.gpusharing.sidecar.usage.PodUse;
 import io.gpusharing.sidecar.usage.Usage;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -12,10 +14,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What holds whatever happens: random loads, faults, stalls, clocks and restarts. */
+/** What holds whatever happens: random loads, faults, stalls, clocks, grants and restarts. */
 class InvariantsTest {
 
     private static final String[] CALLS = {
@@ -32,15 +35,18 @@ class InvariantsTest {
         "470.256.02", "535.104.05", "550.54.14", "565.57.01", "580.159.03"
     };
 
+    @TempDir private Path directory;
+
     static LongStream seeds() {
         return LongStream.rangeClosed(1, 60);
     }
 
     @ParameterizedTest(name = "seed {0}")
     @MethodSource("seeds")
-    void countersOnlyGrowAndTimeAddsUp(long seed) {
+    void countersOnlyGrowAndTimeAddsUp(long seed) throws IOException {
         Random random = new Random(seed);
-        Bench bench = bench(random);
+        FakeGrants grants = new FakeGrants(directory);
+        Bench bench = bench(random, grants);
         long started = bench.time.monotonicMicros();
         Map<String, DeviceUse> before = new HashMap<>();
 
@@ -56,6 +62,11 @@ class InvariantsTest {
             }
             if (random.nextInt(100) == 0) {
                 bench.restart(Duration.ofMillis(random.nextInt(20_000)), Bench.BOOT);
+            }
+            if (random.nextInt(50) == 0) {
+                String pod = random.nextBoolean() ? Bench.POD : NodeViewTest.OTHER;
+                grants.take(pod);
+                grants.give(pod, "pod", "GPU-" + random.nextInt(3), random.nextInt(100));
             }
             bench.meter.tick();
             check(bench, started, before);
@@ -93,7 +104,7 @@ class InvariantsTest {
                 (uuid, busy) -> assertThat(busy).as(uuid).isLessThanOrEqualTo(wall + 2_000_000));
     }
 
-    private static Bench bench(Random random) {
+    private static Bench bench(Random random, FakeGrants grants) {
         List<String> lines = new ArrayList<>();
         lines.add("driver " + DRIVERS[random.nextInt(DRIVERS.length)]);
         lines.add("stamp " + STAMPS[random.nextInt(STAMPS.length)]);
@@ -129,7 +140,7 @@ class InvariantsTest {
         return switch (random.nextInt(3)) {
             case 0 -> Bench.shared(scenario);
             case 1 -> Bench.exclusive(devices, scenario);
-            default -> Bench.node(scenario);
+            default -> Bench.node(Bench.files(Bench.NOWHERE, Bench.NOWHERE, grants.file), scenario);
         };
     }
 }

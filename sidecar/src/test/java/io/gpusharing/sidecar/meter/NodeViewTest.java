@@ -3,7 +3,7 @@ package io.gpusharing.sidecar.meter;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
-import io.gpusharing.sidecar.attribution.KubeletFiles;
+import io.gpusharing.sidecar.attribution.NodeFiles;
 import io.gpusharing.sidecar.usage.Basis;
 import io.gpusharing.sidecar.usage.DeviceUse;
 import io.gpusharing.sidecar.usage.Usage;
@@ -75,7 +75,7 @@ public class NodeViewTest {
     @Test
     @DisplayName("case 21: the same on a GPU that kubelet gave to one pod whole")
     void case21_unresolvedUseBelongsToTheOnlyPodOnTheGpu() throws IOException {
-        KubeletFiles kubelet = kubelet("nvidia.com/gpu", Bench.GPU);
+        NodeFiles kubelet = kubelet("nvidia.com/gpu", Bench.GPU);
         Bench bench = Bench.node(kubelet, DEVICE, "process host=100 busy=100% from=10s to=10.9s");
         delete(bench.proc.resolve("100"));
 
@@ -189,7 +189,7 @@ public class NodeViewTest {
     @Test
     @DisplayName("case 38: MPS, where samples carry the server's pid")
     void case38_underMpsTheGpuIsSplitAmongItsClients() throws IOException {
-        KubeletFiles kubelet = kubelet("tencent.com/vcuda-core", "a", "b", "c");
+        NodeFiles kubelet = kubelet("tencent.com/vcuda-core", "a", "b", "c");
         Bench bench =
                 Bench.node(
                         kubelet,
@@ -240,8 +240,9 @@ public class NodeViewTest {
         Files.createDirectories(directory.resolve("logs/team-a_trainer_" + Bench.POD));
         Files.createDirectories(directory.resolve("logs/team-a_miner_" + OTHER));
         kubelet("tencent.com/vcuda-core", "a", "b");
-        KubeletFiles kubelet =
-                new KubeletFiles(directory.resolve("checkpoint"), directory.resolve("logs"));
+        NodeFiles kubelet =
+                Bench.files(
+                        directory.resolve("checkpoint"), directory.resolve("logs"), Bench.NOWHERE);
         Bench bench =
                 Bench.node(
                         kubelet,
@@ -249,20 +250,21 @@ public class NodeViewTest {
                         "process host=100 busy=50% uid=" + Bench.POD,
                         "process host=200 busy=30% uid=" + OTHER);
 
-        bench.play(Duration.ofSeconds(20));
+        bench.play(Duration.ofSeconds(30));
 
         assertThat(bench.meter.usage().unasked())
-                .containsExactly(new Usage.Unasked(OTHER, "team-a", "miner"));
+                .containsExactly(new Usage.Unasked(OTHER, "team-a", "miner", List.of()));
     }
 
     @Test
     void requestersAreNotGuessedWhereTheKubeletsTableCannotBeRead() throws IOException {
         Files.createDirectories(directory.resolve("logs/team-a_miner_" + OTHER));
-        KubeletFiles kubelet =
-                new KubeletFiles(directory.resolve("checkpoint"), directory.resolve("logs"));
+        NodeFiles kubelet =
+                Bench.files(
+                        directory.resolve("checkpoint"), directory.resolve("logs"), Bench.NOWHERE);
         Bench bench = Bench.node(kubelet, DEVICE, "process host=200 busy=30% uid=" + OTHER);
 
-        bench.play(Duration.ofSeconds(20));
+        bench.play(Duration.ofSeconds(30));
 
         assertThat(bench.meter.usage().pods()).hasSize(1);
         assertThat(bench.meter.usage().unasked()).isEmpty();
@@ -278,7 +280,7 @@ public class NodeViewTest {
         assertThat(bench.use().coveredMicroseconds()).isGreaterThanOrEqualTo(59_000_000);
     }
 
-    private KubeletFiles kubelet(String resource, String... ids) throws IOException {
+    private NodeFiles kubelet(String resource, String... ids) throws IOException {
         Path checkpoint = directory.resolve("checkpoint");
         Files.writeString(
                 checkpoint,
@@ -288,7 +290,7 @@ public class NodeViewTest {
                 "RegisteredDevices":{}},"Checksum":18446744073709551615}
                 """
                         .formatted(Bench.POD, resource, String.join("\",\"", List.of(ids))));
-        return new KubeletFiles(checkpoint, directory.resolve("none"));
+        return Bench.files(checkpoint, Bench.NOWHERE, Bench.NOWHERE);
     }
 
     private static void delete(Path tree) throws IOException {

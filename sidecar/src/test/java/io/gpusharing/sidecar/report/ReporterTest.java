@@ -66,6 +66,7 @@ class ReporterTest {
                             busy,
                             0,
                             0,
+                            false,
                             Basis.PROCESS,
                             List.of());
             return new Usage(

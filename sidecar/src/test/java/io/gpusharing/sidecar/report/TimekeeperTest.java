@@ -43,6 +43,7 @@ class TimekeeperTest {
                                                             3,
                                                             4,
                                                             5,
+                                                            false,
                                                             Basis.DEVICE,
                                                             List.of())))),
                             List.of(new Usage.Unattributed("GPU-1", 7)),
@@ -63,11 +64,16 @@ class TimekeeperTest {
     @Test
     void aReportNamesPodsThatUseAGpuWithoutRequestingOne() {
         Usage usage =
-                new Usage(List.of(), List.of(), List.of(new Usage.Unasked(UID, "team-a", "miner")));
+                new Usage(
+                        List.of(),
+                        List.of(),
+                        List.of(
+                                new Usage.Unasked(UID, "team-a", "miner", List.of()),
+                                new Usage.Unasked(UID, "team-a", "other", List.of("GPU-1"))));
 
         assertThat(new UsageReport("run-1", 1, "Agent", usage).toJson())
                 .endsWith(
-                        ",\"unasked\":[{\"uid\":\"%s\",\"namespace\":\"team-a\",\"pod\":\"miner\"}]}"
+                        ",\"unasked\":[{\"uid\":\"%1$s\",\"namespace\":\"team-a\",\"pod\":\"miner\"},{\"uid\":\"%1$s\",\"namespace\":\"team-a\",\"pod\":\"other\",\"devices\":[\"GPU-1\"]}]}"
                                 .formatted(UID));
     }
 
@@ -103,6 +109,7 @@ class TimekeeperTest {
                                 9,
                                 9,
                                 0,
+                                false,
                                 Basis.PROCESS,
                                 List.of()));
         String never =
@@ -116,6 +123,7 @@ class TimekeeperTest {
                                 0,
                                 9,
                                 0,
+                                false,
                                 Basis.PROCESS,
                                 List.of()));
 
@@ -137,6 +145,7 @@ class TimekeeperTest {
                                 0,
                                 9,
                                 0,
+                                false,
                                 Basis.PROCESS,
                                 List.of()));
 

@@ -1,0 +1,92 @@
+package io.gpusharing.sidecar.attribution;
+
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of a node's pods from its disk: their names, and who was given which GPU. The
+ * grants of our device plugin say that exactly and go before the kubelet's table, which counts
+ * units of a resource. None of the files is needed.
+ */
+public final class NodeFiles {
+
+    /** A pod's names. */
+    public record PodName(String namespace, String pod) {}
+
+    /** What became of the device plugin's file. */
+    public enum Grants {
+        /** It is not there, and so no device plugin of ours is. */
+        ABSENT,
+        /** It says who may use which GPU. */
+        READ,
+        /** It is there, and is used for nothing. */
+        UNREADABLE
+    }
+
+    private final KubeletFiles kubelet;
+    private final GrantFile grants;
+    private volatile Allocations allocations = Allocations.NONE;
+
+    /**
+     * @param checkpoint {@code /var/lib/kubelet/device-plugins/kubelet_internal_checkpoint}
+     * @param podLogs {@code /var/log/pods}
+     * @param grants {@code /var/lib/gpusharing/grants.json}
+     */
+    public NodeFiles(Path checkpoint, Path podLogs, Path grants, GrantEvents events) {
+        this.kubelet = new KubeletFiles(checkpoint, podLogs);
+        this.grants = new GrantFile(grants, events);
+    }
+
+    /** Reads who was given what, as far as it changed. Never fails. */
+    void refresh() {
+        boolean kubeletChanged = kubelet.refreshAllocations();
+        boolean grantsChanged = grants.refresh();
+        if (kubeletChanged || grantsChanged) {
+            allocations = kubelet.allocations().with(grants.pods());
+        }
+    }
+
+    /** Reads the pods' names. */
+    void refreshNames() {
+        kubelet.refreshNames();
+    }
+
+    /** Who was given which GPU, as far as it is known. */
+    Allocations allocations() {
+        return allocations;
+    }
+
+    /** Whether a pod that was given no GPU can be told from one of which nothing is known. */
+    public boolean knowsWhoAsked() {
+        return allocations.exact() || kubelet.isReadable();
+    }
+
+    /** Whether the device plugin's grants are used. */
+    public Grants grants() {
+        return grants.state();
+    }
+
+    /** A pod's names, or null. */
+    public @Nullable PodName name(String podUid) {
+        PodName name = kubelet.name(podUid);
+        if (name != null) {
+            return name;
+        }
+        for (GrantedPod pod : grants.pods()) {
+            if (pod.uid().equals(podUid)) {
+                return new PodName(pod.namespace(), pod.pod());
+            }
+        }
+        return null;
+    }
+
+    /** Whether the kubelet's folders name every pod, so that who has none is gone. */
+    boolean knowsPods() {
+        return kubelet.knowsPods();
+    }
+
+    /** Whether the kubelet keeps a folder of the pod. */
+    boolean hasFolder(String podUid) {
+        return kubelet.name(podUid) != null;
+    }
+}
