@@ -54,7 +54,9 @@ class TrainingNode {
         api.createContext(
                 "/",
                 exchange ->
-                        answer(exchange, "{\"metadata\": {\"name\": \"training\", \"uid\": \"1\"}}"));
+                        answer(
+                                exchange,
+                                "{\"metadata\": {\"name\": \"training\", \"uid\": \"1\"}, \"status\": {\"nodeInfo\": {\"containerRuntimeVersion\": \"containerd://2\"}}}"));
         api.start();
 
         Path plugins = Path.of(args[2], "device-plugins");

@@ -6,6 +6,7 @@ import io.gpusharing.deviceplugin.cdi.CdiFolder;
 import io.gpusharing.deviceplugin.cluster.ApiServer;
 import io.gpusharing.deviceplugin.cluster.GpuNodePublisher;
 import io.gpusharing.deviceplugin.cluster.GpuNodeStatus;
+import io.gpusharing.deviceplugin.cluster.NodeLabels;
 import io.gpusharing.deviceplugin.cluster.NodeView;
 import io.gpusharing.deviceplugin.cluster.NumaNodes;
 import io.gpusharing.deviceplugin.cluster.PodEvents;
@@ -18,6 +19,7 @@ import io.gpusharing.deviceplugin.kubelet.Checkpoint;
 import io.gpusharing.deviceplugin.kubelet.PodResources;
 import io.gpusharing.deviceplugin.kubelet.Registration;
 import io.gpusharing.deviceplugin.kubelet.UnixSockets;
+import io.gpusharing.deviceplugin.runtime.ContainerRuntime;
 import io.gpusharing.deviceplugin.start.Pacing;
 import io.gpusharing.deviceplugin.start.PodProcesses;
 import io.gpusharing.deviceplugin.start.Provider;
@@ -61,6 +63,8 @@ public final class DevicePlugin implements AutoCloseable {
     private final GpuNodePublisher published;
     private final PodEvents events;
     private final PodNotices notices;
+    private final NodeLabels labels;
+    private final IsolationReport isolation;
     private final ProbeServer probes;
     private final NumaNodes numaNodes = NumaNodes.ofThisComputer();
 
@@ -77,7 +81,13 @@ public final class DevicePlugin implements AutoCloseable {
                     .addKeyValue("node", settings.node())
                     .addKeyValue("aotCache", AotCache.ofThisProcess())
                     .log("device plugin starts");
-            var plugin = new DevicePlugin(settings, settings.dialect(labels(api, settings)), api);
+            NodeView node = node(api, settings);
+            var plugin =
+                    new DevicePlugin(
+                            settings,
+                            settings.dialect(node.labels()),
+                            api,
+                            node.containerRuntime());
             Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().unstarted(plugin::close));
             plugin.run();
         } catch (BadSettings | IllegalStateException e) {
@@ -86,15 +96,12 @@ public final class DevicePlugin implements AutoCloseable {
         }
     }
 
-    /**
-     * The node's labels. Without the API server nothing could start anyway, so it is waited for.
-     */
-    private static Map<String, String> labels(ApiServer api, Settings settings)
-            throws InterruptedException {
+    /** The node. Without the API server nothing could start anyway, so it is waited for. */
+    private static NodeView node(ApiServer api, Settings settings) throws InterruptedException {
         boolean told = false;
         while (true) {
             try {
-                return NodeView.read(api, settings.node()).labels();
+                return NodeView.read(api, settings.node());
             } catch (IOException e) {
                 if (!told) {
                     log.atWarn().addKeyValue("reason", e.getMessage()).log("waiting for the node");
@@ -105,7 +112,8 @@ public final class DevicePlugin implements AutoCloseable {
         }
     }
 
-    DevicePlugin(Settings settings, Dialect dialect, ApiServer api) throws IOException {
+    private DevicePlugin(Settings settings, Dialect dialect, ApiServer api, String containerRuntime)
+            throws IOException {
         this.api = api;
         Path plugins = settings.kubelet().resolve("device-plugins");
         Path checkpoint = plugins.resolve("kubelet_internal_checkpoint");
@@ -151,6 +159,15 @@ public final class DevicePlugin implements AutoCloseable {
                         provider.resources().stream().map(metrics::counted).toList(),
                         others::refusal);
         published = new GpuNodePublisher(api, settings.node());
+        labels = new NodeLabels(api, settings.node());
+        var runtime =
+                new ContainerRuntime(
+                        containerRuntime,
+                        settings.host(),
+                        settings.containerd(),
+                        settings.nvidiaRuntime());
+        isolation = new IsolationReport(runtime::exposure, labels::isolation, events::tellNode);
+        metrics.isolation(isolation::open);
         probes = new ProbeServer(settings.port(), this::dead, this::unready, metrics::text);
     }
 
@@ -158,11 +175,13 @@ public final class DevicePlugin implements AutoCloseable {
     void run() throws InterruptedException, IOException {
         gpus.start();
         pods.start();
+        isolation.look();
         awaitGpus();
         registration.start();
         publish();
         while (true) {
             podsChanged.poll(TIDY_EVERY.toMillis(), TimeUnit.MILLISECONDS);
+            isolation.look();
             try {
                 provider.tidyUp();
             } catch (IOException e) {
@@ -214,6 +233,7 @@ public final class DevicePlugin implements AutoCloseable {
         registration.close();
         pods.close();
         published.close();
+        labels.close();
         events.close();
         gpus.close();
         podResources.close();

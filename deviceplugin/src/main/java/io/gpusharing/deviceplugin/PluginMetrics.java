@@ -17,7 +17,9 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /** What Prometheus may read: GPUs, what is granted of each, and starts of containers. */
 final class PluginMetrics {
@@ -59,6 +61,15 @@ final class PluginMetrics {
                         .register(registry);
         starts.initLabelValues("prepared");
         starts.initLabelValues("refused");
+    }
+
+    /** Adds whether containers can reach GPUs that they were not given, where that is known. */
+    void isolation(Supplier<Optional<Boolean>> open) {
+        GaugeWithCallback.builder()
+                .name("gpusharing_gpus_open")
+                .help("1 while containers can reach GPUs of this node that they were not given.")
+                .callback(callback -> open.get().ifPresent(it -> callback.call(it ? 1 : 0)))
+                .register(registry);
     }
 
     private void health(GaugeWithCallback.Callback callback) {

@@ -29,9 +29,15 @@ import org.jspecify.annotations.Nullable;
  *     /run/gpusharing} by default
  * @param cdi {@code GPUSHARING_CDI_DIRS}: where the container runtime looks for CDI specifications,
  *     {@code /etc/cdi:/var/run/cdi} by default; ours go into the last
+ * @param host {@code GPUSHARING_HOST_DIR}: below which folders of the node are mounted, each at its
+ *     own path, {@code /host} by default
+ * @param containerd {@code GPUSHARING_CONTAINERD_CONFIG}: containerd's configuration on the node,
+ *     {@code /etc/containerd/config.toml} by default
+ * @param nvidiaRuntime {@code GPUSHARING_NVIDIA_RUNTIME_CONFIG}: that of NVIDIA's container
+ *     runtime, {@code /etc/nvidia-container-runtime/config.toml} by default
  * @param proc {@code GPUSHARING_PROC_DIR}: {@code /proc} by default
- * @param serviceAccount {@code GPUSHARING_SERVICE_ACCOUNT_DIR}: token and CA of the API server, by
- *     default where a pod finds its own
+ * @param serviceAccount {@code GPUSHARING_SERVICE_ACCOUNT_DIR}: token and CA of the API server, and
+ *     the pod's namespace; by default where a pod finds its own
  * @param port {@code GPUSHARING_PORT}: of probes and metrics, 9402 by default
  */
 record Settings(
@@ -43,6 +49,9 @@ record Settings(
         Path state,
         Path shares,
         List<Path> cdi,
+        Path host,
+        Path containerd,
+        Path nvidiaRuntime,
         Path proc,
         Path serviceAccount,
         int port) {
@@ -92,6 +101,12 @@ record Settings(
                 path(environment, "GPUSHARING_STATE_DIR", "/var/lib/gpusharing"),
                 path(environment, "GPUSHARING_SHARES_DIR", "/run/gpusharing"),
                 paths(environment.getOrDefault("GPUSHARING_CDI_DIRS", "/etc/cdi:/var/run/cdi")),
+                path(environment, "GPUSHARING_HOST_DIR", "/host"),
+                path(environment, "GPUSHARING_CONTAINERD_CONFIG", "/etc/containerd/config.toml"),
+                path(
+                        environment,
+                        "GPUSHARING_NVIDIA_RUNTIME_CONFIG",
+                        "/etc/nvidia-container-runtime/config.toml"),
                 path(environment, "GPUSHARING_PROC_DIR", "/proc"),
                 path(
                         environment,

@@ -41,14 +41,9 @@ public final class NodeLabels implements AutoCloseable {
         this.label = new KeptState<>("node label", new Label(api, node), backoff, log);
     }
 
-    /** The label says this from now on. Returns at once. */
-    public void isolation(Isolation isolation) {
-        label.want(Optional.of(isolation.name()));
-    }
-
-    /** There is no label from now on. Returns at once. */
-    public void removeIsolation() {
-        label.want(Optional.empty());
+    /** The label says this from now on; empty: there is none. Returns at once. */
+    public void isolation(Optional<Isolation> isolation) {
+        label.want(isolation.map(Isolation::name));
     }
 
     private record Label(ApiServer api, String node) implements KeptState.Place<Optional<String>> {

@@ -7,9 +7,15 @@ import java.util.Map;
 /**
  * What concerns us of this plugin's Node.
  *
+ * @param containerRuntime program and version, {@code containerd://2.1.4}; empty if the kubelet has
+ *     not said so yet
  * @param allocatable what kubelet offers of extended resources, as it writes the amounts
  */
-public record NodeView(String uid, Map<String, String> labels, Map<String, String> allocatable) {
+public record NodeView(
+        String uid,
+        Map<String, String> labels,
+        Map<String, String> allocatable,
+        String containerRuntime) {
 
     public NodeView {
         labels = Map.copyOf(labels);
@@ -31,10 +37,11 @@ public record NodeView(String uid, Map<String, String> labels, Map<String, Strin
         private String uid = "";
         private Map<String, String> labels = Map.of();
         private Map<String, String> allocatable = Map.of();
+        private String containerRuntime = "";
 
         private NodeView read(JsonReader json) throws IOException {
             Json.object(json, this::member);
-            return new NodeView(uid, labels, allocatable);
+            return new NodeView(uid, labels, allocatable, containerRuntime);
         }
 
         private void member(String member, JsonReader json) throws IOException {
@@ -54,10 +61,14 @@ public record NodeView(String uid, Map<String, String> labels, Map<String, Strin
         }
 
         private void status(String member, JsonReader json) throws IOException {
-            if (member.equals("allocatable")) {
-                allocatable = Json.texts(json, resource -> resource.indexOf('/') > 0);
-            } else {
-                json.skipValue();
+            switch (member) {
+                case "allocatable" ->
+                        allocatable = Json.texts(json, resource -> resource.indexOf('/') > 0);
+                case "nodeInfo" ->
+                        containerRuntime =
+                                Json.texts(json, "containerRuntimeVersion"::equals)
+                                        .getOrDefault("containerRuntimeVersion", "");
+                default -> json.skipValue();
             }
         }
     }

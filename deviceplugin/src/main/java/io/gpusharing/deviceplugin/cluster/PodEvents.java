@@ -20,9 +20,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells a pod's owner what happens to it, by Events as {@code kubectl describe pod} shows them. One
- * reason is told of one pod once in five minutes: kubelet tries again and again what was refused.
- * Nobody waits for an Event; those that cannot be written for two minutes are dropped.
+ * Tells a pod's owner what happens to it, by Events as {@code kubectl describe pod} shows them, and
+ * administrators what concerns the node, by Events on the Node. One reason is told of one object
+ * once in five minutes: kubelet tries again and again what was refused. Nobody waits for an Event;
+ * those that cannot be written for two minutes are dropped.
  */
 public final class PodEvents implements AutoCloseable {
 
@@ -63,9 +64,17 @@ public final class PodEvents implements AutoCloseable {
         }
     }
 
-    private record Told(String podUid, String reason) {}
+    /** What an Event is about, and where it lies; an Event on a Node lies in {@code default}. */
+    private record About(String kind, String uid, @Nullable String namespace, String name) {
 
-    private record Waiting(PodName pod, Type type, String reason, String message, Instant at) {}
+        String folder() {
+            return namespace == null ? "default" : namespace;
+        }
+    }
+
+    private record Told(About about, String reason) {}
+
+    private record Waiting(About about, Type type, String reason, String message, Instant at) {}
 
     private final ApiServer api;
     private final String node;
@@ -96,11 +105,22 @@ public final class PodEvents implements AutoCloseable {
      * @param reason one word in camel case that programs can filter by
      * @param message a sentence for people
      */
-    public synchronized void tell(PodName pod, Type type, String reason, String message) {
+    public void tell(PodName pod, Type type, String reason, String message) {
+        tell(new About("Pod", pod.uid(), pod.namespace(), pod.name()), type, reason, message);
+    }
+
+    /** The same of the node. */
+    public void tellNode(Type type, String reason, String message) {
+        // As the kubelet names it: kubectl describe looks for that, too.
+        tell(new About("Node", node, null, node), type, reason, message);
+    }
+
+    private synchronized void tell(About about, Type type, String reason, String message) {
         Instant now = clock.instant();
         told.values().removeIf(at -> !at.plus(BETWEEN_SAME).isAfter(now));
-        var key = new Told(pod.uid(), reason);
-        if (!told.containsKey(key) && waiting.offer(new Waiting(pod, type, reason, message, now))) {
+        var key = new Told(about, reason);
+        if (!told.containsKey(key)
+                && waiting.offer(new Waiting(about, type, reason, message, now))) {
             told.put(key, now);
         }
         if (writing == null) {
@@ -122,7 +142,7 @@ public final class PodEvents implements AutoCloseable {
         JsonObject json = json(event);
         for (int attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
             try {
-                api.post("/api/v1/namespaces/%s/events".formatted(event.pod().namespace()), json);
+                api.post("/api/v1/namespaces/%s/events".formatted(event.about().folder()), json);
                 outage.over();
                 backoff.reset();
                 return;
@@ -153,21 +173,23 @@ public final class PodEvents implements AutoCloseable {
     }
 
     private JsonObject json(Waiting event) {
-        PodName pod = event.pod();
+        About object = event.about();
         var metadata = new JsonObject();
         metadata.addProperty(
                 "name",
                 "%s.%016x"
                         .formatted(
-                                cut(pod.name(), LONGEST_NAME),
+                                cut(object.name(), LONGEST_NAME),
                                 ThreadLocalRandom.current().nextLong()));
-        metadata.addProperty("namespace", pod.namespace());
+        metadata.addProperty("namespace", object.folder());
         var about = new JsonObject();
         about.addProperty("apiVersion", "v1");
-        about.addProperty("kind", "Pod");
-        about.addProperty("namespace", pod.namespace());
-        about.addProperty("name", pod.name());
-        about.addProperty("uid", pod.uid());
+        about.addProperty("kind", object.kind());
+        if (object.namespace() != null) {
+            about.addProperty("namespace", object.namespace());
+        }
+        about.addProperty("name", object.name());
+        about.addProperty("uid", object.uid());
         var source = new JsonObject();
         source.addProperty("component", COMPONENT);
         source.addProperty("host", node);

@@ -59,20 +59,22 @@ class ApiServerTest {
         api.mergePatch(NODE, json("{\"metadata\":{\"labels\":{\"a\":\"b\"}}}"));
 
         assertThat(NodeView.read(api, "gpu-1"))
-                .isEqualTo(new NodeView("u", Map.of("a", "b"), Map.of()));
+                .isEqualTo(new NodeView("u", Map.of("a", "b"), Map.of(), ""));
     }
 
     @Test
-    void readsOfANodeWhatItOffersOfExtendedResources() throws Exception {
+    void readsOfANodeWhatItOffersOfExtendedResourcesAndItsRuntime() throws Exception {
         cluster.putObject(
                 NODE,
                 """
                 {"metadata":{"uid":"u"},"status":{"capacity":{"nvidia.com/gpu":"9"},
+                 "nodeInfo":{"osImage":"x","containerRuntimeVersion":"containerd://2.1.4"},
                  "allocatable":{"cpu":"2","nvidia.com/gpu":"8"},"images":[{"names":["x"]}]}}\
                 """);
 
-        assertThat(NodeView.read(api, "gpu-1").allocatable())
-                .isEqualTo(Map.of("nvidia.com/gpu", "8"));
+        NodeView node = NodeView.read(api, "gpu-1");
+        assertThat(node.allocatable()).isEqualTo(Map.of("nvidia.com/gpu", "8"));
+        assertThat(node.containerRuntime()).isEqualTo("containerd://2.1.4");
     }
 
     @Test

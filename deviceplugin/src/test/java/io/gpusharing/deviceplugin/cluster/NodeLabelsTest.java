@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpusharing.deviceplugin.cluster.NodeLabels.Isolation;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,13 +41,13 @@ class NodeLabelsTest {
 
     @Test
     void setsAndRemovesItsLabelAndNoOther() throws Exception {
-        labels.isolation(Isolation.Open);
+        labels.isolation(Optional.of(Isolation.Open));
         cluster.nextChange();
         assertThat(labels())
                 .isEqualTo(
                         "{\"gpusharing.io/gpus\":\"shared\",\"gpusharing.io/isolation\":\"Open\"}");
 
-        labels.removeIsolation();
+        labels.isolation(Optional.empty());
         cluster.nextChange();
         assertThat(labels()).isEqualTo("{\"gpusharing.io/gpus\":\"shared\"}");
     }
@@ -57,9 +58,9 @@ class NodeLabelsTest {
                 NODE,
                 "{\"metadata\":{\"uid\":\"u\",\"labels\":{\"gpusharing.io/isolation\":\"Open\"}}}");
 
-        labels.isolation(Isolation.Open);
-        labels.isolation(Isolation.Open);
-        labels.isolation(Isolation.Closed);
+        labels.isolation(Optional.of(Isolation.Open));
+        labels.isolation(Optional.of(Isolation.Open));
+        labels.isolation(Optional.of(Isolation.Closed));
 
         assertThat(cluster.nextChange().body()).contains("Closed");
         assertThat(cluster.requests.stream().filter(it -> it.method().equals("PATCH"))).hasSize(1);
@@ -67,8 +68,8 @@ class NodeLabelsTest {
 
     @Test
     void aNodeWithoutTheLabelIsLeftAlone() throws Exception {
-        labels.removeIsolation();
-        labels.isolation(Isolation.Closed);
+        labels.isolation(Optional.empty());
+        labels.isolation(Optional.of(Isolation.Closed));
 
         assertThat(cluster.nextChange().body()).contains("Closed");
     }
@@ -76,7 +77,7 @@ class NodeLabelsTest {
     @Test
     void triesUntilTheApiServerIsBack() throws Exception {
         cluster.answerAll(500, "");
-        labels.isolation(Isolation.Open);
+        labels.isolation(Optional.of(Isolation.Open));
         pauses.next();
         cluster.recover();
         pauses.endAll();

@@ -71,6 +71,21 @@ class PodEventsTest {
     }
 
     @Test
+    void writesAnEventOnTheNodeWhereKubectlDescribeLooksForIt() throws Exception {
+        events.tellNode(PodEvents.Type.Warning, "GpusOpen", "anybody can");
+
+        var request = cluster.nextChange();
+        JsonObject event = JsonParser.parseString(request.body()).getAsJsonObject();
+        assertThat(request.path()).isEqualTo("/api/v1/namespaces/default/events");
+        assertThat(event.getAsJsonObject("metadata").get("namespace").getAsString())
+                .isEqualTo("default");
+        assertThat(event.get("involvedObject"))
+                .isEqualTo(
+                        JsonParser.parseString(
+                                "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"name\":\"gpu-1\",\"uid\":\"gpu-1\"}"));
+    }
+
+    @Test
     void tellsOneReasonOfOnePodOnceInFiveMinutes() throws Exception {
         events.tell(POD, PodEvents.Type.Warning, "Waiting", "one");
         events.tell(POD, PodEvents.Type.Warning, "Waiting", "two");
