@@ -11,6 +11,7 @@ import io.gpusharing.deviceplugin.cluster.NodeView;
 import io.gpusharing.deviceplugin.cluster.NumaNodes;
 import io.gpusharing.deviceplugin.cluster.PodEvents;
 import io.gpusharing.deviceplugin.cluster.PodWatch;
+import io.gpusharing.deviceplugin.cluster.SharedConfigMap;
 import io.gpusharing.deviceplugin.dialect.Dialect;
 import io.gpusharing.deviceplugin.gpu.GpuMonitor;
 import io.gpusharing.deviceplugin.grant.GrantFile;
@@ -63,6 +64,7 @@ public final class DevicePlugin implements AutoCloseable {
     private final GpuNodePublisher published;
     private final PodEvents events;
     private final PodNotices notices;
+    private final SharedConfigMap shared;
     private final NodeLabels labels;
     private final IsolationReport isolation;
     private final ProbeServer probes;
@@ -158,7 +160,8 @@ public final class DevicePlugin implements AutoCloseable {
                         sockets,
                         provider.resources().stream().map(metrics::counted).toList(),
                         others::refusal);
-        published = new GpuNodePublisher(api, settings.node());
+        shared = new SharedConfigMap(api, namespace(settings));
+        published = new GpuNodePublisher(api, settings.node(), shared::write);
         labels = new NodeLabels(api, settings.node());
         var runtime =
                 new ContainerRuntime(
@@ -169,6 +172,11 @@ public final class DevicePlugin implements AutoCloseable {
         isolation = new IsolationReport(runtime::exposure, labels::isolation, events::tellNode);
         metrics.isolation(isolation::open);
         probes = new ProbeServer(settings.port(), this::dead, this::unready, metrics::text);
+    }
+
+    /** Where this pod runs. */
+    private static String namespace(Settings settings) throws IOException {
+        return Files.readString(settings.serviceAccount().resolve("namespace")).strip();
     }
 
     /** Hands out GPUs until the thread is interrupted. */
@@ -233,6 +241,7 @@ public final class DevicePlugin implements AutoCloseable {
         registration.close();
         pods.close();
         published.close();
+        shared.close();
         labels.close();
         events.close();
         gpus.close();

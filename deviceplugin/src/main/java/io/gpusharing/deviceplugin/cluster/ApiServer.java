@@ -48,6 +48,7 @@ import javax.net.ssl.TrustManager;
  */
 public final class ApiServer implements AutoCloseable {
 
+    private static final String NAME = "gpusharing-device-plugin";
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final Duration CONNECT = Duration.ofSeconds(10);
 
@@ -174,6 +175,20 @@ public final class ApiServer implements AutoCloseable {
     }
 
     /**
+     * Creates an object of this name, or makes its members what {@code body} says. Unlike creation
+     * by {@link #post}, RBAC can limit this to a name.
+     */
+    public void apply(String path, JsonElement body) throws IOException, InterruptedException {
+        String query = "?force=true&fieldManager=" + NAME;
+        HttpRequest request =
+                request(path + query)
+                        .header("Content-Type", "application/apply-patch+yaml")
+                        .method("PATCH", BodyPublishers.ofString(body.toString()))
+                        .build();
+        call("PATCH", path, request, ApiServer::drained);
+    }
+
+    /**
      * Begins to read a list or a watch. The API server's patience with us is endless from here on:
      * who reads also watches the time, and closes the stream.
      */
@@ -197,7 +212,7 @@ public final class ApiServer implements AutoCloseable {
         }
         return HttpRequest.newBuilder(URI.create(base + path))
                 .header("Accept", "application/json")
-                .header("User-Agent", "gpusharing-device-plugin")
+                .header("User-Agent", NAME)
                 .header("Authorization", "Bearer " + bearer);
     }
 

@@ -31,13 +31,14 @@ public final class GpuNodePublisher implements AutoCloseable {
 
     /**
      * @param node whose GPUs
+     * @param exists called when the object is there, now and then again; returns at once
      */
-    public GpuNodePublisher(ApiServer api, String node) {
-        this(api, node, new Backoff());
+    public GpuNodePublisher(ApiServer api, String node, Runnable exists) {
+        this(api, node, exists, new Backoff());
     }
 
-    GpuNodePublisher(ApiServer api, String node, Backoff backoff) {
-        this.status = new KeptState<>("gpu node", new GpuNode(api, node), backoff, log);
+    GpuNodePublisher(ApiServer api, String node, Runnable exists, Backoff backoff) {
+        this.status = new KeptState<>("gpu node", new GpuNode(api, node, exists), backoff, log);
     }
 
     /** The status is this from now on. Returns at once. */
@@ -50,7 +51,8 @@ public final class GpuNodePublisher implements AutoCloseable {
         status.look();
     }
 
-    private record GpuNode(ApiServer api, String name) implements KeptState.Place<JsonObject> {
+    private record GpuNode(ApiServer api, String name, Runnable exists)
+            implements KeptState.Place<JsonObject> {
 
         /** Its status; the object is there afterwards, and belongs to the node. */
         @Override
@@ -64,8 +66,10 @@ public final class GpuNodePublisher implements AutoCloseable {
                     throw e;
                 }
                 create(owners);
+                exists.run();
                 return null;
             }
+            exists.run();
             JsonObject metadata = found.getAsJsonObject("metadata");
             if (!owners.equals(metadata.get("ownerReferences"))) {
                 // Made for a node of this name that is gone, and it would soon be gone as well.

@@ -288,6 +288,9 @@ final class FakeApiServer implements AutoCloseable {
                             : new Reply(404, status(404, path + " not found"));
             case "POST" -> create(path, JsonParser.parseString(request.body()).getAsJsonObject());
             case "PATCH" -> {
+                if ("application/apply-patch+yaml".equals(contentType)) {
+                    yield apply(request);
+                }
                 assertThat(contentType).isEqualTo("application/merge-patch+json");
                 yield patch(path, JsonParser.parseString(request.body()).getAsJsonObject());
             }
@@ -301,6 +304,21 @@ final class FakeApiServer implements AutoCloseable {
             return new Reply(409, status(409, name + " already exists"));
         }
         return new Reply(201, object.toString());
+    }
+
+    /** As if nobody else had written it. */
+    private Reply apply(Request request) {
+        assertThat(request.parameter("fieldManager")).isNotEmpty();
+        String path = request.path().replaceFirst("[?].*", "");
+        JsonObject object = JsonParser.parseString(request.body()).getAsJsonObject();
+        objects.merge(
+                path,
+                object,
+                (there, applied) -> {
+                    merge(there, applied);
+                    return there;
+                });
+        return new Reply(200, object(path).toString());
     }
 
     private Reply patch(String path, JsonObject patch) {

@@ -11,6 +11,8 @@ import io.gpusharing.nvml.PhysicalGpu;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -25,6 +27,7 @@ class GpuNodePublisherTest {
     @TempDir private Path folder;
 
     private final Pauses pauses = new Pauses();
+    private final CountDownLatch exists = new CountDownLatch(2);
     private FakeApiServer cluster;
     private ApiServer api;
     private GpuNodePublisher publisher;
@@ -34,7 +37,7 @@ class GpuNodePublisherTest {
         cluster = new FakeApiServer(folder);
         cluster.putObject("/api/v1/nodes/gpu-1", "{\"metadata\":{\"uid\":\"node-uid\"}}");
         api = cluster.client();
-        publisher = new GpuNodePublisher(api, "gpu-1", pauses.backoff());
+        publisher = new GpuNodePublisher(api, "gpu-1", exists::countDown, pauses.backoff());
     }
 
     @AfterEach
@@ -63,6 +66,17 @@ class GpuNodePublisherTest {
     }
 
     @Test
+    void saysThatTheObjectIsThereWhenItHasMadeItAndWhenItFindsIt() throws Exception {
+        publisher.publish(status(null));
+        created();
+        assertThat(exists.getCount()).isEqualTo(1);
+
+        publisher.look();
+
+        assertThat(exists.await(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
     void writesOnlyWhatIsDifferent() throws Exception {
         publisher.publish(status(null));
         created();
@@ -82,7 +96,7 @@ class GpuNodePublisherTest {
         created();
         publisher.close();
 
-        try (var next = new GpuNodePublisher(api, "gpu-1", pauses.backoff())) {
+        try (var next = new GpuNodePublisher(api, "gpu-1", exists::countDown, pauses.backoff())) {
             next.publish(status(null));
             next.publish(status("XID 79"));
 
