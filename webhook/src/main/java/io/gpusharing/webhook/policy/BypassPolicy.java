@@ -100,7 +100,7 @@ public final class BypassPolicy {
         var found = new TreeSet<String>();
         if (pod.metadata().annotations() != null) {
             for (String key : pod.metadata().annotations().keySet()) {
-                if (key.startsWith("cdi.k8s.io/")) {
+                if (key.startsWith("cdi.k8s.io/") || key.startsWith("nvidia.cdi.k8s.io/")) {
                     found.add(key);
                 }
             }
