@@ -21,6 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PoliciesIT {
 
     private static final String TEAM = "team";
+    private static final String SYSTEM = "gpusharing-system";
     private static final String CONTROLLERS = "system:serviceaccount:kube-system:";
 
     private final AdmissionCluster cluster;
@@ -221,6 +222,46 @@ class PoliciesIT {
                 .singleElement()
                 .asString()
                 .contains("annotation cdi.k8s.io/mine is written by device plugins");
+    }
+
+    /** The device plugin writes this ConfigMap with its first GpuNode. */
+    @Test
+    void whatIsWarnedOfIsRefusedOnceGpusAreShared() {
+        ObjectNode pod = Pods.withoutGpu("shared");
+        pod.withObject("/metadata/annotations").put("cdi.k8s.io/mine", "nvidia.com/gpu=all");
+        tenant.create(TEAM, pod).orFail();
+        String annotated = Api.pod(TEAM, "shared");
+        cluster.api()
+                .create(
+                        SYSTEM,
+                        "{apiVersion: v1, kind: ConfigMap, metadata: {name: gpusharing-shared}}")
+                .orFail();
+        try {
+            Api.Answer refusal =
+                    eventually("a refusal")
+                            .until(() -> tenant.dryRun(TEAM, pod), answer -> answer.code() == 403);
+            assertThat(refusal.message())
+                    .contains("annotation cdi.k8s.io/mine is written by device plugins");
+
+            assertThat(
+                            tenant.merge(
+                                            annotated,
+                                            "{metadata: {annotations: {cdi.k8s.io/mine: nvidia.com/gpu=0}}}")
+                                    .code())
+                    .isEqualTo(403);
+            tenant.merge(annotated, "{metadata: {labels: {team: a}}}").orFail();
+            assertThat(
+                            debug(
+                                            "{name: all, image: cuda, env: [{name: NVIDIA_VISIBLE_DEVICES, value: all}]}")
+                                    .code())
+                    .isEqualTo(403);
+            tenant.create(TEAM, Pods.withoutGpu("plain")).orFail();
+        } finally {
+            cluster.api()
+                    .delete("/api/v1/namespaces/%s/configmaps/gpusharing-shared".formatted(SYSTEM))
+                    .orFail();
+        }
+        eventually("a warning").until(() -> tenant.dryRun(TEAM, pod), Api.Answer::accepted);
     }
 
     @Test
