@@ -82,28 +82,29 @@ final class ContainerStarts {
      *     pod has its GPUs
      */
     void prepare(String resource, Set<String> units) throws StartRefused {
-        Instant begun = pacing.clock().instant();
+        Instant asked = pacing.clock().instant();
         List<Entry> entries = holders.find(resource, units);
         NodePod pod = pod(entries.getFirst().podUid());
         refused.tried(pod, grants.of(pod.uid()).isPresent());
         try {
-            prepare(pod, resource, entries);
+            prepare(asked, pod, resource, entries);
         } catch (StartRefused e) {
             // A plugin that ends says nothing of the pod.
             if (!Thread.currentThread().isInterrupted()) {
-                refused.refused(pod, begun, e);
+                refused.refused(pod, asked, e);
             }
             throw e;
         }
         refused.prepared(pod);
     }
 
-    private void prepare(NodePod pod, String resource, List<Entry> entries) throws StartRefused {
+    private void prepare(Instant asked, NodePod pod, String resource, List<Entry> entries)
+            throws StartRefused {
         try {
             holders.confirm(pod, resource, entries);
             PodGrant grant = granted(pod);
             for (Entry entry : entries) {
-                open(entry, pod, grant);
+                open(asked, entry, pod, grant);
             }
         } catch (IOException e) {
             throw new StartRefused("The node's disk: " + e.getMessage());
@@ -191,7 +192,7 @@ final class ContainerStarts {
                 .gpus();
     }
 
-    private void open(Entry entry, NodePod pod, PodGrant podGrant)
+    private void open(Instant asked, Entry entry, NodePod pod, PodGrant podGrant)
             throws StartRefused, IOException {
         ContainerGrant grant =
                 podGrant.container(entry.container())
@@ -216,7 +217,8 @@ final class ContainerStarts {
                             .orElseThrow(() ->
                                     StartRefused.forEver(
                                             "Its units were handed out by another device plugin; the pod has to be made anew"));
-            files.open(device, pod, grant, own, dialect.environment(start, grant.gpus(), own));
+            files.open(
+                    asked, device, pod, grant, own, dialect.environment(start, grant.gpus(), own));
         }
     }
 

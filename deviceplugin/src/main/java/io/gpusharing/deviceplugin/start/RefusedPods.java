@@ -1,18 +1,14 @@
 package io.gpusharing.deviceplugin.start;
 
 import com.google.gson.JsonArray;
-import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
 import io.gpusharing.deviceplugin.cluster.NodePod;
 import io.gpusharing.deviceplugin.cluster.NodePods;
 import io.gpusharing.deviceplugin.cluster.RefusedPod;
-import io.gpusharing.deviceplugin.disk.AtomicFile;
+import io.gpusharing.deviceplugin.disk.StateFile;
 import io.gpusharing.deviceplugin.grant.Grants;
 import io.gpusharing.deviceplugin.kubelet.DeviceResource.StartRefused;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -51,7 +47,7 @@ public final class RefusedPods {
     /** For a timekeeper that is away when a pod starts after all, or goes. */
     static final Duration KEPT = Duration.ofDays(1);
 
-    private final Path file;
+    private final StateFile file;
     private final InstantSource clock;
     private final Runnable changed;
     private final Map<Key, RefusedPod> refused = new LinkedHashMap<>();
@@ -74,7 +70,7 @@ public final class RefusedPods {
      * @param changed told after every change
      */
     public RefusedPods(Path file, InstantSource clock, Runnable changed) {
-        this.file = file;
+        this.file = new StateFile(file, 1);
         this.clock = clock;
         this.changed = changed;
         read();
@@ -226,20 +222,18 @@ public final class RefusedPods {
 
     private void read() {
         try {
-            JsonObject all = JsonParser.parseString(Files.readString(file)).getAsJsonObject();
-            for (JsonElement each : all.getAsJsonArray("refused")) {
-                RefusedPod pod = RefusedPod.of(each.getAsJsonObject());
-                refused.put(Key.of(pod), pod);
-            }
-        } catch (NoSuchFileException e) {
-            // Nobody has been refused yet.
-        } catch (IOException | RuntimeException e) {
+            file.read(content ->
+                            content.getAsJsonArray("refused").asList().stream()
+                                    .map(each -> RefusedPod.of(each.getAsJsonObject()))
+                                    .toList())
+                    .orElse(List.of())
+                    .forEach(pod -> refused.put(Key.of(pod), pod));
+        } catch (IOException e) {
             // They are refused again if they still wait, and are charged for the time before.
             log.atError()
-                    .addKeyValue("file", file)
+                    .addKeyValue("file", file.path())
                     .addKeyValue("reason", e.getMessage())
                     .log("cannot read which pods were refused");
-            refused.clear();
         }
     }
 
@@ -249,10 +243,10 @@ public final class RefusedPods {
         var all = new JsonObject();
         all.add("refused", list);
         try {
-            AtomicFile.write(file, all.toString());
+            file.write(all, "rw-------");
         } catch (IOException e) {
             log.atError()
-                    .addKeyValue("file", file)
+                    .addKeyValue("file", file.path())
                     .addKeyValue("reason", e.getMessage())
                     .log("cannot write which pods were refused");
         }

@@ -37,8 +37,20 @@ final class StartFiles {
      *
      * @param before the ID of its instance that ran before; the API server may say for a while that
      *     it runs still
+     * @param asked when the kubelet asked for it
      */
-    private record Start(String podUid, String container, @Nullable String before, Instant until) {}
+    private record Start(
+            String podUid,
+            String container,
+            @Nullable String before,
+            Instant asked,
+            Instant until) {
+
+        /** Both may be the container that the kubelet asked for: it starts one of them. */
+        boolean isAlternativeTo(Start other) {
+            return podUid.equals(other.podUid) && asked.equals(other.asked);
+        }
+    }
 
     /**
      * @param driverFolders where NVIDIA's CDI specification lies, if there is one
@@ -49,8 +61,13 @@ final class StartFiles {
         this.clock = clock;
     }
 
-    /** Lets a container start with these GPUs, in the order of its grant. */
+    /**
+     * Lets a container start with these GPUs, in the order of its grant.
+     *
+     * @param asked when the kubelet asked; of those with one instant only one starts
+     */
     void open(
+            Instant asked,
             CdiDevice device,
             NodePod pod,
             ContainerGrant grant,
@@ -64,6 +81,7 @@ final class StartFiles {
                             pod.uid(),
                             grant.container(),
                             pod.running().get(grant.container()),
+                            asked,
                             clock.instant().plus(LONGEST_START)));
         }
         folder.write(
@@ -76,9 +94,13 @@ final class StartFiles {
     /** Takes the files of those away that run, or will not any more. */
     void closeStarted(NodePods pods) throws IOException {
         synchronized (starting) {
+            List<Start> run =
+                    starting.values().stream().filter(start -> runs(start, pods)).toList();
             for (CdiDevice device : Set.copyOf(starting.keySet())) {
                 Start start = starting.get(device);
-                if (start != null && isOver(start, pods)) {
+                if (start != null
+                        && (!clock.instant().isBefore(start.until())
+                                || run.stream().anyMatch(start::isAlternativeTo))) {
                     folder.close(device);
                     starting.remove(device);
                 }
@@ -86,13 +108,12 @@ final class StartFiles {
         }
     }
 
-    private boolean isOver(Start start, NodePods pods) {
+    private static boolean runs(Start start, NodePods pods) {
         String running =
                 pods.byUid(start.podUid())
                         .map(pod -> pod.running().get(start.container()))
                         .orElse(null);
-        return !clock.instant().isBefore(start.until())
-                || (running != null && !running.equals(start.before()));
+        return running != null && !running.equals(start.before());
     }
 
     /** Whether a container of this pod may be starting just now. */

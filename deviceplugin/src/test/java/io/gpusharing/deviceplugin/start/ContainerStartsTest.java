@@ -311,6 +311,29 @@ class ContainerStartsTest {
     }
 
     @Test
+    void onceOneOfTheTwoRunsTheFileOfTheOtherIsTakenAwayToo() throws Exception {
+        NodePod pod = node.pod("a", half("cuda"), container("prepare", Kind.Init, 50, 16));
+        CdiDevice prepare = node.allocate("a", "prepare", "g0-0");
+        CdiDevice cuda = node.admit(pod, "cuda", "g0-0");
+        node.start("g0-0");
+
+        pod = node.runs(pod, "prepare", "containerd://1");
+        node.tidyUp();
+        assertThat(node.cdi(prepare)).isEmpty();
+        assertThat(node.cdi(cuda)).isEmpty();
+
+        node.start("g0-0");
+        node.runs(pod, "cuda", "containerd://2");
+        node.tidyUp();
+        assertThat(node.cdi(prepare)).isEmpty();
+        assertThat(node.cdi(cuda)).isEmpty();
+
+        node.end(pod);
+        node.tidyUp();
+        assertThat(node.holders()).isEmpty();
+    }
+
+    @Test
     void aPodWhoseOnlyGpuContainerIsAnInitContainerStarts() throws Exception {
         node.pod("a", container("prepare", Kind.Init, 50, 16));
         CdiDevice prepare = node.allocate("a", "prepare", "g0-0");

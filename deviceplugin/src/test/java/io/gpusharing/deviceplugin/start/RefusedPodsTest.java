@@ -301,7 +301,7 @@ class RefusedPodsTest {
 
     @Test
     void aFileThatCannotBeReadStopsNothing() throws Exception {
-        Files.writeString(folder.resolve("refused.json"), "{\"refused\": [{}]}");
+        Files.writeString(folder.resolve("refused.json"), "{\"version\": 1, \"refused\": [{}]}");
         node.restart();
 
         assertThat(node.refused()).isEmpty();
