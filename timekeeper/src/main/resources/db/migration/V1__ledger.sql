@@ -142,7 +142,7 @@ create table correction (
     posted_at    timestamptz not null default now(),
     check (charged_from < charged_to)
 );
-comment on column correction.by_hand is 'what administrators corrected is kept, whatever begin and end of the pod turn out to be';
+comment on column correction.by_hand is 'kept whatever begin and end of the pod turn out to be: what administrators corrected, and what a pod was charged while the device plugin did not let it start';
 create index correction_by_pod on correction (cluster, pod_uid);
 create index correction_by_budget on correction (cluster, budget, charged_from);
 create index correction_late on correction (cluster, budget, posted_at) where posted_at - charged_to > interval '2 hours';

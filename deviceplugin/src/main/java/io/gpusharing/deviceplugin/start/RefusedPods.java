@@ -20,7 +20,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,6 +45,12 @@ public final class RefusedPods {
 
     /** For a timekeeper that is away when a pod starts after all, or goes. */
     static final Duration KEPT = Duration.ofDays(1);
+
+    /**
+     * A pod that is to end may still wait for so long at most, as Kubernetes' own default is:
+     * nobody holds units for nothing by a long grace.
+     */
+    static final Duration GRACE = Duration.ofSeconds(30);
 
     private final StateFile file;
     private final InstantSource clock;
@@ -156,7 +161,7 @@ public final class RefusedPods {
         boolean any;
         synchronized (this) {
             unstarted.remove(pod.uid());
-            any = end(pod.uid());
+            any = end(pod.uid(), clock.instant());
             if (any) {
                 write();
             }
@@ -167,21 +172,17 @@ public final class RefusedPods {
     }
 
     /** Whether one of its entries was open. */
-    private boolean end(String uid) {
+    private boolean end(String uid, Instant until) {
         boolean any = refused.remove(new Key(uid, true)) != null;
         RefusedPod waiting = refused.get(new Key(uid, false));
         if (waiting != null && waiting.until() == null) {
-            refused.put(
-                    Key.of(waiting), waiting.ended(clock.instant().truncatedTo(ChronoUnit.MILLIS)));
+            refused.put(Key.of(waiting), waiting.ended(until.truncatedTo(ChronoUnit.MILLIS)));
             any = true;
         }
         return any;
     }
 
-    /**
-     * Looks which pods wait no more. One that is to end has been told so by somebody else: how long
-     * that takes is not our doing.
-     */
+    /** Looks which pods wait no more. */
     void tidyUp(NodePods pods, Grants grants) {
         if (!pods.isCurrent()) {
             return;
@@ -191,8 +192,10 @@ public final class RefusedPods {
             unstarted.removeIf(uid -> pods.byUid(uid).isEmpty());
             for (RefusedPod pod : all()) {
                 NodePod now = pods.byUid(pod.uid()).orElse(null);
-                if (isOver(now) || (!pod.ran() && runs(now, grants))) {
-                    any |= end(pod.uid());
+                if (now == null || now.ended() || (!pod.ran() && runs(now, grants))) {
+                    any |= end(pod.uid(), clock.instant());
+                } else if (now.deleting()) {
+                    any |= end(pod.uid(), clock.instant().plus(GRACE));
                 }
             }
             Instant old = clock.instant().minus(KEPT);
@@ -208,16 +211,11 @@ public final class RefusedPods {
         }
     }
 
-    private static boolean isOver(@Nullable NodePod pod) {
-        return pod == null || pod.ended() || pod.deleting();
-    }
-
     /** This program may have ended before it noted that it let a container start. */
-    private static boolean runs(@Nullable NodePod pod, Grants grants) {
-        return pod != null
-                && grants.of(pod.uid()).stream()
-                        .flatMap(grant -> grant.containers().stream())
-                        .anyMatch(container -> pod.running().containsKey(container.container()));
+    private static boolean runs(NodePod pod, Grants grants) {
+        return grants.of(pod.uid()).stream()
+                .flatMap(grant -> grant.containers().stream())
+                .anyMatch(container -> pod.running().containsKey(container.container()));
     }
 
     private void read() {

@@ -261,6 +261,7 @@ class PoliciesIT {
                     .delete("/api/v1/namespaces/%s/configmaps/gpusharing-shared".formatted(SYSTEM))
                     .orFail();
         }
+        pod.withObject("/metadata").put("name", "again");
         eventually("a warning").until(() -> tenant.dryRun(TEAM, pod), Api.Answer::accepted);
     }
 

@@ -172,6 +172,25 @@ class FractionsIT {
 
     @Test
     @Order(7)
+    void aPodThatFitsOnNoGpuIsEvictedAndPaysNothingForItsWaiting() {
+        // Both GPUs together have so much memory, so that the scheduler takes it.
+        create("giant", 50, 100);
+
+        await("it is evicted")
+                .atMost(SOON)
+                .until(() -> !api.get(Api.pod(TEAM, "giant")).accepted());
+        assertThat(eventsOf("giant")).contains("NotStarted", "It fits on no GPU of this node");
+        await("it is given back what it was charged")
+                .atMost(SOON)
+                .untilAsserted(() ->
+                        assertThat(ledger.corrections("giant"))
+                                .singleElement()
+                                .asString()
+                                .startsWith("NotStarted: "));
+    }
+
+    @Test
+    @Order(8)
     void restartsOfPluginKubeletAndContainerdDisturbNobody() {
         String gpu = gpuOf(start("first", 50, 15));
         String id = pod("first").at("/status/containerStatuses/0/containerID").asText();
@@ -183,6 +202,7 @@ class FractionsIT {
                         "--namespace=gpusharing-system",
                         "--selector=app.kubernetes.io/component=device-plugin")
                 .orFail();
+        // It ends the way to the ledger as well.
         cluster.node("restart", NODE, "containerd");
         cluster.node("restart", NODE, "kubelet");
         // A kubelet that has no plugin fails the pods that it gets meanwhile.
@@ -195,7 +215,7 @@ class FractionsIT {
     }
 
     @Test
-    @Order(8)
+    @Order(9)
     void anInitContainerUsesTheGpuOfThoseThatFollowIt() {
         ObjectNode pod = Api.yaml(podOf("first", 50, 15));
         ObjectNode init = pod.at("/spec/containers/0").deepCopy();
@@ -209,7 +229,7 @@ class FractionsIT {
     }
 
     @Test
-    @Order(9)
+    @Order(10)
     void aPodThatChoosesItsGpuItselfIsNotTaken() {
         Api tenant = api.as("tenant", "system:authenticated");
         String pod = podOf("greedy", 50, 15);
@@ -233,7 +253,7 @@ class FractionsIT {
     }
 
     @Test
-    @Order(10)
+    @Order(11)
     void aGpuThatFailsIsTakenFromTheNodeAndItsPodIsTold() {
         String gpu = gpuOf(start("first", 50, 15));
 

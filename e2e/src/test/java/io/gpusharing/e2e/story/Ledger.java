@@ -170,6 +170,20 @@ final class Ledger {
                 });
     }
 
+    /** Why a pod's charges were corrected. */
+    List<String> corrections(String pod) {
+        return query(
+                "select reason from correction join pod_allocation using (cluster, pod_uid) where name = '%s'"
+                        .formatted(pod),
+                rows -> {
+                    var found = new ArrayList<String>();
+                    while (rows.next()) {
+                        found.add(rows.getString(1));
+                    }
+                    return found;
+                });
+    }
+
     /** Micro-GPU-seconds of all charges and corrections together. */
     long total() {
         return number("select coalesce(sum(amount), 0) from pod_charge");

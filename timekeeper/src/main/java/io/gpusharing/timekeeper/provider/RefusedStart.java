@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param node the plugin's, which alone can write this
  * @param since when the first attempt began that was refused, by the node's clock
- * @param until when a container was let start after all, or the pod was to end; null while it waits
+ * @param until when a container was let start after all, or half a minute after the pod was told to
+ *     end; null while it waits
  * @param isFinal whether no later attempt on this node can succeed
  * @param ran whether a container with GPUs had been let start before
  * @param reason in words
@@ -82,18 +83,18 @@ record RefusedStart(
     }
 
     /**
-     * The seconds of an allocation for which our provider kept the pod from its GPUs; empty while
-     * their end is not known. Parts of a second count as the pod's, and so does what a wrong clock
-     * of the node puts before the pod's begin, after its end or into the future.
+     * The seconds of an allocation for which our provider kept the pod from its GPUs; empty until
+     * they are over. Parts of a second count as the pod's, and so does what a wrong clock of the
+     * node puts before the pod's begin or after its end.
      */
     Optional<Span> notStarted(PodAllocation allocation, Instant now) {
         Instant end = earlier(until, allocation.until());
-        return end == null
+        return end == null || end.isAfter(now)
                 ? Optional.empty()
                 : Optional.of(
                         new Span(
                                 later(since.plusNanos(999_999_999), allocation.from()),
-                                seconds(end.isBefore(now) ? end : now)));
+                                seconds(end)));
     }
 
     private static Instant later(Instant one, Instant other) {
