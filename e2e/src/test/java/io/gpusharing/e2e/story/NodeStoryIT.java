@@ -37,6 +37,7 @@ class NodeStoryIT {
     private static TestCluster cluster;
     private static InClusterInstallation services;
     private static Api api;
+    private static Api tenant;
     private static Ledger ledger;
 
     @BeforeAll
@@ -52,16 +53,7 @@ class NodeStoryIT {
         kubectl("rollout", "status", "statefulset/gpusharing-timekeeper", "--timeout=180s");
         api = new Api(cluster.client());
         ledger = Ledger.bundled(cluster);
-        cluster.createNamespace(TEAM);
-        api.create(
-                        "",
-                        "{apiVersion: gpusharing.io/v1alpha1, kind: GpuBudget, metadata: {name: %s}, spec: {namespaces: [%1$s], gpuMinutes: '10000'}}"
-                                .formatted(TEAM))
-                .orFail();
-        api.create(
-                        TEAM,
-                        "{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: tenant}, roleRef: {kind: ClusterRole, name: admin, apiGroup: rbac.authorization.k8s.io}, subjects: [{kind: User, name: tenant, apiGroup: rbac.authorization.k8s.io}]}")
-                .orFail();
+        tenant = Team.create(cluster, api, TEAM);
         // It waits while the story runs.
         api.create(TEAM, pod("patient", "{example.com/place: here}", 30, "sleep 1000")).orFail();
     }
@@ -146,7 +138,6 @@ class NodeStoryIT {
                         pod("lingers", "{}", 31_536_000, "trap '' TERM; while :; do sleep 1; done"))
                 .orFail();
         awaitRunning("lingers");
-        Api tenant = api.as("tenant", "system:authenticated");
         String path = Api.pod(TEAM, "lingers");
         assertThat(tenant.delete(path).code()).as("by the year of its spec").isEqualTo(403);
         assertThat(tenant.delete(path + "?gracePeriodSeconds=3600").accepted()).isTrue();
