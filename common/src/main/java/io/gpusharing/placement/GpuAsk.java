@@ -26,6 +26,9 @@ public record GpuAsk(int count, long cores, long memory, int memoryPercent, bool
     }
 
     private long memoryOf(Gpu gpu) {
+        if (whole) {
+            return gpu.size();
+        }
         return memory > 0 ? memory : gpu.size() * memoryPercent / 100;
     }
 }

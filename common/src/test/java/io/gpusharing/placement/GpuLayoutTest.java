@@ -16,7 +16,7 @@ class GpuLayoutTest {
     }
 
     private static GpuHold whole(String gpu) {
-        return new GpuHold(gpu, 100, 0, true);
+        return new GpuHold(gpu, 100, 16384, true);
     }
 
     @Test

@@ -189,11 +189,14 @@ public final class DevicePlugin implements AutoCloseable {
         publish();
         while (true) {
             podsChanged.poll(TIDY_EVERY.toMillis(), TimeUnit.MILLISECONDS);
-            isolation.look();
             try {
+                isolation.look();
                 provider.tidyUp();
             } catch (IOException e) {
                 log.atError().addKeyValue("reason", e.getMessage()).log("cannot tidy up");
+            } catch (RuntimeException e) {
+                // Whoever tidies up no more hands out nothing for long.
+                log.atError().setCause(e).log("cannot tidy up");
             }
         }
     }
@@ -230,7 +233,7 @@ public final class DevicePlugin implements AutoCloseable {
         if (!registration.isRegistered()) {
             return registration.refused().or(() -> Optional.of("no kubelet knows our resources"));
         }
-        return pods.isCurrent()
+        return pods.isListed()
                 ? Optional.ofNullable(gpus.trouble())
                 : Optional.of("the pods of this node are not known");
     }

@@ -5,9 +5,11 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParseException;
+import com.google.gson.JsonPrimitive;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -37,28 +39,42 @@ public sealed interface DriverEdits {
     List<Path> FOLDERS = List.of(Path.of("/etc/cdi"), Path.of("/var/run/cdi"));
 
     /**
-     * Looks for NVIDIA's specification.
+     * Looks for NVIDIA's specification. Other vendors' files may be as they like.
      *
-     * @throws IOException if a file is there that cannot be read
+     * @throws IOException if it is not found, and a file is there that cannot be read
      */
     static DriverEdits find(List<Path> folders) throws IOException {
         DriverEdits found = new LegacyRuntime();
+        IOException unreadable = null;
         for (Path folder : folders) {
             if (!Files.isDirectory(folder)) {
                 continue;
             }
             try (Stream<Path> files = Files.list(folder)) {
                 for (Path file : files.sorted().toList()) {
-                    JsonObject content = read(file);
-                    if (content != null
-                            && content.has("kind")
-                            && content.get("kind").getAsString().equals(KIND)) {
-                        found = new Specification(file, content);
+                    try {
+                        JsonObject content = read(file);
+                        if (content != null && isNvidias(content)) {
+                            found = new Specification(file, content);
+                        }
+                    } catch (NoSuchFileException e) {
+                        // Somebody's container has started meanwhile.
+                    } catch (IOException e) {
+                        unreadable = e;
                     }
                 }
             }
         }
+        if (found instanceof LegacyRuntime && unreadable != null) {
+            throw unreadable;
+        }
         return found;
+    }
+
+    private static boolean isNvidias(JsonObject content) {
+        return content.get("kind") instanceof JsonPrimitive kind
+                && kind.getAsString().equals(KIND)
+                && content.get("devices") instanceof JsonArray;
     }
 
     private static @Nullable JsonObject read(Path file) throws IOException {

@@ -151,7 +151,7 @@ public final class ApiServer implements AutoCloseable {
         }
     }
 
-    /** Creates an object, or something of one such as an eviction. */
+    /** Creates an object. */
     public void post(String path, JsonElement body) throws IOException, InterruptedException {
         HttpRequest request =
                 request(path)

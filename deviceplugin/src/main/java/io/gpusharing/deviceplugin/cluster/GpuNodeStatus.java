@@ -7,6 +7,7 @@ import io.gpusharing.deviceplugin.grant.ContainerGrant;
 import io.gpusharing.deviceplugin.grant.PodGrant;
 import io.gpusharing.nvml.PhysicalGpu;
 import io.gpusharing.placement.GpuHold;
+import io.gpusharing.request.ContainerRequest.Kind;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -51,12 +52,16 @@ public record GpuNodeStatus(String tier, List<Gpu> gpus, List<RefusedPod> refuse
         }
     }
 
-    /** What one container holds of a GPU: hundredths of its processors, and memory. */
+    /**
+     * What one container holds of a GPU: hundredths of its processors, and memory. An init
+     * container holds it before those that follow, not beside them.
+     */
     public record GrantedContainer(
             String podUid,
             String namespace,
             String pod,
             String container,
+            Kind kind,
             long core,
             long memoryMiB) {
 
@@ -107,6 +112,7 @@ public record GpuNodeStatus(String tier, List<Gpu> gpus, List<RefusedPod> refuse
                                         pod.namespace(),
                                         pod.pod(),
                                         container.container(),
+                                        container.kind(),
                                         hold.cores(),
                                         hold.memory()));
                     }
@@ -172,6 +178,7 @@ public record GpuNodeStatus(String tier, List<Gpu> gpus, List<RefusedPod> refuse
         json.addProperty("namespace", grant.namespace());
         json.addProperty("pod", grant.pod());
         json.addProperty("container", grant.container());
+        json.addProperty("kind", grant.kind().name());
         json.addProperty("core", grant.core());
         json.addProperty("memoryMiB", grant.memoryMiB());
         return json;

@@ -13,7 +13,7 @@ public interface NodePods {
      * Whether the pods have been listed once. Before, a pod that is not here may be there all the
      * same.
      */
-    boolean isCurrent();
+    boolean isListed();
 
     /**
      * A pod, as soon as it is seen: the kubelet may know it earlier than we do.

@@ -91,7 +91,7 @@ public final class PodWatch implements NodePods, AutoCloseable {
     }
 
     @Override
-    public boolean isCurrent() {
+    public boolean isListed() {
         return table.isListed();
     }
 

@@ -216,6 +216,11 @@ final class KnownGpu {
         return isAwaited ? NOT_YET : null;
     }
 
+    /** Whether somebody has to do something about it. */
+    boolean isLost() {
+        return missingSince != null || (fault != null && fault.cure() == Cure.RESET);
+    }
+
     /** Which card it is, for whoever goes and looks. */
     String description() {
         return "%s at %s"

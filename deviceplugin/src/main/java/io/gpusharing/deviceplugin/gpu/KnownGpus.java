@@ -77,7 +77,10 @@ final class KnownGpus {
      */
     List<NodeGpu> shown(@Nullable String problem) {
         return known.values().stream()
-                .map(gpu -> new NodeGpu(gpu.physical(), problem == null ? gpu.words() : problem))
+                .map(gpu ->
+                        problem == null
+                                ? new NodeGpu(gpu.physical(), gpu.words(), gpu.isLost())
+                                : new NodeGpu(gpu.physical(), problem))
                 .sorted(comparingInt(gpu -> gpu.physical().index()))
                 .toList();
     }

@@ -10,8 +10,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param physical what NVML says of it
  * @param fault why no container may start on it, in words; null while it is healthy
+ * @param isLost whether it stays so until somebody does something about it
  */
-public record NodeGpu(PhysicalGpu physical, @Nullable String fault) {
+public record NodeGpu(PhysicalGpu physical, @Nullable String fault, boolean isLost) {
+
+    /** One that is healthy, or will be again by itself. */
+    public NodeGpu(PhysicalGpu physical, @Nullable String fault) {
+        this(physical, fault, false);
+    }
 
     /** Hundredths of a GPU's processors. */
     public static final long CORES = 100;
@@ -19,6 +25,11 @@ public record NodeGpu(PhysicalGpu physical, @Nullable String fault) {
     /** Whether containers may start on it. */
     public boolean isUsable() {
         return !physical.mig() && fault == null;
+    }
+
+    /** Whether containers may start on it now or by and by. */
+    public boolean isOfUse() {
+        return !physical.mig() && !isLost;
     }
 
     /** Its name for life. */

@@ -41,6 +41,9 @@ final class NvmlPoller {
     /** How long NVML may take for everything that is asked in one look, waiting before included. */
     private static final long PATIENCE = 5 * SECOND;
 
+    /** Looks are as far apart as one takes, but not for ever. */
+    private static final long MOST_SLOWNESS = 60 * SECOND;
+
     /** Opening initialises GPUs that nobody else holds, seconds for each. */
     private static final long PATIENCE_AT_OPENING = 60 * SECOND;
 
@@ -225,7 +228,10 @@ final class NvmlPoller {
                     }
                 }
                 // The driver may try in vain for seconds to initialise such a GPU, each time.
-                slowness = listed.unreadable().isEmpty() ? 0 : time.monotonicMicros() - begun;
+                slowness =
+                        listed.unreadable().isEmpty()
+                                ? 0
+                                : Math.min(time.monotonicMicros() - begun, MOST_SLOWNESS);
                 take(listed, nvml);
             }
         }

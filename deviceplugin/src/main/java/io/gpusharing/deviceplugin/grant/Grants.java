@@ -59,8 +59,10 @@ public final class Grants {
             }
             GpuLayout empty =
                     new GpuLayout(
+                            gpus.stream().filter(NodeGpu::isOfUse).map(NodeGpu::empty).toList());
+            GpuLayout free =
+                    new GpuLayout(
                             gpus.stream().filter(NodeGpu::isUsable).map(NodeGpu::empty).toList());
-            GpuLayout free = empty;
             for (PodGrant other : byPod.values()) {
                 free = free.without(other.held());
             }

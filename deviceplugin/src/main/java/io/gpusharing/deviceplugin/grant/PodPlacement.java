@@ -44,14 +44,15 @@ public final class PodPlacement {
      *
      * @param asks in the pod's order
      * @param free what is left of each GPU on which containers may start
-     * @param empty the same GPUs as if nobody held anything
+     * @param empty these and those on which they may start by and by, as if nobody held anything
      */
     public static Decision place(List<ContainerAsk> asks, GpuLayout free, GpuLayout empty) {
         Optional<List<ContainerGrant>> placed = place(asks, free);
         if (placed.isPresent()) {
             return new Granted(placed.get());
         }
-        return place(asks, empty).isPresent()
+        // Whether all of them could be packed otherwise than by size is not tried.
+        return asks.stream().allMatch(ask -> ask.of(empty).place(List.of(ask.ask())).isPresent())
                 ? new Wait("%s; free are %s".formatted(asked(asks), shown(free)))
                 : new Never("%s; the node has %s".formatted(asked(asks), shown(empty)));
     }
@@ -60,7 +61,7 @@ public final class PodPlacement {
         var grants = new ArrayList<ContainerGrant>();
         GpuLayout left = free;
         GpuLayout besideSidecars = free;
-        for (ContainerAsk ask : sidecarsFirst(asks)) {
+        for (ContainerAsk ask : largestFirst(asks)) {
             Optional<List<GpuHold>> gpus = ask.of(left).place(List.of(ask.ask()));
             if (gpus.isEmpty()) {
                 return Optional.empty();
@@ -88,11 +89,15 @@ public final class PodPlacement {
         return Optional.of(grants);
     }
 
-    /** Those that run together. */
-    private static List<ContainerAsk> sidecarsFirst(List<ContainerAsk> asks) {
+    /** Those that run together, sidecars before the others: small ones fit beside large ones. */
+    private static List<ContainerAsk> largestFirst(List<ContainerAsk> asks) {
         return asks.stream()
                 .filter(ask -> ask.kind() != Kind.Init)
-                .sorted(Comparator.comparing(ask -> ask.kind() != Kind.NativeSidecar))
+                .sorted(
+                        Comparator.comparing((ContainerAsk ask) -> ask.kind() != Kind.NativeSidecar)
+                                .thenComparing(ask -> !ask.ask().whole())
+                                .thenComparingLong(ask -> -ask.ask().cores())
+                                .thenComparingLong(ask -> -ask.ask().memory()))
                 .toList();
     }
 

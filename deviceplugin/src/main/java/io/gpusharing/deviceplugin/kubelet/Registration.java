@@ -89,7 +89,7 @@ public final class Registration implements AutoCloseable {
      * @param folder the kubelet's folder of device plugins
      * @param resources the first is registered last: while it is missing, no pod that asks for it
      *     is admitted
-     * @param refusal asked before each registration
+     * @param refusal asked before each registration, and when something has changed in the folder
      */
     public Registration(
             Path folder, UnixSockets sockets, List<DeviceResource> resources, Refusal refusal) {
@@ -167,6 +167,9 @@ public final class Registration implements AutoCloseable {
                     retry = FIRST_RETRY;
                     told = false;
                     happened.take();
+                    if (isUpToDate() && !closed && !mayRegister()) {
+                        withdraw();
+                    }
                 } else if (!Files.exists(folder.resolve(KUBELET))) {
                     happened.take();
                 } else if (mayRegister()) {
@@ -186,6 +189,19 @@ public final class Registration implements AutoCloseable {
             } catch (InterruptedException e) {
                 return;
             }
+        }
+    }
+
+    /** The kubelet is told by the end of its connections that there is nothing any more. */
+    private void withdraw() throws IOException {
+        watched = false;
+        registeredWith = null;
+        for (Served served : all) {
+            if (served.server != null) {
+                served.server.shutdownNow();
+                served.server = null;
+            }
+            Files.deleteIfExists(served.socket);
         }
     }
 

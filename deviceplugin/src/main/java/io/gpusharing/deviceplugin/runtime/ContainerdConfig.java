@@ -12,9 +12,9 @@ import java.util.stream.Stream;
 /**
  * Which programs start the containers of containerd.
  *
- * <p>What containerd adds up is added up here, too: imported files go before what imports them.
- * Older releases let a file replace a plugin's whole section rather than members of it, so there
- * may be handlers here that such a release does not have; what it has is never missing.
+ * <p>What containerd adds up is added up here, too: what imported files say wins. Older releases
+ * let a file replace a plugin's whole section rather than members of it, so there may be handlers
+ * here that such a release does not have; what it has is never missing.
  */
 final class ContainerdConfig {
 

@@ -1,6 +1,7 @@
 package io.gpusharing.deviceplugin.runtime;
 
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -13,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.PatternSyntaxException;
 
 /**
  * Files of the node, named as they are there. Remembers which ones were asked for, so that it
@@ -55,8 +57,9 @@ final class NodeFiles {
         var found = new ArrayList<Path>();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(here(folder), glob)) {
             files.forEach(file -> found.add(folder.resolve(file.getFileName())));
-        } catch (IOException e) {
-            throw new IOException("%s cannot be read: %s".formatted(folder, e.getMessage()), e);
+        } catch (IOException | DirectoryIteratorException | PatternSyntaxException e) {
+            throw new IOException(
+                    "%s/%s cannot be read: %s".formatted(folder, glob, e.getMessage()), e);
         }
         Collections.sort(found);
         return found;

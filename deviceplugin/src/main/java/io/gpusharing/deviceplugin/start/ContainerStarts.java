@@ -38,8 +38,10 @@ final class ContainerStarts {
     /** The kubelet has the pod from the same API server. */
     private static final Duration FOR_THE_POD = Duration.ofSeconds(5);
 
-    /** The kubelet itself waits 30 seconds. */
     private static final Duration FOR_ROOM = Duration.ofSeconds(20);
+
+    /** The kubelet itself waits 30 seconds: what is answered later is answered to nobody. */
+    private static final Duration IN_ALL = Duration.ofSeconds(25);
 
     private final Dialect dialect;
     private final UnitHolders holders;
@@ -102,12 +104,17 @@ final class ContainerStarts {
             throws StartRefused {
         try {
             holders.confirm(pod, resource, entries);
-            PodGrant grant = granted(pod);
-            for (Entry entry : entries) {
-                open(asked, entry, pod, grant);
+            files.begin(pod.uid());
+            try {
+                PodGrant grant = granted(asked, pod);
+                for (Entry entry : entries) {
+                    open(asked, entry, pod, grant);
+                }
+            } finally {
+                files.begun(pod.uid());
             }
         } catch (IOException e) {
-            throw new StartRefused("The node's disk: " + e.getMessage());
+            throw new StartRefused("It cannot be prepared: " + e.getMessage());
         } catch (InterruptedException e) {
             throw ending();
         }
@@ -139,11 +146,15 @@ final class ContainerStarts {
         return new StartRefused("The device plugin is ending");
     }
 
-    private PodGrant granted(NodePod pod) throws StartRefused, IOException, InterruptedException {
+    private PodGrant granted(Instant asked, NodePod pod)
+            throws StartRefused, IOException, InterruptedException {
         boolean hadNone = grants.of(pod.uid()).isEmpty();
-        Pacing.Deadline deadline = pacing.deadline(FOR_ROOM);
+        Pacing.Deadline deadline = pacing.deadline(FOR_ROOM).orAt(asked.plus(IN_ALL));
         while (true) {
             ended.release();
+            if (pods.byUid(pod.uid()).map(NodePod::ended).orElse(true)) {
+                throw new StartRefused("It has ended or was deleted");
+            }
             switch (grants.grant(pod.uid(), pod.namespace(), pod.name(), asks(pod), gpus.all())) {
                 case Granted _ -> {
                     PodGrant grant = grants.of(pod.uid()).orElseThrow();
@@ -211,15 +222,19 @@ final class ContainerStarts {
                         .mapToLong(it -> Dialect.units(it, entry.resource()))
                         .sum();
         var start = new ContainerStart(container, podUnits, entry.ids().stream().sorted().toList());
+        if (entry.cdiDevices().isEmpty()) {
+            throw notOurs();
+        }
         for (String name : entry.cdiDevices()) {
-            CdiDevice device =
-                    CdiDevice.of(name)
-                            .orElseThrow(() ->
-                                    StartRefused.forEver(
-                                            "Its units were handed out by another device plugin; the pod has to be made anew"));
+            CdiDevice device = CdiDevice.of(name).orElseThrow(ContainerStarts::notOurs);
             files.open(
                     asked, device, pod, grant, own, dialect.environment(start, grant.gpus(), own));
         }
+    }
+
+    private static StartRefused notOurs() {
+        return StartRefused.forEver(
+                "Its units were handed out by another device plugin; the pod has to be made anew");
     }
 
     private List<NodeGpu> healthy(ContainerGrant grant) throws StartRefused {
@@ -235,11 +250,14 @@ final class ContainerStarts {
                                             "Its GPU %s is gone from this node; the pod has to be placed anew"
                                                     .formatted(hold.gpu())));
             if (!gpu.isUsable()) {
-                throw StartRefused.forEver(
-                        "Its GPU %s is unhealthy: %s; the pod has to be placed anew"
+                String why =
+                        "Its GPU %s is unhealthy: %s"
                                 .formatted(
                                         hold.gpu(),
-                                        gpu.fault() == null ? "it is split by MIG" : gpu.fault()));
+                                        gpu.fault() == null ? "it is split by MIG" : gpu.fault());
+                throw gpu.isOfUse()
+                        ? new StartRefused(why)
+                        : StartRefused.forEver(why + "; the pod has to be placed anew");
             }
             own.add(gpu);
         }

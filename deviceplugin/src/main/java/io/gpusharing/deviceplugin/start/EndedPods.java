@@ -55,6 +55,6 @@ final class EndedPods {
     }
 
     private boolean hasEnded(String podUid) {
-        return pods.isCurrent() && pods.byUid(podUid).map(NodePod::ended).orElse(true);
+        return pods.isListed() && pods.byUid(podUid).map(NodePod::ended).orElse(true);
     }
 }

@@ -24,6 +24,11 @@ public record Pacing(InstantSource clock, Sleep sleep) {
 
     /** An instant after which it is too late. */
     record Deadline(InstantSource clock, Instant at) {
+        /** This one, or an earlier one. */
+        Deadline orAt(Instant other) {
+            return other.isBefore(at) ? new Deadline(clock, other) : this;
+        }
+
         boolean isOver() {
             return !clock.instant().isBefore(at);
         }

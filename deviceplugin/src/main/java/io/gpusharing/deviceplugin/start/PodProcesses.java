@@ -3,6 +3,7 @@ package io.gpusharing.deviceplugin.start;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,6 +31,8 @@ public record PodProcesses(Path proc) {
                     }
                 }
             }
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
         }
         return alive;
     }

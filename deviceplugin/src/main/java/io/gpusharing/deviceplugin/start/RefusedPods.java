@@ -20,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -144,14 +145,21 @@ public final class RefusedPods {
         return colon < 0 ? reason : reason.substring(0, colon);
     }
 
-    /** Those that do not wait any more make room. */
+    /** Those that do not wait any more make room, where one namespace has most of them first. */
     private boolean makeRoom() {
         if (refused.size() < MOST) {
             return true;
         }
+        Map<String, Long> inNamespace =
+                refused.values().stream()
+                        .collect(
+                                Collectors.groupingBy(
+                                        RefusedPod::namespace, Collectors.counting()));
         return refused.values().stream()
                 .filter(pod -> pod.until() != null)
-                .min(Comparator.comparing(RefusedPod::since))
+                .max(
+                        Comparator.comparing((RefusedPod pod) -> inNamespace.get(pod.namespace()))
+                                .thenComparing(RefusedPod::since, Comparator.reverseOrder()))
                 .map(pod -> refused.remove(Key.of(pod)))
                 .isPresent();
     }
@@ -184,7 +192,7 @@ public final class RefusedPods {
 
     /** Looks which pods wait no more. */
     void tidyUp(NodePods pods, Grants grants) {
-        if (!pods.isCurrent()) {
+        if (!pods.isListed()) {
             return;
         }
         boolean any = false;

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,6 +32,9 @@ final class StartFiles {
     private final List<Path> driverFolders;
     private final InstantSource clock;
     private final Map<CdiDevice, Start> starting = new HashMap<>();
+
+    /** UIDs of pods, as often as a container of theirs is being prepared; guarded as the others. */
+    private final List<String> preparing = new ArrayList<>();
 
     /**
      * A container that is about to start.
@@ -59,6 +63,20 @@ final class StartFiles {
         this.folder = folder;
         this.driverFolders = driverFolders;
         this.clock = clock;
+    }
+
+    /** From now on a container of this pod may be starting. */
+    void begin(String podUid) {
+        synchronized (starting) {
+            preparing.add(podUid);
+        }
+    }
+
+    /** Its files are written, or it was refused. */
+    void begun(String podUid) {
+        synchronized (starting) {
+            preparing.remove(podUid);
+        }
     }
 
     /**
@@ -119,7 +137,8 @@ final class StartFiles {
     /** Whether a container of this pod may be starting just now. */
     boolean isStarting(String podUid) {
         synchronized (starting) {
-            return starting.values().stream().anyMatch(start -> start.podUid().equals(podUid));
+            return preparing.contains(podUid)
+                    || starting.values().stream().anyMatch(start -> start.podUid().equals(podUid));
         }
     }
 

@@ -49,7 +49,7 @@ class GpuNodeStatusTest {
                                    "memoryMiB": 143771, "pciBusId": "0000:00:00.0", "numaNode": 1,
                                    "mig": false, "health": "Healthy", "mode": "Shared", "grants": [
                                      {"podUid": "u-1", "namespace": "team", "pod": "trainer",
-                                      "container": "cuda", "core": 50, "memoryMiB": 8192}]},
+                                      "container": "cuda", "kind": "App", "core": 50, "memoryMiB": 8192}]},
                                   {"index": 1, "uuid": "GPU-1", "minor": 1, "model": "NVIDIA H200",
                                    "memoryMiB": 143771, "pciBusId": "0000:00:01.0",
                                    "mig": false, "health": "Unhealthy",

@@ -63,12 +63,12 @@ class PodWatchTest {
     @Test
     void knowsTheNodesPodsOnceTheyAreListed() throws Exception {
         cluster.put(TestPods.half("a", "one"));
-        assertThat(watch.isCurrent()).isFalse();
+        assertThat(watch.isListed()).isFalse();
 
         watch.start();
         NodePod pod = watch.await("a", LONG).orElseThrow();
 
-        assertThat(watch.isCurrent()).isTrue();
+        assertThat(watch.isListed()).isTrue();
         assertThat(pod.namespace()).isEqualTo("team");
         assertThat(pod.name()).isEqualTo("one");
         assertThat(pod.annotations()).containsOnlyKeys("gpusharing.io/placement");
@@ -83,7 +83,7 @@ class PodWatchTest {
         watch.start();
         changed();
 
-        assertThat(watch.isCurrent()).isTrue();
+        assertThat(watch.isListed()).isTrue();
         assertThat(watch.byUid("a")).isEmpty();
     }
 
@@ -301,7 +301,7 @@ class PodWatchTest {
         pauses.endAll();
 
         changed();
-        assertThat(watch.isCurrent()).isTrue();
+        assertThat(watch.isListed()).isTrue();
     }
 
     @Test

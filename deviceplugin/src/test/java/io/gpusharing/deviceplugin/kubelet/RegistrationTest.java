@@ -92,6 +92,27 @@ class RegistrationTest {
     }
 
     @Test
+    void withdrawsWhenSomebodyElseOffersItToo() throws Exception {
+        kubelet.start();
+        Path socket = folder.resolve(kubelet.registered().getEndpoint());
+
+        refusal = "another device plugin offers it";
+        // Its socket, or the kubelet's checkpoint.
+        Files.createFile(folder.resolve("another.sock"));
+
+        for (int i = 0; i < 1000 && Files.exists(socket); i++) {
+            TimeUnit.MILLISECONDS.sleep(10);
+        }
+        assertThat(socket).doesNotExist();
+        assertThat(registration.isRegistered()).isFalse();
+        assertThat(registration.refused()).contains("another device plugin offers it");
+
+        refusal = null;
+        kubelet.registered();
+        assertThat(socket).exists();
+    }
+
+    @Test
     void answersAsTheResourceDoes() throws Exception {
         kubelet.start();
         Path socket = folder.resolve(kubelet.registered().getEndpoint());

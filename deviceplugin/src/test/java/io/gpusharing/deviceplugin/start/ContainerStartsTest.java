@@ -8,6 +8,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpusharing.deviceplugin.cdi.CdiDevice;
 import io.gpusharing.deviceplugin.cluster.NodePod;
+import io.gpusharing.deviceplugin.gpu.NodeGpu;
+import io.gpusharing.deviceplugin.kubelet.Checkpoint.Entry;
 import io.gpusharing.deviceplugin.kubelet.DeviceResource.StartRefused;
 import io.gpusharing.deviceplugin.kubelet.PodResources.Holder;
 import io.gpusharing.placement.PlacementAnnotation;
@@ -248,6 +250,43 @@ class ContainerStartsTest {
         node.runs(pod, "cuda", "containerd://2");
         node.tidyUp();
         assertThat(node.cdi(device)).isEmpty();
+    }
+
+    @Test
+    void unitsThatAnotherPluginGaveAwayStartNothing() {
+        node.pod("a", half("cuda"));
+        node.table.add(new Entry("a", "cuda", VcudaGrammar.CORE, Set.of("g0-0"), List.of()));
+        node.api.add(new Holder("team", "pod-a", "cuda", VcudaGrammar.CORE, Set.of("g0-0")));
+
+        assertRefused(() -> node.start("g0-0"), "handed out by another device plugin");
+    }
+
+    @Test
+    void aPodThatIsDeletedWhileItWaitsForRoomGetsNothing() throws Exception {
+        started("a", 100);
+        started("b", 100);
+        NodePod late = node.pod("c", container("cuda", Kind.App, 100, 0));
+        node.admit(late, "cuda", "c-0");
+        after(
+                Duration.ofSeconds(1),
+                () -> {
+                    node.pods.remove("a");
+                    node.pods.remove("c");
+                });
+
+        assertRefused(() -> node.start("c-0"), "ended or was deleted");
+        assertThat(node.holders()).doesNotContain("c");
+    }
+
+    @Test
+    void aGpuThatNobodyCanAskForAMomentIsWaitedFor() {
+        node.gpus = List.of(new NodeGpu(gpu(0, null).physical(), "the driver does not answer"));
+        NodePod pod = node.pod("a", half("cuda"));
+        node.admit(pod, "cuda", "g0-0");
+
+        assertThatThrownBy(() -> node.start("g0-0"))
+                .isInstanceOfSatisfying(
+                        StartRefused.class, refused -> assertThat(refused.isFinal()).isFalse());
     }
 
     @Test

@@ -97,9 +97,16 @@ final class FakeNode implements NodePods {
                 new Pacing(() -> now, this::pass));
     }
 
+    /**
+     * A GPU.
+     *
+     * @param fault what needs a reset; null while it is healthy
+     */
     static NodeGpu gpu(int index, @Nullable String fault) {
         return new NodeGpu(
-                new PhysicalGpu(index, "GPU-" + index, index, "Fake", 16384, "", false), fault);
+                new PhysicalGpu(index, "GPU-" + index, index, "Fake", 16384, "", false),
+                fault,
+                fault != null);
     }
 
     /** Lets time pass, and what was to happen in it. */
@@ -265,7 +272,7 @@ final class FakeNode implements NodePods {
     }
 
     @Override
-    public boolean isCurrent() {
+    public boolean isListed() {
         return current;
     }
 }

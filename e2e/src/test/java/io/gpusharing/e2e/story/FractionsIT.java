@@ -1,5 +1,6 @@
 package io.gpusharing.e2e.story;
 
+import static io.gpusharing.e2e.story.GpuPods.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
@@ -13,13 +14,8 @@ import io.gpusharing.e2e.installation.InClusterInstallation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -40,13 +36,13 @@ class FractionsIT {
 
     private static final String TEAM = "fractions";
     private static final String NODE = "gpu-node-1";
-    private static final Duration SOON = Duration.ofSeconds(90);
-    private static final Pattern UUID = Pattern.compile("UUID: (GPU-[0-9-]+)");
+    private static final String OTHER_NODE = "gpu-node-2";
 
     private static TestCluster cluster;
     private static Api api;
     private static Api tenant;
     private static Ledger ledger;
+    private static GpuPods pods;
 
     @BeforeAll
     static void start() {
@@ -57,6 +53,7 @@ class FractionsIT {
         api = new Api(cluster.client());
         ledger = Ledger.bundled(cluster);
         tenant = Team.create(cluster, api, TEAM);
+        pods = new GpuPods(cluster, api, TEAM);
     }
 
     @AfterAll
@@ -67,8 +64,8 @@ class FractionsIT {
 
     @AfterEach
     void deletePods() {
-        kubectl("delete", "pods", "--all", "--grace-period=1");
-        await("nobody holds a GPU").atMost(SOON).until(FractionsIT::grants, List::isEmpty);
+        pods.kubectl("delete", "pods", "--all", "--grace-period=1");
+        await("nobody holds a GPU").atMost(SOON).until(pods::grants, List::isEmpty);
     }
 
     @Test
@@ -95,10 +92,10 @@ class FractionsIT {
 
         api.create(TEAM, Files.readString(Repository.root().resolve("examples/pod.yaml"))).orFail();
 
-        assertThat(seenBy("vcuda")).hasSize(1);
-        assertThat(exec("vcuda", "cat", "/run/gpusharing/share.json"))
-                .contains("\"core\":50", "\"memoryMiB\":3840", seenBy("vcuda").getFirst());
-        assertThat(grants()).singleElement().asString().contains("vcuda cuda 50 3840");
+        assertThat(pods.seenBy("vcuda")).hasSize(1);
+        assertThat(pods.exec("vcuda", "cat", "/run/gpusharing/share.json"))
+                .contains("\"core\":50", "\"memoryMiB\":3840", pods.seenBy("vcuda").getFirst());
+        assertThat(pods.grants()).singleElement().asString().contains("vcuda cuda 50 3840");
         await("it is charged")
                 .atMost(SOON)
                 .untilAsserted(() -> assertThat(ledger.allocations(TEAM)).containsKey("vcuda"));
@@ -107,9 +104,9 @@ class FractionsIT {
     @Test
     @Order(3)
     void twoHalvesShareAGpuAndAThirdGoesToTheOther() {
-        String first = gpuOf(start("first", 50, 15));
-        String second = gpuOf(start("second", 50, 15));
-        String third = gpuOf(start("third", 50, 15));
+        String first = pods.gpuOfNew("first", vcuda(50, 15));
+        String second = pods.gpuOfNew("second", vcuda(50, 15));
+        String third = pods.gpuOfNew("third", vcuda(50, 15));
 
         assertThat(second).isEqualTo(first);
         assertThat(third).isNotEqualTo(first);
@@ -118,31 +115,31 @@ class FractionsIT {
     @Test
     @Order(4)
     void twiceSixtyNeverShareAGpuAndAWholeOneIsSharedWithNobody() {
-        String first = gpuOf(start("first", 60, 15));
-        String second = gpuOf(start("second", 60, 15));
+        String first = pods.gpuOfNew("first", vcuda(60, 15));
+        String second = pods.gpuOfNew("second", vcuda(60, 15));
         assertThat(second).isNotEqualTo(first);
 
-        kubectl("delete", "pod", "second", "--grace-period=1");
-        assertThat(gpuOf(start("whole", 100, 0))).isEqualTo(second);
+        pods.kubectl("delete", "pod", "second", "--grace-period=1");
+        assertThat(pods.gpuOfNew("whole", vcuda(100, 0))).isEqualTo(second);
     }
 
     @Test
     @Order(5)
     void aContainerThatIsRestartedGetsItsGpuAgain() {
-        String gpu = gpuOf(start("first", 50, 15));
+        String gpu = pods.gpuOfNew("first", vcuda(50, 15));
 
         // Its first process.
-        exec("first", "sh", "-c", "kill 1");
+        pods.exec("first", "sh", "-c", "kill 1");
 
         await("it runs again")
                 .atMost(SOON)
                 .untilAsserted(() ->
                         assertThat(
-                                        pod("first")
+                                        pods.pod("first")
                                                 .at("/status/containerStatuses/0/restartCount")
                                                 .asInt())
                                 .isPositive());
-        assertThat(gpuOf("first")).isEqualTo(gpu);
+        assertThat(pods.gpuOf("first")).isEqualTo(gpu);
     }
 
     @Test
@@ -150,32 +147,33 @@ class FractionsIT {
     void whileTheProcessesOfAPodThatWasDeletedByForceLiveNobodyGetsItsGpu() {
         // What cgroup v2 freezes can be killed all the same.
         assumeThat(Path.of("/sys/fs/cgroup/freezer")).as("the freezer of cgroup v1").exists();
-        start("first", 100, 0);
-        start("second", 100, 0);
-        String held = gpuOf("first");
-        String uid = pod("first").at("/metadata/uid").asText();
+        pods.create("first", vcuda(100, 0));
+        pods.create("second", vcuda(100, 0));
+        String held = pods.gpuOf("first");
+        String uid = pods.pod("first").at("/metadata/uid").asText();
         cluster.node("freeze", NODE, uid);
 
-        kubectl("delete", "pod", "first", "--force", "--grace-period=0");
-        create("first", 100, 0);
+        pods.kubectl("delete", "pod", "first", "--force", "--grace-period=0");
+        pods.create("first", vcuda(100, 0));
         await("its successor of the same name is refused")
                 .atMost(SOON)
-                .untilAsserted(() -> assertThat(eventsOf("first")).contains("No GPU has room"));
+                .untilAsserted(
+                        () -> assertThat(pods.eventsOf("first")).contains("No GPU has room"));
         cluster.node("thaw", NODE, uid);
 
-        assertThat(gpuOf("first")).isEqualTo(held);
+        assertThat(pods.gpuOf("first")).isEqualTo(held);
     }
 
     @Test
     @Order(7)
     void aPodThatFitsOnNoGpuIsEvictedAndPaysNothingForItsWaiting() {
         // Both GPUs together have so much memory, so that the scheduler takes it.
-        create("giant", 50, 100);
+        pods.create("giant", vcuda(50, 100));
 
         await("it is evicted")
                 .atMost(SOON)
                 .until(() -> !api.get(Api.pod(TEAM, "giant")).accepted());
-        assertThat(eventsOf("giant")).contains("NotStarted", "It fits on no GPU of this node");
+        assertThat(pods.eventsOf("giant")).contains("NotStarted", "It fits on no GPU of this node");
         await("it is given back what it was charged")
                 .atMost(SOON)
                 .untilAsserted(() ->
@@ -188,8 +186,8 @@ class FractionsIT {
     @Test
     @Order(8)
     void restartsOfPluginKubeletAndContainerdDisturbNobody() {
-        String gpu = gpuOf(start("first", 50, 15));
-        String id = pod("first").at("/status/containerStatuses/0/containerID").asText();
+        String gpu = pods.gpuOfNew("first", vcuda(50, 15));
+        String id = pods.pod("first").at("/status/containerStatuses/0/containerID").asText();
 
         cluster.kubectl()
                 .run(
@@ -204,30 +202,30 @@ class FractionsIT {
         // A kubelet that has no plugin fails the pods that it gets meanwhile.
         awaitPlugin();
 
-        assertThat(gpuOf(start("second", 50, 15))).isEqualTo(gpu);
-        assertThat(pod("first").at("/status/containerStatuses/0/containerID").asText())
+        assertThat(pods.gpuOfNew("second", vcuda(50, 15))).isEqualTo(gpu);
+        assertThat(pods.pod("first").at("/status/containerStatuses/0/containerID").asText())
                 .isEqualTo(id);
-        assertThat(grants()).hasSize(2);
+        assertThat(pods.grants()).hasSize(2);
     }
 
     @Test
     @Order(9)
     void anInitContainerUsesTheGpuOfThoseThatFollowIt() {
-        ObjectNode pod = Api.yaml(podOf("first", 50, 15));
+        ObjectNode pod = Api.yaml(GpuPods.manifest("first", vcuda(50, 15)));
         ObjectNode init = pod.at("/spec/containers/0").deepCopy();
         init.put("name", "prepare").putArray("command").add("nvidia-smi");
         ((ObjectNode) pod.get("spec")).putArray("initContainers").add(init);
         api.create(TEAM, pod).orFail();
 
-        String gpu = gpuOf("first");
-        assertThat(kubectl("logs", "first", "--container=prepare")).contains(gpu);
-        assertThat(start("second", 50, 15)).satisfies(it -> assertThat(gpuOf(it)).isEqualTo(gpu));
+        String gpu = pods.gpuOf("first");
+        assertThat(pods.kubectl("logs", "first", "--container=prepare")).contains(gpu);
+        assertThat(pods.gpuOfNew("second", vcuda(50, 15))).isEqualTo(gpu);
     }
 
     @Test
     @Order(10)
     void aPodThatChoosesItsGpuItselfIsNotTaken() {
-        String pod = podOf("greedy", 50, 15);
+        String pod = GpuPods.manifest("greedy", vcuda(50, 15));
         assertThat(tenant.dryRun(TEAM, pod).code()).isEqualTo(201);
         for (String greedy :
                 List.of(
@@ -250,7 +248,7 @@ class FractionsIT {
     @Test
     @Order(11)
     void aGpuThatFailsIsTakenFromTheNodeAndItsPodIsTold() {
-        String gpu = gpuOf(start("first", 50, 15));
+        String gpu = pods.gpuOfNew("first", vcuda(50, 15));
 
         // An uncontained ECC error.
         cluster.node("event", NODE, gpu, "8", "95");
@@ -261,8 +259,125 @@ class FractionsIT {
                         () -> assertThat(allocatable("tencent.com/vcuda-core")).isEqualTo("100"));
         await("its pod is told")
                 .atMost(SOON)
-                .untilAsserted(() -> assertThat(eventsOf("first")).contains("GpuUnhealthy"));
-        assertThat(gpuOf(start("second", 50, 15))).isNotEqualTo(gpu);
+                .untilAsserted(() -> assertThat(pods.eventsOf("first")).contains("GpuUnhealthy"));
+        assertThat(pods.gpuOfNew("second", vcuda(50, 15))).isNotEqualTo(gpu);
+    }
+
+    @Test
+    @Order(12)
+    void whereAnotherPluginOffersTheGpusOursDisturbsNothingAndSaysWhy() {
+        cluster.node(
+                "start",
+                OTHER_NODE,
+                "device-plugin",
+                "aliyun.com/gpu-mem",
+                "nvidia.com/gpu=0",
+                "nvidia.com/gpu=1");
+        await("the other one offers two")
+                .atMost(SOON)
+                .untilAsserted(() ->
+                        assertThat(allocatable(OTHER_NODE, "aliyun.com/gpu-mem")).isEqualTo("2"));
+
+        offer("aliyun");
+
+        await("ours says why it offers nothing")
+                .atMost(SOON)
+                .untilAsserted(() ->
+                        assertThat(pluginLog())
+                                .contains(
+                                        "aliyun.com/gpu-mem is offered on node gpu-node-2 by another device plugin"));
+        assertThat(pods.gpuOfNew("one", "aliyun.com/gpu-mem: 1")).isNotEmpty();
+        assertThat(allocatable(OTHER_NODE, "aliyun.com/gpu-mem")).isEqualTo("2");
+    }
+
+    @Test
+    @Order(13)
+    void whoComesFromGpushareFindsItsResourceAndItsEnvironment() {
+        cluster.node("stop", OTHER_NODE, "device-plugin");
+        await("ours takes over")
+                .atMost(SOON)
+                .untilAsserted(() ->
+                        assertThat(allocatable(OTHER_NODE, "aliyun.com/gpu-mem")).isEqualTo("30"));
+
+        String one = pods.gpuOfNew("one", "aliyun.com/gpu-mem: 5");
+        assertThat(pods.gpuOfNew("two", "aliyun.com/gpu-mem: 12")).isNotEqualTo(one);
+        assertThat(pods.gpuOfNew("three", "aliyun.com/gpu-mem: 3")).isNotEqualTo(one);
+        assertThat(pods.exec("three", "sh", "-c", "env | grep ^ALIYUN_COM_GPU_MEM | sort").lines())
+                .containsExactly(
+                        "ALIYUN_COM_GPU_MEM_CONTAINER=3",
+                        "ALIYUN_COM_GPU_MEM_DEV=15",
+                        "ALIYUN_COM_GPU_MEM_IDX=1",
+                        "ALIYUN_COM_GPU_MEM_POD=3");
+    }
+
+    @Test
+    @Order(14)
+    void whoComesFromMetagpuFindsItsResourceAndItsEnvironment() {
+        offer("metagpu");
+        await("the node offers metagpus")
+                .atMost(SOON)
+                .untilAsserted(() ->
+                        assertThat(allocatable(OTHER_NODE, "cnvrg.io/metagpu")).isEqualTo("200"));
+
+        String one = pods.gpuOfNew("one", "cnvrg.io/metagpu: 80");
+        assertThat(pods.gpuOfNew("two", "cnvrg.io/metagpu: 80")).isNotEqualTo(one);
+        assertThat(pods.exec("one", "sh", "-c", "echo $METAGPU_MAX_MEM")).isEqualTo("12288");
+        assertThat(pods.exec("one", "sh", "-c", "echo $CNVRG_META_GPU_DEVICES").split(","))
+                .hasSize(80);
+
+        // Twice 20 are free.
+        pods.create("three", "cnvrg.io/metagpu: 40");
+        await("it waits for one GPU")
+                .atMost(SOON)
+                .untilAsserted(
+                        () -> assertThat(pods.eventsOf("three")).contains("No GPU has room"));
+        pods.kubectl("delete", "pod", "one", "--grace-period=1");
+        assertThat(pods.gpuOf("three")).isEqualTo(one);
+    }
+
+    private static String vcuda(int core, int memory) {
+        return "tencent.com/vcuda-core: "
+                + core
+                + (memory > 0 ? ", tencent.com/vcuda-memory: " + memory : "");
+    }
+
+    /** The other node offers its GPUs by a dialect of its own. */
+    private static void offer(String dialect) {
+        cluster.kubectl()
+                .run(
+                        "label",
+                        "node",
+                        OTHER_NODE,
+                        "--overwrite",
+                        "gpusharing.io/gpus=shared",
+                        "gpusharing.io/dialect=" + dialect)
+                .orFail();
+        cluster.kubectl()
+                .run(
+                        "delete",
+                        "pods",
+                        "--namespace=gpusharing-system",
+                        "--selector=app.kubernetes.io/component=device-plugin",
+                        "--field-selector=spec.nodeName=" + OTHER_NODE)
+                .orFail();
+    }
+
+    /** Of the other node. */
+    private static String pluginLog() {
+        return cluster.kubectl()
+                .run(
+                        "logs",
+                        "--namespace=gpusharing-system",
+                        cluster.kubectl()
+                                .run(
+                                        "get",
+                                        "pods",
+                                        "--namespace=gpusharing-system",
+                                        "--selector=app.kubernetes.io/component=device-plugin",
+                                        "--field-selector=spec.nodeName=" + OTHER_NODE,
+                                        "--output=name")
+                                .text())
+                .text();
     }
 
     private static void awaitPlugin() {
@@ -276,99 +391,16 @@ class FractionsIT {
                 .orFail();
     }
 
-    private static String start(String name, int core, int memory) {
-        create(name, core, memory);
-        return name;
-    }
-
-    private static void create(String name, int core, int memory) {
-        api.create(TEAM, podOf(name, core, memory)).orFail();
-    }
-
-    private static String podOf(String name, int core, int memory) {
-        return """
-        apiVersion: v1
-        kind: Pod
-        metadata: {name: %s}
-        spec:
-          containers:
-          - name: cuda
-            image: nvidia/cuda:13.0.1-base-ubuntu24.04
-            command: [sh, -c, "trap 'exit 1' TERM; while :; do sleep 1; done"]
-            resources: {limits: {tencent.com/vcuda-core: %d%s}}
-        """
-                .formatted(name, core, memory > 0 ? ", tencent.com/vcuda-memory: " + memory : "");
-    }
-
-    private static String gpuOf(String name) {
-        List<String> seen = seenBy(name);
-        assertThat(seen).hasSize(1);
-        return seen.getFirst();
-    }
-
-    /** What nvidia-smi in the pod's container says, once it runs. */
-    private static List<String> seenBy(String name) {
-        await(name + " runs")
-                .atMost(SOON)
-                .untilAsserted(() ->
-                        assertThat(
-                                        pod(name)
-                                                .at("/status/containerStatuses/0/state/running")
-                                                .isMissingNode())
-                                .as(eventsOf(name))
-                                .isFalse());
-        var uuids = new ArrayList<String>();
-        Matcher matcher = UUID.matcher(exec(name, "nvidia-smi"));
-        while (matcher.find()) {
-            uuids.add(matcher.group(1));
-        }
-        return uuids;
-    }
-
-    private static JsonNode pod(String name) {
-        return api.get(Api.pod(TEAM, name)).orFail();
-    }
-
-    private static String exec(String name, String... command) {
-        var words = new ArrayList<>(List.of("exec", name, "--container=cuda", "--"));
-        words.addAll(List.of(command));
-        return kubectl(words.toArray(String[]::new));
-    }
-
-    private static String eventsOf(String name) {
-        return kubectl("get", "events", "--field-selector=involvedObject.name=" + name);
-    }
-
-    private static String kubectl(String... words) {
-        var command = new ArrayList<>(List.of(words));
-        command.add(1, "--namespace=" + TEAM);
-        return cluster.kubectl().run(command.toArray(String[]::new)).orFail();
-    }
-
     private static String allocatable(String resource) {
-        return api.get("/api/v1/nodes/" + NODE)
+        return allocatable(NODE, resource);
+    }
+
+    private static String allocatable(String node, String resource) {
+        return api.get("/api/v1/nodes/" + node)
                 .orFail()
                 .path("status")
                 .path("allocatable")
                 .path(resource)
                 .asText();
-    }
-
-    /** What the node's GpuNode says: pod, container, hundredths of processors, MiB. */
-    private static List<String> grants() {
-        Api.Answer answer = api.get("/apis/gpusharing.io/v1alpha1/gpunodes/" + NODE);
-        if (!answer.accepted()) {
-            return List.of();
-        }
-        return StreamSupport.stream(answer.body().at("/status/gpus").spliterator(), false)
-                .flatMap(gpu -> StreamSupport.stream(gpu.path("grants").spliterator(), false))
-                .map(grant ->
-                        "%s %s %s %s"
-                                .formatted(
-                                        grant.path("pod").asText(),
-                                        grant.path("container").asText(),
-                                        grant.path("core").asText(),
-                                        grant.path("memoryMiB").asText()))
-                .toList();
     }
 }

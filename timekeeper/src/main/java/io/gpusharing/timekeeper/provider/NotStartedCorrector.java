@@ -94,15 +94,22 @@ class NotStartedCorrector extends LeaderTask {
         if (!leads()) {
             return;
         }
-        try {
-            for (NotStartedCorrections.Answer answer :
-                    corrections.correct(starts, budgets::corrected, clock.instant())) {
-                givenBack.increment(answer.givenBack() / MICROS);
-                done.add(answer.start());
+        boolean failed = false;
+        for (RefusedStart start : starts) {
+            try {
+                for (NotStartedCorrections.Answer answer :
+                        corrections.correct(List.of(start), budgets::corrected, clock.instant())) {
+                    givenBack.increment(answer.givenBack() / MICROS);
+                    done.add(answer.start());
+                }
+            } catch (RuntimeException e) {
+                // The others are given theirs.
+                failed = true;
+                outage.failed(e);
             }
+        }
+        if (!failed) {
             outage.over();
-        } catch (RuntimeException e) {
-            outage.failed(e);
         }
     }
 }

@@ -48,6 +48,8 @@ class RefusedPodEvictor extends LeaderTask {
     /** Other containers of the pod may run; reclaim gives its victims as much. */
     private static final Duration MAX_GRACE = Duration.ofMinutes(5);
 
+    private static final Set<String> LIVING = Set.of("Pending", "Running", "Unknown");
+
     private static final Duration AGAIN = Duration.ofMinutes(1);
 
     private final KubernetesClient client;
@@ -59,14 +61,21 @@ class RefusedPodEvictor extends LeaderTask {
     private final Map<EvictionApi.Result, Counter> results =
             new EnumMap<>(EvictionApi.Result.class);
 
+    /** A node speaks of its own pods only, whatever it says. */
+    private record Key(String node, UUID pod) {
+        static Key of(RefusedStart start) {
+            return new Key(start.node(), start.pod());
+        }
+    }
+
     /** When each of those that wait was first seen, by our own clock. */
-    private final Map<UUID, Instant> seen = new HashMap<>();
+    private final Map<Key, Instant> seen = new HashMap<>();
 
     /** Those that end, or are none of ours. */
-    private final Set<UUID> settled = new HashSet<>();
+    private final Set<Key> settled = new HashSet<>();
 
     /** Those that were asked for, and when they are asked for again. */
-    private final Map<UUID, Instant> resting = new HashMap<>();
+    private final Map<Key, Instant> resting = new HashMap<>();
 
     private final RemadePods remade = new RemadePods();
 
@@ -108,30 +117,30 @@ class RefusedPodEvictor extends LeaderTask {
     protected @Nullable Instant work(Instant now) {
         List<RefusedStart> waiting =
                 watch.refused().stream().filter(it -> it.until() == null).toList();
-        forgetAllBut(waiting.stream().map(RefusedStart::pod).collect(Collectors.toSet()));
+        forgetAllBut(waiting.stream().map(Key::of).collect(Collectors.toSet()));
         Instant next = null;
         for (RefusedStart start : waiting) {
-            if (settled.contains(start.pod())) {
+            if (settled.contains(Key.of(start))) {
                 continue;
             }
             Instant patience = patience(start, now);
-            Instant due = resting.getOrDefault(start.pod(), start.isFinal() ? now : patience);
+            Instant due = resting.getOrDefault(Key.of(start), start.isFinal() ? now : patience);
             if (!due.isAfter(now) && leads()) {
                 // Before it is asked for: whatever goes wrong, the others have their turn.
-                resting.put(start.pod(), now.plus(AGAIN));
+                resting.put(Key.of(start), now.plus(AGAIN));
                 evict(start, patience, now);
             }
             next =
                     sooner(
                             next,
-                            settled.contains(start.pod())
+                            settled.contains(Key.of(start))
                                     ? null
-                                    : resting.getOrDefault(start.pod(), due));
+                                    : resting.getOrDefault(Key.of(start), due));
         }
         return next;
     }
 
-    private void forgetAllBut(Set<UUID> waiting) {
+    private void forgetAllBut(Set<Key> waiting) {
         seen.keySet().retainAll(waiting);
         settled.retainAll(waiting);
         resting.keySet().retainAll(waiting);
@@ -142,7 +151,7 @@ class RefusedPodEvictor extends LeaderTask {
      * is behind ends nothing before its time.
      */
     private Instant patience(RefusedStart start, Instant now) {
-        Instant first = Objects.requireNonNullElse(seen.putIfAbsent(start.pod(), now), now);
+        Instant first = Objects.requireNonNullElse(seen.putIfAbsent(Key.of(start), now), now);
         Instant since =
                 view.pod(start.pod())
                         .map(PodFacts::lifecycle)
@@ -155,11 +164,11 @@ class RefusedPodEvictor extends LeaderTask {
     private void evict(RefusedStart start, Instant patience, Instant now) {
         Pod pod = client.pods().inNamespace(start.namespace()).withName(start.name()).get();
         if (pod == null || !isWaiting(pod, start)) {
-            settled.add(start.pod());
+            settled.add(Key.of(start));
             return;
         }
         if (patience.isAfter(now) && remade.isAnew(pod, now)) {
-            resting.put(start.pod(), patience);
+            resting.put(Key.of(start), patience);
             return;
         }
         ObjectReference reference =
@@ -172,26 +181,28 @@ class RefusedPodEvictor extends LeaderTask {
                 .addKeyValue("reason", start.reason())
                 .addKeyValue("result", answer.result())
                 .addKeyValue("detail", answer.detail())
-                .log("evicted, because it could not start");
+                .log("asked for the eviction of a pod that cannot start");
         switch (answer.result()) {
             case Ended -> {
-                settled.add(start.pod());
+                settled.add(Key.of(start));
                 remade.evicted(pod, now);
                 tell(reference, start, now);
             }
-            case Gone -> settled.add(start.pod());
+            case Gone -> settled.add(Key.of(start));
             case Refused -> {}
         }
     }
 
-    /** Whether it is the pod that was refused, on the node of which that was said. */
+    /**
+     * Whether it is the pod that was refused, on the node of which that was said, and has not been
+     * let start since: a plugin that ended may not have said so.
+     */
     private static boolean isWaiting(Pod pod, RefusedStart start) {
         return start.pod().toString().equals(pod.getMetadata().getUid())
                 && start.node().equals(pod.getSpec().getNodeName())
                 && pod.getMetadata().getDeletionTimestamp() == null
-                && (pod.getStatus() == null
-                        || !Set.of("Succeeded", "Failed")
-                                .contains(String.valueOf(pod.getStatus().getPhase())));
+                && (start.ran() ? LIVING : Set.of("Pending"))
+                        .contains(pod.getStatus() == null ? "" : pod.getStatus().getPhase());
     }
 
     private static @Nullable Duration grace(Pod pod) {

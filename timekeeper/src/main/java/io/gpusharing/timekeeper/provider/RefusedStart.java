@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.provider;
 import static io.gpusharing.timekeeper.allocation.PodReader.storable;
 
 import io.gpusharing.kubernetes.GpuNode;
+import io.gpusharing.timekeeper.leader.LeaderTask;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -88,7 +89,7 @@ record RefusedStart(
      * node puts before the pod's begin or after its end.
      */
     Optional<Span> notStarted(PodAllocation allocation, Instant now) {
-        Instant end = earlier(until, allocation.until());
+        Instant end = LeaderTask.sooner(until, allocation.until());
         return end == null || end.isAfter(now)
                 ? Optional.empty()
                 : Optional.of(
@@ -100,13 +101,6 @@ record RefusedStart(
     private static Instant later(Instant one, Instant other) {
         Instant second = seconds(one);
         return second.isBefore(other) ? other : second;
-    }
-
-    private static @Nullable Instant earlier(@Nullable Instant one, @Nullable Instant other) {
-        if (one == null || other == null) {
-            return one == null ? other : one;
-        }
-        return other.isBefore(one) ? other : one;
     }
 
     private static Instant seconds(Instant instant) {

@@ -1,0 +1,62 @@
+package io.gpusharing.deviceplugin.grant;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.deviceplugin.grant.Decision.Granted;
+import io.gpusharing.deviceplugin.grant.Decision.Never;
+import io.gpusharing.deviceplugin.grant.Decision.Wait;
+import io.gpusharing.deviceplugin.grant.PodPlacement.ContainerAsk;
+import io.gpusharing.placement.Gpu;
+import io.gpusharing.placement.GpuAsk;
+import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.GpuLayout;
+import io.gpusharing.request.ContainerRequest.Kind;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class PodPlacementTest {
+
+    private static final GpuLayout TWO =
+            new GpuLayout(List.of(new Gpu("GPU-0", 100, 16_384), new Gpu("GPU-1", 100, 16_384)));
+    private static final GpuLayout NONE = new GpuLayout(List.of());
+
+    @Test
+    void largeContainersArePlacedFirstSoThatSmallOnesFitBesideThem() {
+        Decision decision = PodPlacement.place(asks(30, 30, 70, 70), TWO, TWO);
+
+        assertThat(decision).isInstanceOf(Granted.class);
+        for (String gpu : List.of("GPU-0", "GPU-1")) {
+            assertThat(
+                            ((Granted) decision)
+                                    .containers().stream()
+                                            .flatMap(container -> container.gpus().stream())
+                                            .filter(hold -> hold.gpu().equals(gpu))
+                                            .mapToLong(GpuHold::cores)
+                                            .sum())
+                    .isEqualTo(100);
+        }
+    }
+
+    @Test
+    void aContainerThatFitsOnNoGpuOfTheNodeNeverStarts() {
+        var ask = new ContainerAsk("large", Kind.App, new GpuAsk(1, 50, 20_000, false), Set.of());
+
+        assertThat(PodPlacement.place(List.of(ask), TWO, TWO)).isInstanceOf(Never.class);
+    }
+
+    @Test
+    void whileNoGpuCanBeAskedAPodWaits() {
+        assertThat(PodPlacement.place(asks(50), NONE, TWO)).isInstanceOf(Wait.class);
+        assertThat(PodPlacement.place(asks(50), NONE, NONE)).isInstanceOf(Never.class);
+    }
+
+    private static List<ContainerAsk> asks(int... cores) {
+        return IntStream.range(0, cores.length)
+                .mapToObj(i ->
+                        new ContainerAsk(
+                                "c" + i, Kind.App, new GpuAsk(1, cores[i], 1_024, false), Set.of()))
+                .toList();
+    }
+}
