@@ -82,17 +82,19 @@ public final class Grants {
     /**
      * Takes back what these pods hold.
      *
+     * @return whether there was any
      * @throws IOException if that cannot be written down; then they hold it still
      */
-    public void release(Predicate<PodGrant> ended) throws IOException {
+    public boolean release(Predicate<PodGrant> ended) throws IOException {
         synchronized (this) {
             var left = new LinkedHashMap<>(byPod);
             if (!left.values().removeIf(ended)) {
-                return;
+                return false;
             }
             keep(left);
         }
         changed.run();
+        return true;
     }
 
     private void keep(Map<String, PodGrant> all) throws IOException {

@@ -46,12 +46,15 @@ final class EndedPods {
             return;
         }
         ended.removeAll(processes.alive(ended));
-        grants.release(grant -> ended.contains(grant.uid()) && !files.isStarting(grant.uid()));
-        files.removeAllBut(
-                table.read().entries().stream()
-                        .flatMap(entry -> entry.cdiDevices().stream())
-                        .flatMap(name -> CdiDevice.of(name).stream())
-                        .collect(Collectors.toSet()));
+        if (grants.release(
+                grant -> ended.contains(grant.uid()) && !files.isStarting(grant.uid()))) {
+            // The kubelet's table is large, and whoever waits for room looks ten times a second.
+            files.removeAllBut(
+                    table.read().entries().stream()
+                            .flatMap(entry -> entry.cdiDevices().stream())
+                            .flatMap(name -> CdiDevice.of(name).stream())
+                            .collect(Collectors.toSet()));
+        }
     }
 
     private boolean hasEnded(String podUid) {

@@ -7,9 +7,9 @@ import io.gpusharing.timekeeper.ledger.correction.Corrections.Written;
 import io.gpusharing.timekeeper.ledger.store.Ledger;
 import io.gpusharing.timekeeper.provider.RefusedStart.Span;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -57,31 +57,45 @@ class NotStartedCorrections {
      * Corrects what can be corrected by now.
      *
      * @param corrected told each budget whose account may have changed
-     * @return those with which nothing remains to be done; the others wait for the end of their
-     *     time, or for its charges
+     * @param done told those with which nothing remains to be done; the others wait for the end of
+     *     their time, or for its charges
+     * @throws RuntimeException if one of them failed, after all others had their turn
      */
-    List<Answer> correct(List<RefusedStart> starts, Consumer<String> corrected, Instant now) {
+    void correct(
+            List<RefusedStart> starts,
+            Consumer<String> corrected,
+            Consumer<Answer> done,
+            Instant now) {
         Map<UUID, PodAllocation> allocations =
                 ledger
                         .allocations(starts.stream().map(RefusedStart::pod).distinct().toList())
                         .stream()
                         .collect(Collectors.toMap(PodAllocation::uid, Function.identity()));
-        var done = new ArrayList<Answer>();
+        RuntimeException failure = null;
         for (RefusedStart start : starts) {
             PodAllocation allocation = allocations.get(start.pod());
             if (allocation == null) {
                 continue;
             }
-            if (start.ran() || allocation.byUse() || !allocation.node().equals(start.node())) {
-                done.add(new Answer(start, 0));
-                continue;
+            try {
+                correct(start, allocation, corrected, now).ifPresent(done);
+            } catch (RuntimeException e) {
+                failure = e;
             }
-            start.notStarted(allocation, now)
-                    .filter(span -> !span.to().isAfter(allocation.postedUntil()))
-                    .map(span -> new Answer(start, giveBack(start, span, corrected)))
-                    .ifPresent(done::add);
         }
-        return done;
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    private Optional<Answer> correct(
+            RefusedStart start, PodAllocation allocation, Consumer<String> corrected, Instant now) {
+        if (start.ran() || allocation.byUse() || !allocation.node().equals(start.node())) {
+            return Optional.of(new Answer(start, 0));
+        }
+        return start.notStarted(allocation, now)
+                .filter(span -> !span.to().isAfter(allocation.postedUntil()))
+                .map(span -> new Answer(start, giveBack(start, span, corrected)));
     }
 
     private long giveBack(RefusedStart start, Span span, Consumer<String> corrected) {

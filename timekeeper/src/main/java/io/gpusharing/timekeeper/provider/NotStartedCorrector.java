@@ -94,22 +94,16 @@ class NotStartedCorrector extends LeaderTask {
         if (!leads()) {
             return;
         }
-        boolean failed = false;
-        for (RefusedStart start : starts) {
-            try {
-                for (NotStartedCorrections.Answer answer :
-                        corrections.correct(List.of(start), budgets::corrected, clock.instant())) {
-                    givenBack.increment(answer.givenBack() / MICROS);
-                    done.add(answer.start());
-                }
-            } catch (RuntimeException e) {
-                // The others are given theirs.
-                failed = true;
-                outage.failed(e);
-            }
-        }
-        if (!failed) {
+        try {
+            corrections.correct(starts, budgets::corrected, this::done, clock.instant());
             outage.over();
+        } catch (RuntimeException e) {
+            outage.failed(e);
         }
+    }
+
+    private void done(NotStartedCorrections.Answer answer) {
+        givenBack.increment(answer.givenBack() / MICROS);
+        done.add(answer.start());
     }
 }

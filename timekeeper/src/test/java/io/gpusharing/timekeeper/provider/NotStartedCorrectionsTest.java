@@ -13,6 +13,7 @@ import io.gpusharing.timekeeper.provider.NotStartedCorrections.Answer;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -30,8 +31,8 @@ class NotStartedCorrectionsTest {
         var corrections =
                 new NotStartedCorrections(
                         in.corrections(), in.ledger(), in.database.transactions());
-        List<Answer> done =
-                corrections.correct(List.of(start), in.budgets()::corrected, in.clock.instant());
+        var done = new ArrayList<Answer>();
+        corrections.correct(List.of(start), in.budgets()::corrected, done::add, in.clock.instant());
         in.pass(Duration.ZERO);
         return done;
     }
