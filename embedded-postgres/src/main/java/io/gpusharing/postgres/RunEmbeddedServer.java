@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@code java -jar gpusharing-embedded-postgres.jar DIRECTORY PORT [COMMAND...]}: runs PostgreSQL,
@@ -22,7 +22,13 @@ final class RunEmbeddedServer {
     private static final int FAILED = 1;
     private static final int USAGE = 64;
 
-    private RunEmbeddedServer() {}
+    private final Postmaster server;
+    private volatile @Nullable Process process;
+    private volatile boolean stopping;
+
+    private RunEmbeddedServer(Postmaster server) {
+        this.server = server;
+    }
 
     public static void main(String[] args) {
         if (args.length < 2 || !args[1].matches("[0-9]{1,5}")) {
@@ -33,34 +39,27 @@ final class RunEmbeddedServer {
         try {
             Path directory = Path.of(args[0]).toAbsolutePath();
             Postmaster server = EmbeddedServer.open(directory, Integer.parseInt(args[1]));
+            var run = new RunEmbeddedServer(server);
+            // Before anybody hears that it runs: who stops us at once stops PostgreSQL, too.
+            Runtime.getRuntime().addShutdownHook(new Thread(run::stop));
             System.out.printf(
                     "PostgreSQL runs on port %d, data in %s; it is for one machine only%n",
                     server.port(), directory);
-            System.exit(run(server, List.of(args).subList(2, args.length)));
+            System.exit(run.untilEitherEnds(List.of(args).subList(2, args.length)));
         } catch (IOException | UncheckedIOException | IllegalStateException e) {
             System.err.println("PostgreSQL cannot be run: " + e.getMessage());
             System.exit(FAILED);
         }
     }
 
-    private static int run(Postmaster server, List<String> command) throws IOException {
-        var stopping = new AtomicBoolean();
-        Process process = command.isEmpty() ? null : start(server, command);
-        Runtime.getRuntime()
-                .addShutdownHook(
-                        new Thread(() -> {
-                            stopping.set(true);
-                            if (process != null) {
-                                end(process);
-                            }
-                            server.stop();
-                        }));
+    private int untilEitherEnds(List<String> command) throws IOException {
         CompletableFuture<?> ended = server.process().onExit();
-        (process == null ? ended : CompletableFuture.anyOf(ended, process.onExit())).join();
-        if (server.process().isAlive() && process != null) {
-            return process.exitValue();
+        Process started = command.isEmpty() ? null : start(command);
+        (started == null ? ended : CompletableFuture.anyOf(ended, started.onExit())).join();
+        if (server.process().isAlive() && started != null) {
+            return started.exitValue();
         }
-        if (!stopping.get()) {
+        if (!stopping) {
             System.err.println(
                     "PostgreSQL (process %d) has ended, and with it what needs it; what was committed is there at the next start"
                             .formatted(server.process().pid()));
@@ -68,11 +67,21 @@ final class RunEmbeddedServer {
         return FAILED;
     }
 
-    private static Process start(Postmaster server, List<String> command) throws IOException {
+    private Process start(List<String> command) throws IOException {
         var builder = new ProcessBuilder(command).inheritIO();
         builder.environment().put("SPRING_DATASOURCE_URL", server.url());
         builder.environment().put("SPRING_DATASOURCE_USERNAME", Postmaster.USER);
-        return builder.start();
+        Process started = builder.start();
+        process = started;
+        return started;
+    }
+
+    private void stop() {
+        stopping = true;
+        if (process != null) {
+            end(process);
+        }
+        server.stop();
     }
 
     private static void end(Process process) {
