@@ -3,6 +3,7 @@ package io.gpusharing.deviceplugin;
 import io.gpusharing.AotCache;
 import io.gpusharing.deviceplugin.Settings.BadSettings;
 import io.gpusharing.deviceplugin.cdi.CdiFolder;
+import io.gpusharing.deviceplugin.cdi.DriverFolders;
 import io.gpusharing.deviceplugin.cluster.ApiServer;
 import io.gpusharing.deviceplugin.cluster.GpuNodePublisher;
 import io.gpusharing.deviceplugin.cluster.GpuNodeStatus;
@@ -16,7 +17,7 @@ import io.gpusharing.deviceplugin.dialect.Dialect;
 import io.gpusharing.deviceplugin.gpu.GpuMonitor;
 import io.gpusharing.deviceplugin.grant.GrantFile;
 import io.gpusharing.deviceplugin.grant.Grants;
-import io.gpusharing.deviceplugin.kubelet.Checkpoint;
+import io.gpusharing.deviceplugin.kubelet.CheckpointFile;
 import io.gpusharing.deviceplugin.kubelet.PodResources;
 import io.gpusharing.deviceplugin.kubelet.Registration;
 import io.gpusharing.deviceplugin.kubelet.UnixSockets;
@@ -118,7 +119,7 @@ public final class DevicePlugin implements AutoCloseable {
             throws IOException {
         this.api = api;
         Path plugins = settings.kubelet().resolve("device-plugins");
-        Path checkpoint = plugins.resolve("kubelet_internal_checkpoint");
+        var table = new CheckpointFile(plugins.resolve("kubelet_internal_checkpoint"));
         Files.createDirectories(settings.state());
         podResources =
                 new PodResources(sockets, settings.kubelet().resolve("pod-resources/kubelet.sock"));
@@ -129,30 +130,36 @@ public final class DevicePlugin implements AutoCloseable {
                         GpuMonitor.BOOT_ID,
                         this::gpusChanged,
                         TimeSource.SYSTEM);
-        grants = new Grants(new GrantFile(settings.state().resolve("grants.json")), this::publish);
+        events = new PodEvents(api, settings.node());
+        notices = new PodNotices(events::tell);
+        grants =
+                new Grants(
+                        new GrantFile(settings.state().resolve("grants.json")),
+                        notices::granted,
+                        this::publish);
         refused =
                 new RefusedPods(
                         settings.state().resolve("refused.json"),
                         InstantSource.system(),
                         this::publish);
         pods = new PodWatch(api, settings.node(), () -> podsChanged.offer(true));
-        events = new PodEvents(api, settings.node());
-        notices = new PodNotices(events::tell);
         var cdi = new CdiFolder(settings.cdi().getLast(), settings.shares());
         // Which of them are in use is not known any more; who needs one asks again.
         cdi.closeAll();
         provider =
                 new Provider(
                         dialect,
-                        new Provider.Kubelet(() -> Checkpoint.read(checkpoint), podResources::list),
-                        new Provider.Disk(cdi, settings.cdi(), new PodProcesses(settings.proc())),
+                        new Provider.Kubelet(table::read, podResources::list),
+                        new Provider.Disk(
+                                cdi,
+                                new DriverFolders(settings.cdi()),
+                                new PodProcesses(settings.proc())),
                         pods,
                         gpus,
                         grants,
-                        notices::granted,
                         refused,
                         Pacing.REAL);
-        var others = new OtherProviders(checkpoint, dialect, gpus, api, settings.node());
+        var others = new OtherProviders(table, dialect, gpus, api, settings.node());
         var metrics = new PluginMetrics(gpus, grants);
         registration =
                 new Registration(

@@ -7,8 +7,8 @@ import io.gpusharing.deviceplugin.dialect.UnitIds;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
 import io.gpusharing.deviceplugin.gpu.NodeGpus;
 import io.gpusharing.deviceplugin.kubelet.Checkpoint;
+import io.gpusharing.deviceplugin.kubelet.CheckpointFile;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -21,7 +21,7 @@ final class OtherProviders {
 
     private static final String WHOLE_GPUS = "nvidia.com/gpu";
 
-    private final Path table;
+    private final CheckpointFile table;
     private final Dialect dialect;
     private final NodeGpus gpus;
     private final Allocatable node;
@@ -32,11 +32,13 @@ final class OtherProviders {
         Map<String, String> read() throws IOException, InterruptedException;
     }
 
-    OtherProviders(Path table, Dialect dialect, NodeGpus gpus, ApiServer api, String name) {
+    OtherProviders(
+            CheckpointFile table, Dialect dialect, NodeGpus gpus, ApiServer api, String name) {
         this(table, dialect, gpus, () -> NodeView.read(api, name).allocatable(), name);
     }
 
-    OtherProviders(Path table, Dialect dialect, NodeGpus gpus, Allocatable node, String name) {
+    OtherProviders(
+            CheckpointFile table, Dialect dialect, NodeGpus gpus, Allocatable node, String name) {
         this.table = table;
         this.dialect = dialect;
         this.gpus = gpus;
@@ -50,7 +52,7 @@ final class OtherProviders {
      * @throws IOException if the kubelet's table cannot be read
      */
     Optional<String> refusal() throws IOException {
-        Checkpoint kubelet = Checkpoint.read(table);
+        Checkpoint kubelet = table.read();
         for (String resource : dialect.resources()) {
             Set<String> ids = kubelet.registered().getOrDefault(resource, Set.of());
             Optional<String> foreign = ids.stream().filter(id -> !UnitIds.isOurs(id)).findFirst();

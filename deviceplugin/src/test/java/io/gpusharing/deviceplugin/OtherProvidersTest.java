@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.deviceplugin.dialect.Vcuda;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
+import io.gpusharing.deviceplugin.kubelet.CheckpointFile;
 import io.gpusharing.nvml.PhysicalGpu;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -91,7 +92,8 @@ class OtherProvidersTest {
     }
 
     private OtherProviders others(OtherProviders.Allocatable node) {
-        return new OtherProviders(table(), new Vcuda(), () -> GPUS, node, "gpu-1");
+        return new OtherProviders(
+                new CheckpointFile(table()), new Vcuda(), () -> GPUS, node, "gpu-1");
     }
 
     private void offered(String registered) throws IOException {

@@ -47,6 +47,7 @@ public final class CdiFolder {
     public void write(
             CdiDevice device, JsonObject edits, Map<String, String> environment, JsonObject share)
             throws IOException {
+        // Neither outlives the machine, as the container does not.
         Path shareFile = shares.resolve(device.name() + ".json");
         AtomicFile.write(shareFile, share.toString(), "rw-r--r--");
 
@@ -63,7 +64,7 @@ public final class CdiFolder {
         specification.addProperty("cdiVersion", VERSION);
         specification.addProperty("kind", CdiDevice.KIND);
         specification.add("devices", devices);
-        AtomicFile.write(file(device), specification.toString());
+        AtomicFile.write(file(device), specification.toString(), "rw-------");
     }
 
     private static JsonObject mount(Path shareFile) {

@@ -1,29 +1,19 @@
 package io.gpusharing.deviceplugin.cdi;
 
-import com.google.gson.Gson;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
-import com.google.gson.JsonParseException;
-import com.google.gson.JsonPrimitive;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.yaml.snakeyaml.LoaderOptions;
-import org.yaml.snakeyaml.Yaml;
-import org.yaml.snakeyaml.constructor.SafeConstructor;
-import org.yaml.snakeyaml.error.YAMLException;
 
 /** How a container gets at a GPU and its driver on this node. */
 public sealed interface DriverEdits {
 
-    /** The specification of NVIDIA's toolkit on this node, read each time: drivers are updated. */
+    /** The specification of NVIDIA's toolkit on this node. */
     record Specification(Path file, JsonObject content) implements DriverEdits {}
 
     /**
@@ -31,66 +21,6 @@ public sealed interface DriverEdits {
      * {@code NVIDIA_VISIBLE_DEVICES} names.
      */
     record LegacyRuntime() implements DriverEdits {}
-
-    /** Of what kind NVIDIA's specification is. */
-    String KIND = "nvidia.com/gpu";
-
-    /** Where specifications lie; what is found later wins. */
-    List<Path> FOLDERS = List.of(Path.of("/etc/cdi"), Path.of("/var/run/cdi"));
-
-    /**
-     * Looks for NVIDIA's specification. Other vendors' files may be as they like.
-     *
-     * @throws IOException if it is not found, and a file is there that cannot be read
-     */
-    static DriverEdits find(List<Path> folders) throws IOException {
-        DriverEdits found = new LegacyRuntime();
-        IOException unreadable = null;
-        for (Path folder : folders) {
-            if (!Files.isDirectory(folder)) {
-                continue;
-            }
-            try (Stream<Path> files = Files.list(folder)) {
-                for (Path file : files.sorted().toList()) {
-                    try {
-                        JsonObject content = read(file);
-                        if (content != null && isNvidias(content)) {
-                            found = new Specification(file, content);
-                        }
-                    } catch (NoSuchFileException e) {
-                        // Somebody's container has started meanwhile.
-                    } catch (IOException e) {
-                        unreadable = e;
-                    }
-                }
-            }
-        }
-        if (found instanceof LegacyRuntime && unreadable != null) {
-            throw unreadable;
-        }
-        return found;
-    }
-
-    private static boolean isNvidias(JsonObject content) {
-        return content.get("kind") instanceof JsonPrimitive kind
-                && kind.getAsString().equals(KIND)
-                && content.get("devices") instanceof JsonArray;
-    }
-
-    private static @Nullable JsonObject read(Path file) throws IOException {
-        String name = file.getFileName().toString();
-        if (!name.matches(".+\\.(json|yaml|yml)") || name.startsWith(CdiFolder.PREFIX)) {
-            return null;
-        }
-        try {
-            // Every JSON text is YAML.
-            Object content =
-                    new Yaml(new SafeConstructor(new LoaderOptions())).load(Files.readString(file));
-            return new Gson().toJsonTree(content) instanceof JsonObject object ? object : null;
-        } catch (YAMLException | JsonParseException e) {
-            throw new IOException("%s is no CDI specification: %s".formatted(file, e.getMessage()));
-        }
-    }
 
     /**
      * What makes these GPUs visible, and no other: edits as CDI writes them.

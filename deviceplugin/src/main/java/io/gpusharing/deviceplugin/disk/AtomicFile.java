@@ -18,18 +18,21 @@ public final class AtomicFile {
     private AtomicFile() {}
 
     /**
-     * Puts a file that only root reads in the place of what was there; it is on disk afterwards.
-     */
-    public static void write(Path path, String text) throws IOException {
-        write(path, text, "rw-------");
-    }
-
-    /**
-     * The same, for others to read.
+     * Puts a file in the place of what was there. The machine's end may undo that.
      *
      * @param permissions as {@code ls} writes them
      */
     public static void write(Path path, String text, String permissions) throws IOException {
+        write(path, text, permissions, false);
+    }
+
+    /** The same; it is on disk afterwards. */
+    public static void writeDurably(Path path, String text, String permissions) throws IOException {
+        write(path, text, permissions, true);
+    }
+
+    private static void write(Path path, String text, String permissions, boolean durably)
+            throws IOException {
         // Readers of folders such as CDI's know by the ending that it is not finished.
         Path draft = path.resolveSibling(path.getFileName() + ".tmp");
         Files.deleteIfExists(draft);
@@ -43,7 +46,9 @@ public final class AtomicFile {
             while (bytes.hasRemaining()) {
                 channel.write(bytes);
             }
-            channel.force(true);
+            if (durably) {
+                channel.force(true);
+            }
         }
         Files.move(
                 draft, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);

@@ -52,7 +52,7 @@ public record StateFile(Path path, int version) {
     }
 
     /**
-     * Replaces it.
+     * Replaces it; it is on disk afterwards.
      *
      * @param content without the version
      * @param permissions as {@code ls} writes them
@@ -61,6 +61,6 @@ public record StateFile(Path path, int version) {
         var file = new JsonObject();
         file.addProperty("version", version);
         content.asMap().forEach(file::add);
-        AtomicFile.write(path, file.toString(), permissions);
+        AtomicFile.writeDurably(path, file.toString(), permissions);
     }
 }

@@ -20,6 +20,7 @@ final class GpuLog {
     private final Path file;
     private final Map<String, String> faults = new HashMap<>();
     private final Set<String> unnamed = new HashSet<>();
+    private final Set<String> ignored = new HashSet<>();
     private boolean unwritten;
 
     /**
@@ -109,6 +110,15 @@ final class GpuLog {
                     .addKeyValue("pci", gpu.physical().pciBusId())
                     .addKeyValue("forgottenWithout", file)
                     .log("a GPU that was here is missing");
+        }
+    }
+
+    void ignored(KnownGpu gpu, long xid) {
+        if (ignored.add(gpu.uuid() + " " + xid)) {
+            log.atInfo()
+                    .addKeyValue("gpu", gpu.uuid())
+                    .addKeyValue("error", Xids.words(xid))
+                    .log("a GPU stays in use after an error, said once for each number");
         }
     }
 

@@ -204,6 +204,11 @@ final class KnownGpus {
         log.faults(known.values());
     }
 
+    /** Says that one has reported an error after which it stays in use. */
+    void tellIgnored(KnownGpu gpu, long xid) {
+        log.ignored(gpu, xid);
+    }
+
     /** Writes them down where that says something new. */
     void save(String driver) {
         List<GpuFile.Entry> entries =

@@ -8,8 +8,6 @@ import io.gpusharing.nvml.ProcessList;
 import io.gpusharing.nvml.TimeSource;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.HashSet;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,7 +51,6 @@ final class NvmlPoller {
     private final TimeSource time;
     private final GpuEvents events = new GpuEvents();
     private final ProcessList processes = new ProcessList();
-    private final Set<String> toldIgnored = new HashSet<>();
 
     /** Whether NVML has listed the GPUs since it was opened last. */
     private boolean isListed;
@@ -199,12 +196,7 @@ final class NvmlPoller {
         long xid = type == Nvml.XID_CRITICAL_ERROR ? data : 48;
         Fault fault = Xids.fault(xid);
         if (fault == null) {
-            if (toldIgnored.add(gpu.uuid() + " " + xid)) {
-                log.atInfo()
-                        .addKeyValue("gpu", gpu.uuid())
-                        .addKeyValue("error", Xids.words(xid))
-                        .log("a GPU stays in use after an error, said once for each number");
-            }
+            known.tellIgnored(gpu, xid);
             return;
         }
         if (gpu.fault() == null) {

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
@@ -18,16 +19,19 @@ import java.util.function.Predicate;
 public final class Grants {
 
     private final GrantFile file;
+    private final Consumer<PodGrant> granted;
     private final Runnable changed;
     private final Map<String, PodGrant> byPod = new LinkedHashMap<>();
 
     /**
      * Starts with what the file says.
      *
+     * @param granted told when a pod has been given its GPUs
      * @param changed told after every change
      */
-    public Grants(GrantFile file, Runnable changed) throws IOException {
+    public Grants(GrantFile file, Consumer<PodGrant> granted, Runnable changed) throws IOException {
         this.file = file;
+        this.granted = granted;
         this.changed = changed;
         file.read().forEach(grant -> byPod.put(grant.uid(), grant));
     }
@@ -52,6 +56,7 @@ public final class Grants {
             String uid, String namespace, String pod, List<ContainerAsk> asks, List<NodeGpu> gpus)
             throws IOException {
         Decision decision;
+        PodGrant grant = null;
         synchronized (this) {
             PodGrant before = byPod.get(uid);
             if (before != null) {
@@ -68,12 +73,14 @@ public final class Grants {
             }
             decision = PodPlacement.place(asks, free, empty);
             if (decision instanceof Granted(var containers)) {
+                grant = new PodGrant(uid, namespace, pod, containers);
                 var all = new LinkedHashMap<>(byPod);
-                all.put(uid, new PodGrant(uid, namespace, pod, containers));
+                all.put(uid, grant);
                 keep(all);
             }
         }
-        if (decision instanceof Granted) {
+        if (grant != null) {
+            granted.accept(grant);
             changed.run();
         }
         return decision;

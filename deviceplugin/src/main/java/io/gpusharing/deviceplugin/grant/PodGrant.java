@@ -5,7 +5,6 @@ import io.gpusharing.request.ContainerRequest.Kind;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * What a pod was given, from the start of its first container to the end of its last process.
@@ -17,11 +16,6 @@ public record PodGrant(String uid, String namespace, String pod, List<ContainerG
 
     public PodGrant {
         containers = List.copyOf(containers);
-    }
-
-    /** What a container of it was given. */
-    public Optional<ContainerGrant> container(String name) {
-        return containers.stream().filter(it -> it.container().equals(name)).findFirst();
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.gpusharing.deviceplugin.kubelet;
 
+import io.gpusharing.deviceplugin.disk.FileVersion;
 import io.gpusharing.deviceplugin.kubelet.api.RegisterRequest;
 import io.gpusharing.deviceplugin.kubelet.api.RegistrationGrpc;
 import io.grpc.ManagedChannel;
@@ -7,13 +8,8 @@ import io.grpc.Server;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.ClosedWatchServiceException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardWatchEventKinds;
-import java.nio.file.WatchKey;
-import java.nio.file.WatchService;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -51,12 +47,12 @@ public final class Registration implements AutoCloseable {
     private final List<Served> all;
     private final Refusal refusal;
     private volatile @Nullable String refused;
-    private @Nullable WatchService files;
+    private @Nullable FolderWatch files;
 
     /** That something has happened, of which it does not matter how often. */
     private final BlockingQueue<Boolean> happened = new ArrayBlockingQueue<>(1);
 
-    private @Nullable Object registeredWith;
+    private Optional<FileVersion> registeredWith = Optional.empty();
     private volatile boolean watched;
     private volatile boolean closed;
 
@@ -112,13 +108,7 @@ public final class Registration implements AutoCloseable {
 
     /** Starts; returns at once. */
     public void start() throws IOException {
-        WatchService watched = folder.getFileSystem().newWatchService();
-        files = watched;
-        folder.register(
-                watched,
-                StandardWatchEventKinds.ENTRY_CREATE,
-                StandardWatchEventKinds.ENTRY_DELETE);
-        Thread.ofVirtual().name("kubelet-socket").start(() -> watch(watched));
+        files = new FolderWatch(folder, () -> happened.offer(true));
         Thread.ofVirtual().name("registration").start(this::keepRegistered);
     }
 
@@ -135,20 +125,6 @@ public final class Registration implements AutoCloseable {
     /** Tells the kubelet that units have changed. */
     public void changed() {
         all.forEach(served -> served.service.changed());
-    }
-
-    private void watch(WatchService files) {
-        try {
-            while (!closed) {
-                WatchKey key = files.take();
-                key.pollEvents();
-                key.reset();
-                happened.offer(true);
-            }
-        } catch (ClosedWatchServiceException | InterruptedException e) {
-            // This program ends.
-            return;
-        }
     }
 
     private void disconnected() {
@@ -195,7 +171,7 @@ public final class Registration implements AutoCloseable {
     /** The kubelet is told by the end of its connections that there is nothing any more. */
     private void withdraw() throws IOException {
         watched = false;
-        registeredWith = null;
+        registeredWith = Optional.empty();
         for (Served served : all) {
             if (served.server != null) {
                 served.server.shutdownNow();
@@ -224,26 +200,20 @@ public final class Registration implements AutoCloseable {
         return next.compareTo(LAST_RETRY) > 0 ? LAST_RETRY : next;
     }
 
-    private boolean isUpToDate() throws IOException {
+    private boolean isUpToDate() {
         return watched
                 && all.stream().allMatch(served -> Files.exists(served.socket))
-                && registeredWith != null
+                && registeredWith.isPresent()
                 && registeredWith.equals(kubelet());
     }
 
-    /** Which file the kubelet's socket is; null if there is none. */
-    private @Nullable Object kubelet() throws IOException {
-        Path socket = folder.resolve(KUBELET);
-        return Files.exists(socket)
-                ? List.of(
-                        String.valueOf(
-                                Files.readAttributes(socket, BasicFileAttributes.class).fileKey()),
-                        Files.getLastModifiedTime(socket))
-                : null;
+    /** Which file the kubelet's socket is. */
+    private Optional<FileVersion> kubelet() {
+        return FileVersion.of(folder.resolve(KUBELET));
     }
 
     private void serveAndRegister() throws IOException {
-        Object kubelet = kubelet();
+        Optional<FileVersion> kubelet = kubelet();
         ManagedChannel channel = sockets.connect(folder.resolve(KUBELET));
         try {
             for (Served served : all) {
@@ -283,7 +253,9 @@ public final class Registration implements AutoCloseable {
     public void close() {
         closed = true;
         happened.offer(true);
-        closeFiles();
+        if (files != null) {
+            files.close();
+        }
         for (Served served : all) {
             if (served.server != null) {
                 served.server.shutdownNow();
@@ -293,16 +265,6 @@ public final class Registration implements AutoCloseable {
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
-        }
-    }
-
-    private void closeFiles() {
-        try {
-            if (files != null) {
-                files.close();
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
         }
     }
 }

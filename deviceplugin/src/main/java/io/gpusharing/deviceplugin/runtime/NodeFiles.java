@@ -1,13 +1,12 @@
 package io.gpusharing.deviceplugin.runtime;
 
+import io.gpusharing.deviceplugin.disk.FileVersion;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.attribute.BasicFileAttributes;
-import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -22,10 +21,8 @@ import java.util.regex.PatternSyntaxException;
  */
 final class NodeFiles {
 
-    private record Stamp(FileTime changed, long size) {}
-
     private final Path mounted;
-    private final Map<Path, Optional<Stamp>> seen = new HashMap<>();
+    private final Map<Path, Optional<FileVersion>> seen = new HashMap<>();
 
     /**
      * @param mounted below which folders of the node are mounted, each at its own path
@@ -70,7 +67,9 @@ final class NodeFiles {
         boolean changed =
                 seen.isEmpty()
                         || seen.entrySet().stream()
-                                .anyMatch(each -> !stamp(each.getKey()).equals(each.getValue()));
+                                .anyMatch(each ->
+                                        !FileVersion.of(here(each.getKey()))
+                                                .equals(each.getValue()));
         if (changed) {
             seen.clear();
         }
@@ -78,16 +77,7 @@ final class NodeFiles {
     }
 
     private void note(Path file) {
-        seen.put(file, stamp(file));
-    }
-
-    private Optional<Stamp> stamp(Path file) {
-        try {
-            var now = Files.readAttributes(here(file), BasicFileAttributes.class);
-            return Optional.of(new Stamp(now.lastModifiedTime(), now.size()));
-        } catch (IOException e) {
-            return Optional.empty();
-        }
+        seen.put(file, FileVersion.of(here(file)));
     }
 
     private Path here(Path file) {

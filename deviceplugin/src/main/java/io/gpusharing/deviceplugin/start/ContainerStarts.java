@@ -12,7 +12,6 @@ import io.gpusharing.deviceplugin.grant.Decision.Granted;
 import io.gpusharing.deviceplugin.grant.Decision.Never;
 import io.gpusharing.deviceplugin.grant.Decision.Wait;
 import io.gpusharing.deviceplugin.grant.Grants;
-import io.gpusharing.deviceplugin.grant.PodGrant;
 import io.gpusharing.deviceplugin.grant.PodPlacement.ContainerAsk;
 import io.gpusharing.deviceplugin.kubelet.Checkpoint.Entry;
 import io.gpusharing.deviceplugin.kubelet.DeviceResource.StartRefused;
@@ -27,7 +26,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Consumer;
 
 /**
  * Decides whether a container starts now, and with which GPUs. It may be asked twice, late, or for
@@ -50,7 +48,6 @@ final class ContainerStarts {
     private final Grants grants;
     private final EndedPods ended;
     private final StartFiles files;
-    private final Consumer<PodGrant> granted;
     private final RefusedPods refused;
     private final Pacing pacing;
 
@@ -62,7 +59,6 @@ final class ContainerStarts {
             Grants grants,
             EndedPods ended,
             StartFiles files,
-            Consumer<PodGrant> granted,
             RefusedPods refused,
             Pacing pacing) {
         this.dialect = dialect;
@@ -72,7 +68,6 @@ final class ContainerStarts {
         this.grants = grants;
         this.ended = ended;
         this.files = files;
-        this.granted = granted;
         this.refused = refused;
         this.pacing = pacing;
     }
@@ -106,9 +101,9 @@ final class ContainerStarts {
             holders.confirm(pod, resource, entries);
             files.begin(pod.uid());
             try {
-                PodGrant grant = granted(asked, pod);
+                List<ContainerGrant> containers = grant(asked, pod);
                 for (Entry entry : entries) {
-                    open(asked, entry, pod, grant);
+                    open(asked, entry, pod, containers);
                 }
             } finally {
                 files.begun(pod.uid());
@@ -146,22 +141,16 @@ final class ContainerStarts {
         return new StartRefused("The device plugin is ending");
     }
 
-    private PodGrant granted(Instant asked, NodePod pod)
+    private List<ContainerGrant> grant(Instant asked, NodePod pod)
             throws StartRefused, IOException, InterruptedException {
-        boolean hadNone = grants.of(pod.uid()).isEmpty();
         Pacing.Deadline deadline = pacing.deadline(FOR_ROOM).orAt(asked.plus(IN_ALL));
         while (true) {
-            ended.release();
             if (pods.byUid(pod.uid()).map(NodePod::ended).orElse(true)) {
                 throw new StartRefused("It has ended or was deleted");
             }
             switch (grants.grant(pod.uid(), pod.namespace(), pod.name(), asks(pod), gpus.all())) {
-                case Granted _ -> {
-                    PodGrant grant = grants.of(pod.uid()).orElseThrow();
-                    if (hadNone) {
-                        granted.accept(grant);
-                    }
-                    return grant;
+                case Granted(var containers) -> {
+                    return containers;
                 }
                 case Never(var reason) ->
                         throw StartRefused.forEver("It fits on no GPU of this node: " + reason);
@@ -171,7 +160,9 @@ final class ContainerStarts {
                     }
                 }
             }
-            pacing.pause();
+            if (!ended.release()) {
+                pacing.pause();
+            }
         }
     }
 
@@ -203,10 +194,12 @@ final class ContainerStarts {
                 .gpus();
     }
 
-    private void open(Instant asked, Entry entry, NodePod pod, PodGrant podGrant)
+    private void open(Instant asked, Entry entry, NodePod pod, List<ContainerGrant> containers)
             throws StartRefused, IOException {
         ContainerGrant grant =
-                podGrant.container(entry.container())
+                containers.stream()
+                        .filter(it -> it.container().equals(entry.container()))
+                        .findFirst()
                         .orElseThrow(() ->
                                 StartRefused.forEver(
                                         "When the pod was given its GPUs, it had no container %s that asks for any"

@@ -35,19 +35,25 @@ final class EndedPods {
         this.table = table;
     }
 
-    /** Looks at all grants once. */
-    void release() throws IOException {
+    /**
+     * Looks at all grants once.
+     *
+     * @return whether anything is free now that was not
+     */
+    boolean release() throws IOException {
         Set<String> ended =
                 grants.all().stream()
                         .map(PodGrant::uid)
                         .filter(this::hasEnded)
                         .collect(Collectors.toSet());
         if (ended.isEmpty()) {
-            return;
+            return false;
         }
         ended.removeAll(processes.alive(ended));
-        if (grants.release(
-                grant -> ended.contains(grant.uid()) && !files.isStarting(grant.uid()))) {
+        boolean released =
+                grants.release(
+                        grant -> ended.contains(grant.uid()) && !files.isStarting(grant.uid()));
+        if (released) {
             // The kubelet's table is large, and whoever waits for room looks ten times a second.
             files.removeAllBut(
                     table.read().entries().stream()
@@ -55,6 +61,7 @@ final class EndedPods {
                             .flatMap(name -> CdiDevice.of(name).stream())
                             .collect(Collectors.toSet()));
         }
+        return released;
     }
 
     private boolean hasEnded(String podUid) {

@@ -1,16 +1,14 @@
 package io.gpusharing.deviceplugin.start;
 
 import io.gpusharing.deviceplugin.cdi.CdiFolder;
+import io.gpusharing.deviceplugin.cdi.DriverFolders;
 import io.gpusharing.deviceplugin.cluster.NodePods;
 import io.gpusharing.deviceplugin.dialect.Dialect;
 import io.gpusharing.deviceplugin.gpu.NodeGpus;
 import io.gpusharing.deviceplugin.grant.Grants;
-import io.gpusharing.deviceplugin.grant.PodGrant;
 import io.gpusharing.deviceplugin.kubelet.DeviceResource;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.function.Consumer;
 
 /** Hands out the GPUs of this node: the resources that it offers, and what has to be tidied up. */
 public final class Provider {
@@ -37,10 +35,9 @@ public final class Provider {
      * @param driver where NVIDIA's CDI specification lies, if there is one
      * @param processes all of the node's
      */
-    public record Disk(CdiFolder cdi, List<Path> driver, PodProcesses processes) {}
+    public record Disk(CdiFolder cdi, DriverFolders driver, PodProcesses processes) {}
 
     /**
-     * @param granted told when a pod has been given its GPUs
      * @param refused remembers the pods that were refused
      */
     public Provider(
@@ -50,7 +47,6 @@ public final class Provider {
             NodePods pods,
             NodeGpus gpus,
             Grants grants,
-            Consumer<PodGrant> granted,
             RefusedPods refused,
             Pacing pacing) {
         this.pods = pods;
@@ -61,8 +57,7 @@ public final class Provider {
         var holders = new UnitHolders(kubelet.table(), kubelet.api(), pacing);
         var starts =
                 new ContainerStarts(
-                        dialect, holders, pods, gpus, grants, ended, files, granted, refused,
-                        pacing);
+                        dialect, holders, pods, gpus, grants, ended, files, refused, pacing);
         this.resources =
                 dialect.resources().stream()
                         .<DeviceResource>map(

@@ -4,14 +4,13 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import io.gpusharing.deviceplugin.cdi.CdiDevice;
 import io.gpusharing.deviceplugin.cdi.CdiFolder;
-import io.gpusharing.deviceplugin.cdi.DriverEdits;
+import io.gpusharing.deviceplugin.cdi.DriverFolders;
 import io.gpusharing.deviceplugin.cluster.NodePod;
 import io.gpusharing.deviceplugin.cluster.NodePods;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
 import io.gpusharing.deviceplugin.grant.ContainerGrant;
 import io.gpusharing.placement.GpuHold;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -29,7 +28,7 @@ final class StartFiles {
     private static final Duration LONGEST_START = Duration.ofSeconds(30);
 
     private final CdiFolder folder;
-    private final List<Path> driverFolders;
+    private final DriverFolders driver;
     private final InstantSource clock;
     private final Map<CdiDevice, Start> starting = new HashMap<>();
 
@@ -57,11 +56,11 @@ final class StartFiles {
     }
 
     /**
-     * @param driverFolders where NVIDIA's CDI specification lies, if there is one
+     * @param driver how containers get at GPUs on this node
      */
-    StartFiles(CdiFolder folder, List<Path> driverFolders, InstantSource clock) {
+    StartFiles(CdiFolder folder, DriverFolders driver, InstantSource clock) {
         this.folder = folder;
-        this.driverFolders = driverFolders;
+        this.driver = driver;
         this.clock = clock;
     }
 
@@ -102,11 +101,7 @@ final class StartFiles {
                             asked,
                             clock.instant().plus(LONGEST_START)));
         }
-        folder.write(
-                device,
-                DriverEdits.find(driverFolders).of(gpus),
-                environment,
-                share(pod, grant, gpus));
+        folder.write(device, driver.edits().of(gpus), environment, share(pod, grant, gpus));
     }
 
     /** Takes the files of those away that run, or will not any more. */

@@ -25,7 +25,7 @@ class CdiFolderTest {
 
     @Test
     void withoutASpecificationOfTheDriverNvidiasRuntimeIsToldWhichGpu() throws IOException {
-        assertThat(DriverEdits.find(List.of(folder)).of(List.of(GPU)).toString())
+        assertThat(new DriverFolders(List.of(folder)).edits().of(List.of(GPU)).toString())
                 .isEqualTo("{\"env\":[\"NVIDIA_VISIBLE_DEVICES=GPU-b\"]}");
     }
 
@@ -42,7 +42,7 @@ class CdiFolderTest {
                   - {name: "1", containerEdits: {deviceNodes: [{path: /dev/nvidia1}]}}
                 """);
 
-        assertThat(DriverEdits.find(List.of(folder)).of(List.of(GPU)).toString())
+        assertThat(new DriverFolders(List.of(folder)).edits().of(List.of(GPU)).toString())
                 .contains("/dev/nvidiactl", "/dev/nvidia1", "NVIDIA_VISIBLE_DEVICES=void")
                 .doesNotContain("/dev/nvidia0");
     }
@@ -58,7 +58,7 @@ class CdiFolderTest {
                   - {name: GPU-b, containerEdits: {deviceNodes: [{path: /dev/nvidia7}]}}
                 """);
 
-        assertThat(DriverEdits.find(List.of(folder)).of(List.of(GPU)).toString())
+        assertThat(new DriverFolders(List.of(folder)).edits().of(List.of(GPU)).toString())
                 .contains("/dev/nvidia7")
                 .doesNotContain("/dev/nvidia1");
     }
@@ -67,16 +67,39 @@ class CdiFolderTest {
     void aGpuThatTheSpecificationDoesNotNameIsRefusedWithWhatHelps() throws IOException {
         Files.writeString(folder.resolve("nvidia.yaml"), "{kind: nvidia.com/gpu, devices: []}");
 
-        assertThatThrownBy(() -> DriverEdits.find(List.of(folder)).of(List.of(GPU)))
+        assertThatThrownBy(() -> new DriverFolders(List.of(folder)).edits().of(List.of(GPU)))
                 .isInstanceOf(IOException.class)
                 .hasMessageContainingAll("GPU-b", "nvidia-ctk cdi generate");
+    }
+
+    @Test
+    void aSpecificationThatIsMadeAnewIsReadAnew() throws IOException {
+        var driver = new DriverFolders(List.of(folder));
+        assertThat(driver.edits()).isEqualTo(new DriverEdits.LegacyRuntime());
+
+        specification("1", "/dev/nvidia1");
+        assertThat(driver.edits().of(List.of(GPU)).toString()).contains("/dev/nvidia1");
+        assertThat(driver.edits()).isSameAs(driver.edits());
+
+        specification("GPU-b", "/dev/nvidia7");
+        assertThat(driver.edits().of(List.of(GPU)).toString()).contains("/dev/nvidia7");
+
+        Files.delete(folder.resolve("nvidia.yaml"));
+        assertThat(driver.edits()).isEqualTo(new DriverEdits.LegacyRuntime());
+    }
+
+    private void specification(String name, String path) throws IOException {
+        Files.writeString(
+                folder.resolve("nvidia.yaml"),
+                "{kind: nvidia.com/gpu, devices: [{name: %s, containerEdits: {deviceNodes: [{path: %s}]}}]}"
+                        .formatted(name, path));
     }
 
     @Test
     void aSpecificationThatCannotBeReadIsNamed() throws IOException {
         Files.writeString(folder.resolve("broken.yaml"), "{");
 
-        assertThatThrownBy(() -> DriverEdits.find(List.of(folder)))
+        assertThatThrownBy(() -> new DriverFolders(List.of(folder)).edits())
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("broken.yaml");
     }

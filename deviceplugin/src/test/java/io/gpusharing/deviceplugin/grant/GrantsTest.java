@@ -31,7 +31,7 @@ class GrantsTest {
 
     @BeforeEach
     void start() throws IOException {
-        grants = new Grants(file(), () -> {});
+        grants = new Grants(file(), _ -> {}, () -> {});
     }
 
     @Test
@@ -98,7 +98,7 @@ class GrantsTest {
     void grantsOutliveThisProgram() throws IOException {
         grant("a", app(60, 8192), init(10, 256));
 
-        assertThat(new Grants(file(), () -> {}).all()).isEqualTo(grants.all());
+        assertThat(new Grants(file(), _ -> {}, () -> {}).all()).isEqualTo(grants.all());
     }
 
     @Test
@@ -113,7 +113,7 @@ class GrantsTest {
     void aFileThatIsNotOursStopsTheStart() throws IOException {
         Files.writeString(file().path(), "{\"version\": 1, \"pods\": [{}]}");
 
-        assertThatThrownBy(() -> new Grants(file(), () -> {}))
+        assertThatThrownBy(() -> new Grants(file(), _ -> {}, () -> {}))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("drain the node");
     }

@@ -8,6 +8,7 @@ import io.gpusharing.deviceplugin.kubelet.api.ContainerAllocateResponse;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.Base64;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -75,6 +76,26 @@ class CheckpointTest {
                     .isInstanceOf(IOException.class)
                     .hasMessageContaining("is not a table of devices");
         }
+    }
+
+    @Test
+    void aTableInThePlaceOfAnotherIsReadOnce() throws IOException {
+        Path path = folder.resolve("checkpoint");
+        var file = new CheckpointFile(path);
+        assertThat(file.read().registered()).isEmpty();
+
+        Files.writeString(path, registered("g0-0"));
+        assertThat(file.read().registered().get(CORE)).containsExactly("g0-0");
+        assertThat(file.read()).isSameAs(file.read());
+
+        Path draft = Files.writeString(folder.resolve("draft"), registered("g1-0"));
+        Files.move(draft, path, StandardCopyOption.REPLACE_EXISTING);
+        assertThat(file.read().registered().get(CORE)).containsExactly("g1-0");
+    }
+
+    private static String registered(String id) {
+        return "{\"Data\": {\"PodDeviceEntries\": null, \"RegisteredDevices\": {\"%s\": [\"%s\"]}}, \"Checksum\": 1}"
+                .formatted(CORE, id);
     }
 
     private Checkpoint read(String text) throws IOException {

@@ -5,6 +5,7 @@ import static io.gpusharing.request.grammar.VcudaGrammar.MEMORY;
 
 import io.gpusharing.deviceplugin.cdi.CdiDevice;
 import io.gpusharing.deviceplugin.cdi.CdiFolder;
+import io.gpusharing.deviceplugin.cdi.DriverFolders;
 import io.gpusharing.deviceplugin.cluster.NodePod;
 import io.gpusharing.deviceplugin.cluster.NodePods;
 import io.gpusharing.deviceplugin.cluster.RefusedPod;
@@ -73,7 +74,10 @@ final class FakeNode implements NodePods {
     }
 
     private Grants grants() throws IOException {
-        return new Grants(new GrantFile(folder.resolve("grants.json")), () -> {});
+        return new Grants(
+                new GrantFile(folder.resolve("grants.json")),
+                grant -> told.add(grant.uid()),
+                () -> {});
     }
 
     private RefusedPods refusedPods() {
@@ -87,12 +91,11 @@ final class FakeNode implements NodePods {
                         () -> new Checkpoint(List.copyOf(table), Map.of()), () -> List.copyOf(api)),
                 new Provider.Disk(
                         new CdiFolder(folder.resolve("cdi"), folder.resolve("shares")),
-                        List.of(),
+                        new DriverFolders(List.of()),
                         new PodProcesses(folder.resolve("proc"))),
                 this,
                 () -> gpus,
                 grants,
-                grant -> told.add(grant.uid()),
                 refused,
                 new Pacing(() -> now, this::pass));
     }
