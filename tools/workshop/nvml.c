@@ -22,11 +22,13 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -436,7 +438,23 @@ int nvmlDeviceRegisterEvents(void *d, u64 types, set *s) {
     pthread_mutex_unlock(&lock);
     return SUCCESS;
 }
+/* Until something changes in the folder, and not for long: a device node may go, too. A driver would cost nothing meanwhile, either. */
+static void await_change(int watch, u64 microseconds) {
+    char buffer[4096];
+    struct pollfd changes = {watch, POLLIN, 0};
+    poll(&changes, 1, (int)(microseconds < 250000 ? microseconds / 1000 + 1 : 250));
+    while (read(watch, buffer, sizeof buffer) > 0) ;
+}
+static int folder_watch(void) {
+    int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    inotify_add_watch(watch, folder(), IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_TO);
+    return watch;
+}
 int nvmlEventSetWait_v2(set *s, event *e, unsigned milliseconds) {
+    static int watch;
+    pthread_mutex_lock(&lock);
+    if (!watch) watch = folder_watch();
+    pthread_mutex_unlock(&lock);
     for (u64 end = now() + milliseconds * 1000ull;;) {
         int found, lost = 0;
         ASK(0, 0);
@@ -453,7 +471,8 @@ int nvmlEventSetWait_v2(set *s, event *e, unsigned milliseconds) {
         pthread_mutex_unlock(&lock);
         if (found) return SUCCESS;
         if (lost) return GPU_IS_LOST;
-        if (now() >= end) return TIMEOUT;
-        usleep(10000);
+        u64 left = now();
+        if (left >= end) return TIMEOUT;
+        await_change(watch, end - left);
     }
 }

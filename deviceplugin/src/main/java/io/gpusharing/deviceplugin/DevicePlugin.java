@@ -190,15 +190,16 @@ public final class DevicePlugin implements AutoCloseable {
     void run() throws InterruptedException, IOException {
         gpus.start();
         pods.start();
-        isolation.look();
         awaitGpus();
         registration.start();
         publish();
         while (true) {
             podsChanged.poll(TIDY_EVERY.toMillis(), TimeUnit.MILLISECONDS);
             try {
-                isolation.look();
                 provider.tidyUp();
+                if (registration.isRegistered()) {
+                    isolation.look();
+                }
             } catch (IOException e) {
                 log.atError().addKeyValue("reason", e.getMessage()).log("cannot tidy up");
             } catch (RuntimeException e) {
@@ -225,9 +226,9 @@ public final class DevicePlugin implements AutoCloseable {
         publish();
     }
 
-    /** One at a time, lest an older status replaces a newer one. */
-    private synchronized void publish() {
-        published.publish(GpuNodeStatus.of(gpus.all(), grants.all(), refused.all(), numaNodes::of));
+    private void publish() {
+        published.publish(
+                () -> GpuNodeStatus.of(gpus.all(), grants.all(), refused.all(), numaNodes::of));
     }
 
     private Optional<String> dead() {

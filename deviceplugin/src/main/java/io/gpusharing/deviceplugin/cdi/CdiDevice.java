@@ -3,6 +3,7 @@ package io.gpusharing.deviceplugin.cdi;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /**
  * The name by which one container gets its GPUs. It is made for one allocation and cannot be
@@ -18,6 +19,8 @@ public record CdiDevice(String name) {
 
     private static final String PREFIX = KIND + "=";
 
+    private static final Pattern OURS = Pattern.compile(PREFIX + "[0-9a-f]{32}");
+
     /** A new one. */
     public static CdiDevice make() {
         byte[] bytes = new byte[16];
@@ -27,7 +30,7 @@ public record CdiDevice(String name) {
 
     /** As the kubelet remembers it; empty if the name is none of ours. */
     public static Optional<CdiDevice> of(String qualifiedName) {
-        return qualifiedName.matches(PREFIX + "[0-9a-f]{32}")
+        return OURS.matcher(qualifiedName).matches()
                 ? Optional.of(new CdiDevice(qualifiedName.substring(PREFIX.length())))
                 : Optional.empty();
     }

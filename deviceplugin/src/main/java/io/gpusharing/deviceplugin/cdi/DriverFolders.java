@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.yaml.snakeyaml.LoaderOptions;
@@ -29,6 +30,8 @@ public final class DriverFolders {
 
     /** Of what kind NVIDIA's specification is. */
     private static final String KIND = "nvidia.com/gpu";
+
+    private static final Pattern SPECIFICATION = Pattern.compile(".+\\.(json|yaml|yml)");
 
     private final List<Path> folders;
     private Map<Path, Optional<FileVersion>> versions = Map.of();
@@ -75,7 +78,7 @@ public final class DriverFolders {
 
     private static boolean isSpecification(Path file) {
         String name = file.getFileName().toString();
-        return name.matches(".+\\.(json|yaml|yml)") && !name.startsWith(CdiFolder.PREFIX);
+        return SPECIFICATION.matcher(name).matches() && !name.startsWith(CdiFolder.PREFIX);
     }
 
     /** Other vendors' files may be as they like. */

@@ -7,6 +7,7 @@ import com.google.gson.JsonParser;
 import io.gpusharing.Names;
 import java.io.IOException;
 import java.net.HttpURLConnection;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,9 +42,9 @@ public final class GpuNodePublisher implements AutoCloseable {
         this.status = new KeptState<>("gpu node", new GpuNode(api, node, exists), backoff, log);
     }
 
-    /** The status is this from now on. Returns at once. */
-    public void publish(GpuNodeStatus latest) {
-        status.want(latest.json());
+    /** The status is this from now on. Returns at once; it is asked when there is time for it. */
+    public void publish(Supplier<GpuNodeStatus> latest) {
+        status.want(() -> latest.get().json());
     }
 
     /** Looks soon whether it is still there, as it does now and then. */

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -34,8 +35,9 @@ final class KeptState<T> implements AutoCloseable {
     private final Condition changed = lock.newCondition();
 
     /** Guarded by the lock, as all below. */
-    private @Nullable T wanted;
+    private @Nullable Supplier<T> wanted;
 
+    private boolean isNew;
     private @Nullable Thread keeping;
     private boolean lookAgain = true;
     private boolean closed;
@@ -50,11 +52,15 @@ final class KeptState<T> implements AutoCloseable {
         this.outage = new OutageLog(log, name);
     }
 
-    /** From now on it should be this. Returns at once. */
-    void want(T state) {
+    /**
+     * From now on it should be this. Returns at once; what exactly is asked when there is time to
+     * write it.
+     */
+    void want(Supplier<T> state) {
         lock.lock();
         try {
             wanted = state;
+            isNew = true;
             changed.signalAll();
             if (keeping == null && !closed) {
                 keeping = Thread.ofVirtual().name(name.replace(' ', '-')).start(this::keep);
@@ -79,13 +85,14 @@ final class KeptState<T> implements AutoCloseable {
         @Nullable T there = null;
         while (true) {
             try {
-                Task<T> task = next(there);
+                Task<T> task = next();
                 if (task.look()) {
                     there = place.read();
                 }
-                if (!task.wanted().equals(there)) {
-                    place.write(task.wanted());
-                    there = task.wanted();
+                T wanted = task.wanted().get();
+                if (!wanted.equals(there)) {
+                    place.write(wanted);
+                    there = wanted;
                 }
                 outage.over();
                 backoff.reset();
@@ -100,18 +107,19 @@ final class KeptState<T> implements AutoCloseable {
     }
 
     /** What is wanted, and whether to look first what is there. */
-    private record Task<T>(T wanted, boolean look) {}
+    private record Task<T>(Supplier<T> wanted, boolean look) {}
 
     /** Waits until there is something to do. */
-    private Task<T> next(@Nullable T there) throws InterruptedException {
+    private Task<T> next() throws InterruptedException {
         long left = BETWEEN_LOOKS.toNanos();
         lock.lockInterruptibly();
         try {
-            while (wanted == null || (!lookAgain && left > 0 && wanted.equals(there))) {
+            while (wanted == null || (!lookAgain && left > 0 && !isNew)) {
                 left = changed.awaitNanos(left);
             }
             boolean look = lookAgain || left <= 0;
             lookAgain = false;
+            isNew = false;
             return new Task<>(wanted, look);
         } finally {
             lock.unlock();

@@ -43,7 +43,7 @@ public final class NodeLabels implements AutoCloseable {
 
     /** The label says this from now on; empty: there is none. Returns at once. */
     public void isolation(Optional<Isolation> isolation) {
-        label.want(isolation.map(Isolation::name));
+        label.want(() -> isolation.map(Isolation::name));
     }
 
     private record Label(ApiServer api, String node) implements KeptState.Place<Optional<String>> {

@@ -35,7 +35,7 @@ public final class SharedConfigMap implements AutoCloseable {
 
     /** It is there from now on. Returns at once, and may be said often. */
     public void write() {
-        present.want(true);
+        present.want(() -> true);
     }
 
     /** Looks soon whether it is still there, as it does now and then. */

@@ -6,6 +6,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 
 /**
  * Names for the units of a resource, {@code g<index of the GPU>-<number>}, and which of them a
@@ -13,6 +14,8 @@ import java.util.TreeMap;
  * kubelet's lists shall see the same there, as far as a kubelet follows the preference.
  */
 public final class UnitIds {
+
+    private static final Pattern OURS = Pattern.compile("g\\d+-\\d+");
 
     private UnitIds() {}
 
@@ -23,7 +26,7 @@ public final class UnitIds {
 
     /** Whether a name is one of ours. */
     public static boolean isOurs(String id) {
-        return id.matches("g\\d+-\\d+");
+        return OURS.matcher(id).matches();
     }
 
     /**

@@ -1,14 +1,14 @@
 package io.gpusharing.deviceplugin.kubelet;
 
-import com.google.gson.JsonArray;
-import com.google.gson.JsonElement;
-import com.google.gson.JsonObject;
-import com.google.gson.JsonParseException;
-import com.google.gson.JsonParser;
+import com.google.gson.stream.JsonReader;
+import com.google.gson.stream.JsonToken;
+import com.google.gson.stream.MalformedJsonException;
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.gpusharing.deviceplugin.kubelet.api.CDIDevice;
 import io.gpusharing.deviceplugin.kubelet.api.ContainerAllocateResponse;
+import java.io.EOFException;
 import java.io.IOException;
+import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -19,6 +19,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The kubelet's own table of which container holds which devices, as it keeps it on disk: the only
@@ -30,8 +31,9 @@ import java.util.Set;
  */
 public record Checkpoint(List<Entry> entries, Map<String, Set<String>> registered) {
 
+    /** Of an entry, besides its ids. */
     private static final Set<String> FIELDS =
-            Set.of("PodUID", "ContainerName", "ResourceName", "DeviceIDs", "AllocResp");
+            Set.of("PodUID", "ContainerName", "ResourceName", "AllocResp");
 
     /**
      * What a container holds of one resource.
@@ -53,13 +55,13 @@ public record Checkpoint(List<Entry> entries, Map<String, Set<String>> registere
      */
     public static Checkpoint read(Path file) throws IOException {
         try {
-            return parse(Files.readString(file));
+            return parse(new JsonReader(new StringReader(Files.readString(file))));
         } catch (NoSuchFileException e) {
             return new Checkpoint(List.of(), Map.of());
-        } catch (JsonParseException
+        } catch (MalformedJsonException
+                | EOFException
                 | IllegalStateException
                 | IllegalArgumentException
-                | UnsupportedOperationException
                 | InvalidProtocolBufferException e) {
             throw new IOException(
                     "%s is not a table of devices as kubelets 1.20 to 1.36 write it: %s"
@@ -68,54 +70,113 @@ public record Checkpoint(List<Entry> entries, Map<String, Set<String>> registere
         }
     }
 
-    private static Checkpoint parse(String text) throws InvalidProtocolBufferException {
-        JsonObject data = member(JsonParser.parseString(text).getAsJsonObject(), "Data");
-        var entries = new ArrayList<Entry>();
-        // Null while nothing was ever allocated.
-        if (data.get("PodDeviceEntries") instanceof JsonArray rows) {
-            for (JsonElement row : rows) {
-                entries.add(entry(row.getAsJsonObject()));
+    private static Checkpoint parse(JsonReader json) throws IOException {
+        Checkpoint data = null;
+        json.beginObject();
+        while (json.hasNext()) {
+            if (json.nextName().equals("Data")) {
+                data = data(json);
+            } else {
+                json.skipValue();
             }
         }
-        var registered = new HashMap<String, Set<String>>();
-        for (var resource : member(data, "RegisteredDevices").entrySet()) {
-            registered.put(resource.getKey(), texts(resource.getValue()));
-        }
-        return new Checkpoint(List.copyOf(entries), Map.copyOf(registered));
+        json.endObject();
+        return wanted(data, "Data");
     }
 
-    private static Entry entry(JsonObject row) throws InvalidProtocolBufferException {
-        if (!row.keySet().equals(FIELDS)) {
-            throw new IllegalArgumentException("an entry has the fields " + row.keySet());
+    private static Checkpoint data(JsonReader json) throws IOException {
+        List<Entry> entries = List.of();
+        Map<String, Set<String>> registered = null;
+        json.beginObject();
+        while (json.hasNext()) {
+            switch (json.nextName()) {
+                case "PodDeviceEntries" -> entries = entries(json);
+                case "RegisteredDevices" -> registered = textsByName(json);
+                default -> json.skipValue();
+            }
         }
-        var ids = new HashSet<String>();
-        for (var node : row.getAsJsonObject("DeviceIDs").entrySet()) {
-            ids.addAll(texts(node.getValue()));
+        json.endObject();
+        return new Checkpoint(entries, wanted(registered, "RegisteredDevices"));
+    }
+
+    private static List<Entry> entries(JsonReader json) throws IOException {
+        // Null while nothing was ever allocated.
+        if (isNull(json)) {
+            return List.of();
         }
+        var entries = new ArrayList<Entry>();
+        json.beginArray();
+        while (json.hasNext()) {
+            entries.add(entry(json));
+        }
+        json.endArray();
+        return List.copyOf(entries);
+    }
+
+    private static Entry entry(JsonReader json) throws IOException {
+        var texts = new HashMap<String, String>();
+        Set<String> ids = null;
+        json.beginObject();
+        while (json.hasNext()) {
+            String name = json.nextName();
+            if (name.equals("DeviceIDs")) {
+                ids = new HashSet<>();
+                textsByName(json).values().forEach(ids::addAll);
+            } else if (FIELDS.contains(name)) {
+                texts.put(name, json.nextString());
+            } else {
+                throw new IllegalArgumentException("an entry has the field " + name);
+            }
+        }
+        json.endObject();
         var answer =
                 ContainerAllocateResponse.parseFrom(
-                        Base64.getDecoder().decode(row.get("AllocResp").getAsString()));
+                        Base64.getDecoder().decode(wanted(texts.get("AllocResp"), "AllocResp")));
         return new Entry(
-                row.get("PodUID").getAsString(),
-                row.get("ContainerName").getAsString(),
-                row.get("ResourceName").getAsString(),
-                Set.copyOf(ids),
+                wanted(texts.get("PodUID"), "PodUID"),
+                wanted(texts.get("ContainerName"), "ContainerName"),
+                wanted(texts.get("ResourceName"), "ResourceName"),
+                Set.copyOf(wanted(ids, "DeviceIDs")),
                 answer.getCdiDevicesList().stream().map(CDIDevice::getName).toList());
     }
 
-    private static JsonObject member(JsonObject object, String name) {
-        if (object.get(name) instanceof JsonObject member) {
-            return member;
+    /** Ids by NUMA node, or by resource. */
+    private static Map<String, Set<String>> textsByName(JsonReader json) throws IOException {
+        var all = new HashMap<String, Set<String>>();
+        json.beginObject();
+        while (json.hasNext()) {
+            all.put(json.nextName(), texts(json));
         }
-        throw new IllegalArgumentException(name + " is missing");
+        json.endObject();
+        return all;
     }
 
-    private static Set<String> texts(JsonElement list) {
-        var texts = new HashSet<String>();
-        if (!list.isJsonNull()) {
-            list.getAsJsonArray().forEach(text -> texts.add(text.getAsString()));
+    private static Set<String> texts(JsonReader json) throws IOException {
+        if (isNull(json)) {
+            return Set.of();
         }
+        var texts = new HashSet<String>();
+        json.beginArray();
+        while (json.hasNext()) {
+            texts.add(json.nextString());
+        }
+        json.endArray();
         return texts;
+    }
+
+    private static boolean isNull(JsonReader json) throws IOException {
+        if (json.peek() != JsonToken.NULL) {
+            return false;
+        }
+        json.nextNull();
+        return true;
+    }
+
+    private static <T> T wanted(@Nullable T value, String name) {
+        if (value == null) {
+            throw new IllegalArgumentException(name + " is missing");
+        }
+        return value;
     }
 
     /** Every container that holds one of these units, or all of them. */

@@ -49,7 +49,7 @@ class GpuNodePublisherTest {
 
     @Test
     void createsTheObjectThatBelongsToItsNodeAndWritesItsStatus() throws Exception {
-        publisher.publish(status(null));
+        publisher.publish(() -> status(null));
 
         assertThat(cluster.nextChange().path()).isEqualTo(ALL);
         assertThat(cluster.nextChange().path()).isEqualTo(OURS + "/status");
@@ -67,7 +67,7 @@ class GpuNodePublisherTest {
 
     @Test
     void saysThatTheObjectIsThereWhenItHasMadeItAndWhenItFindsIt() throws Exception {
-        publisher.publish(status(null));
+        publisher.publish(() -> status(null));
         created();
         assertThat(exists.getCount()).isEqualTo(1);
 
@@ -78,27 +78,27 @@ class GpuNodePublisherTest {
 
     @Test
     void writesOnlyWhatIsDifferent() throws Exception {
-        publisher.publish(status(null));
+        publisher.publish(() -> status(null));
         created();
 
-        publisher.publish(status(null));
-        publisher.publish(status("XID 79"));
+        publisher.publish(() -> status(null));
+        publisher.publish(() -> status("XID 79"));
 
         assertThat(cluster.nextChange().body()).contains("XID 79");
-        publisher.publish(status(null));
+        publisher.publish(() -> status(null));
         assertThat(cluster.nextChange().body()).doesNotContain("XID 79");
         assertThat(changes()).hasSize(4);
     }
 
     @Test
     void writesNothingAfterARestartIfNothingHasChanged() throws Exception {
-        publisher.publish(status(null));
+        publisher.publish(() -> status(null));
         created();
         publisher.close();
 
         try (var next = new GpuNodePublisher(api, "gpu-1", exists::countDown, pauses.backoff())) {
-            next.publish(status(null));
-            next.publish(status("XID 79"));
+            next.publish(() -> status(null));
+            next.publish(() -> status("XID 79"));
 
             assertThat(cluster.nextChange().body()).contains("XID 79");
             assertThat(changes()).hasSize(3);
@@ -107,14 +107,14 @@ class GpuNodePublisherTest {
 
     @Test
     void writesTheLastStateAfterAnOutage() throws Exception {
-        publisher.publish(status(null));
+        publisher.publish(() -> status(null));
         created();
 
         cluster.answerAll(503, FakeApiServer.status(503, "etcd is away"));
-        publisher.publish(status("XID 13"));
+        publisher.publish(() -> status("XID 13"));
         pauses.next();
-        publisher.publish(status("XID 31"));
-        publisher.publish(status("XID 79"));
+        publisher.publish(() -> status("XID 31"));
+        publisher.publish(() -> status("XID 79"));
         cluster.recover();
         pauses.endAll();
 
@@ -124,27 +124,27 @@ class GpuNodePublisherTest {
 
     @Test
     void writesNothingAfterAnOutageIfItIsThereAlready() throws Exception {
-        publisher.publish(status(null));
+        publisher.publish(() -> status(null));
         created();
 
         cluster.answerAll(503, FakeApiServer.status(503, "etcd is away"));
-        publisher.publish(status("XID 13"));
+        publisher.publish(() -> status("XID 13"));
         pauses.next();
-        publisher.publish(status(null));
+        publisher.publish(() -> status(null));
         cluster.recover();
         pauses.endAll();
-        publisher.publish(status("XID 79"));
+        publisher.publish(() -> status("XID 79"));
 
         assertThat(cluster.nextChange().body()).contains("XID 79");
     }
 
     @Test
     void makesAnewWhatSomebodyHasDeleted() throws Exception {
-        publisher.publish(status(null));
+        publisher.publish(() -> status(null));
         created();
 
         cluster.removeObject(OURS);
-        publisher.publish(status("XID 79"));
+        publisher.publish(() -> status("XID 79"));
         pauses.endAll();
 
         assertThat(cluster.nextChange().path()).as("does not find it").isEqualTo(OURS + "/status");
@@ -154,7 +154,7 @@ class GpuNodePublisherTest {
 
     @Test
     void mendsNowAndThenWhatSomebodyHasChanged() throws Exception {
-        publisher.publish(status(null));
+        publisher.publish(() -> status(null));
         created();
         JsonObject right = cluster.object(OURS).deepCopy();
 
@@ -174,7 +174,7 @@ class GpuNodePublisherTest {
                  {"apiVersion":"v1","kind":"Node","name":"gpu-1","uid":"gone"}]}}\
                 """);
 
-        publisher.publish(status(null));
+        publisher.publish(() -> status(null));
 
         assertThat(cluster.nextChange().path()).isEqualTo(OURS);
         cluster.nextChange();
