@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.gpusharing.e2e.admission.Api;
 import io.gpusharing.e2e.cluster.Repository;
@@ -128,17 +129,11 @@ class FractionsIT {
     void aContainerThatIsRestartedGetsItsGpuAgain() {
         String gpu = pods.gpuOfNew("first", vcuda(50, 15));
 
-        // Its first process.
-        pods.exec("first", "sh", "-c", "kill 1");
+        pods.killFirstProcess("first");
 
         await("it runs again")
                 .atMost(SOON)
-                .untilAsserted(() ->
-                        assertThat(
-                                        pods.pod("first")
-                                                .at("/status/containerStatuses/0/restartCount")
-                                                .asInt())
-                                .isPositive());
+                .untilAsserted(() -> assertThat(pods.restarts("first")).isPositive());
         assertThat(pods.gpuOf("first")).isEqualTo(gpu);
     }
 
@@ -247,6 +242,98 @@ class FractionsIT {
 
     @Test
     @Order(11)
+    void eachContainerSeesItsOwnGpusAndNoOther() {
+        ObjectNode pod = Api.yaml(GpuPods.manifest("two", vcuda(60, 15)));
+        ObjectNode second = pod.at("/spec/containers/0").deepCopy();
+        second.put("name", "second");
+        ((ArrayNode) pod.at("/spec/containers")).add(second);
+        api.create(TEAM, pod).orFail();
+
+        String first = pods.gpuOf("two");
+        assertThat(pods.kubectl("exec", "two", "--container=second", "--", "nvidia-smi"))
+                .doesNotContain(first)
+                .contains("UUID: GPU-");
+        pods.kubectl("delete", "pod", "two", "--grace-period=1");
+
+        pods.create("both", vcuda(200, 0));
+        assertThat(pods.seenBy("both")).hasSize(2).contains(first);
+    }
+
+    @Test
+    @Order(12)
+    void aKubeletThatStartsWithoutThePluginFailsWhoDoesNotRunAndLeavesTheOthersAlone() {
+        String gpu = pods.gpuOfNew("first", vcuda(60, 15));
+        String other = pods.gpuOfNew("second", vcuda(60, 15));
+        int before = pluginRestarts();
+
+        cluster.node("stop", NODE, "kubelet");
+        cluster.node("on", NODE, "pkill", "-KILL", "-f", "[j]ava.*deviceplugin[.]jar");
+        killProcesses("second");
+        cluster.node("start", NODE, "kubelet");
+
+        awaitFailed("second");
+        awaitPluginAfter(before);
+        assertThat(pods.gpuOf("first")).isEqualTo(gpu);
+        assertThat(pods.restarts("first")).isZero();
+        assertThat(pods.gpuOfNew("third", vcuda(60, 15))).isEqualTo(other);
+    }
+
+    @Test
+    @Order(13)
+    void aRebootFailsThePodsOfTheNodeAndTheirSuccessorsGetTheGpus() {
+        String gpu = pods.gpuOfNew("first", vcuda(60, 15));
+        String other = pods.gpuOfNew("second", vcuda(60, 15));
+        int before = pluginRestarts();
+
+        cluster.node("reboot", NODE);
+
+        awaitFailed("first");
+        awaitFailed("second");
+        awaitPluginAfter(before);
+        assertThat(
+                        List.of(
+                                pods.gpuOfNew("third", vcuda(60, 15)),
+                                pods.gpuOfNew("fourth", vcuda(60, 15))))
+                .containsExactlyInAnyOrder(gpu, other);
+    }
+
+    /** By the kubelet, which admits pods anew that do not run, and knows no plugin yet. */
+    private static void awaitFailed(String pod) {
+        await(pod + " has failed")
+                .atMost(SOON)
+                .untilAsserted(() ->
+                        assertThat(pods.pod(pod).at("/status/reason").asText())
+                                .isEqualTo("UnexpectedAdmissionError"));
+    }
+
+    private static int pluginRestarts() {
+        return Integer.parseInt(plugin("{.items[0].status.containerStatuses[0].restartCount}"));
+    }
+
+    private static void awaitPluginAfter(int restarts) {
+        await("the plugin runs again")
+                .atMost(SOON)
+                .until(() ->
+                        pluginRestarts() > restarts
+                                && plugin("{.items[0].status.containerStatuses[0].ready}")
+                                        .equals("true"));
+    }
+
+    /** The plugin's pod of the first node. */
+    private static String plugin(String path) {
+        return cluster.kubectl()
+                .run(
+                        "get",
+                        "pods",
+                        "--namespace=gpusharing-system",
+                        "--selector=app.kubernetes.io/component=device-plugin",
+                        "--field-selector=spec.nodeName=" + NODE,
+                        "--output=jsonpath=" + path)
+                .text();
+    }
+
+    @Test
+    @Order(14)
     void aGpuThatFailsIsTakenFromTheNodeAndItsPodIsTold() {
         String gpu = pods.gpuOfNew("first", vcuda(50, 15));
 
@@ -264,7 +351,7 @@ class FractionsIT {
     }
 
     @Test
-    @Order(12)
+    @Order(15)
     void whereAnotherPluginOffersTheGpusOursDisturbsNothingAndSaysWhy() {
         cluster.node(
                 "start",
@@ -291,7 +378,7 @@ class FractionsIT {
     }
 
     @Test
-    @Order(13)
+    @Order(16)
     void whoComesFromGpushareFindsItsResourceAndItsEnvironment() {
         cluster.node("stop", OTHER_NODE, "device-plugin");
         await("ours takes over")
@@ -311,7 +398,7 @@ class FractionsIT {
     }
 
     @Test
-    @Order(14)
+    @Order(17)
     void whoComesFromMetagpuFindsItsResourceAndItsEnvironment() {
         offer("metagpu");
         await("the node offers metagpus")
@@ -333,6 +420,17 @@ class FractionsIT {
                         () -> assertThat(pods.eventsOf("three")).contains("No GPU has room"));
         pods.kubectl("delete", "pod", "one", "--grace-period=1");
         assertThat(pods.gpuOf("three")).isEqualTo(one);
+    }
+
+    /** Of a pod, while its kubelet does not run. */
+    private static void killProcesses(String pod) {
+        cluster.node(
+                "on",
+                NODE,
+                "sh",
+                "-c",
+                "for i in $(grep -ls %s /proc/[0-9]*/cgroup | cut -d / -f 3); do kill -KILL $i || true; done"
+                        .formatted(pods.pod(pod).at("/metadata/uid").asText()));
     }
 
     private static String vcuda(int core, int memory) {

@@ -97,6 +97,16 @@ final class GpuPods {
         return kubectl(words.toArray(String[]::new));
     }
 
+    /** How often its container was started again. */
+    int restarts(String name) {
+        return pod(name).at("/status/containerStatuses/0/restartCount").asInt();
+    }
+
+    /** Ends its container. */
+    void killFirstProcess(String name) {
+        exec(name, "sh", "-c", "kill 1");
+    }
+
     String eventsOf(String name) {
         return kubectl("get", "events", "--field-selector=involvedObject.name=" + name);
     }
