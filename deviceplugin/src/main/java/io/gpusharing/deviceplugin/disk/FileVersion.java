@@ -5,6 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 
 /**
@@ -26,5 +28,10 @@ public record FileVersion(String file, FileTime modified, long size) {
         } catch (IOException e) {
             return Optional.empty();
         }
+    }
+
+    /** Whether it was written longer ago. */
+    public boolean isOlderThan(Duration age) {
+        return modified.toInstant().isBefore(Instant.now().minus(age));
     }
 }

@@ -3,6 +3,7 @@ package io.gpusharing.deviceplugin.kubelet;
 import io.gpusharing.deviceplugin.disk.FileVersion;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -11,6 +12,9 @@ import org.jspecify.annotations.Nullable;
  * has more than five thousand units, and many ask for it at the same moment. Safe for any thread.
  */
 public final class CheckpointFile {
+
+    /** Linux' clock of files ticks every 1 to 10 ms; two tables of one tick may look alike. */
+    private static final Duration CLOCK_OF_FILES = Duration.ofMillis(20);
 
     private final Path path;
     private Optional<FileVersion> version = Optional.empty();
@@ -29,7 +33,8 @@ public final class CheckpointFile {
      * @throws IOException if it cannot be read, or is not what we know
      */
     public synchronized Checkpoint read() throws IOException {
-        Optional<FileVersion> now = FileVersion.of(path);
+        Optional<FileVersion> now =
+                FileVersion.of(path).filter(it -> it.isOlderThan(CLOCK_OF_FILES));
         Checkpoint known = last;
         if (known == null || now.isEmpty() || !now.equals(version)) {
             known = Checkpoint.read(path);

@@ -9,6 +9,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
 import java.util.Base64;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -79,13 +81,16 @@ class CheckpointTest {
     }
 
     @Test
-    void aTableInThePlaceOfAnotherIsReadOnce() throws IOException {
+    void aTableIsReadAnewUntilItIsSureToBeTheSame() throws IOException {
         Path path = folder.resolve("checkpoint");
         var file = new CheckpointFile(path);
         assertThat(file.read().registered()).isEmpty();
 
         Files.writeString(path, registered("g0-0"));
         assertThat(file.read().registered().get(CORE)).containsExactly("g0-0");
+        Files.setLastModifiedTime(path, FileTime.from(Instant.parse("2999-01-01T00:00:00Z")));
+        assertThat(file.read()).isNotSameAs(file.read());
+        Files.setLastModifiedTime(path, FileTime.from(Instant.parse("2026-01-01T00:00:00Z")));
         assertThat(file.read()).isSameAs(file.read());
 
         Path draft = Files.writeString(folder.resolve("draft"), registered("g1-0"));
