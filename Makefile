@@ -66,9 +66,10 @@ deployment: ## deployment/ from the chart; with REGISTRY=…, TAG=… or VALUES=
 test: prerequisites ## Everything that is checked: Java, chart, manifests, and the whole on a real control plane
 	@tools/check
 
-soak: prerequisites ## Two hundred kills of timekeeper and PostgreSQL under load, each bill exact; about an hour
+soak: prerequisites ## Two hundred kills of timekeeper and PostgreSQL under load, each bill exact, then a thousand containers on fractions among kills; two hours
 	@tools/build
 	@benchmarks/soak/run
+	@benchmarks/soak/fractions
 
 bench: prerequisites ## Every measurement, one after the other, over an hour (benchmarks/README.md)
 	@tools/build

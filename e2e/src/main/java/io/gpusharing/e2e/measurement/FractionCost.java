@@ -15,15 +15,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.List;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
 /**
@@ -42,6 +40,9 @@ public final class FractionCost {
     private static final String NODE = "gpu-node-1";
     private static final String OURS = "team-a";
     private static final String ALONE = "kube-system";
+    private static final String FRACTION =
+            "tencent.com/vcuda-core: 10, tencent.com/vcuda-memory: 1";
+    private static final int ONE_AT_A_TIME = 40;
     private static final Pattern STARTS =
             Pattern.compile("gpusharing_container_start_seconds_bucket\\{le=\"([^\"]+)\"} (\\d+)");
 
@@ -80,25 +81,37 @@ public final class FractionCost {
         result.put("start_to_registered_ms", untilRegistered().toMillis());
         result.put("resident_mib_at_start", residentMiB());
 
+        round(1, OURS, FRACTION);
+        Map<String, Long> first = starts();
+        for (int pod = 0; pod < ONE_AT_A_TIME; pod++) {
+            round(1, OURS, FRACTION);
+        }
+        put(result.putObject("one_at_a_time_answered_within_seconds"), starts(), first);
+
         var ours = new ArrayList<Duration>();
         var alone = new ArrayList<Duration>();
+        Map<String, Long> together = starts();
+        Duration before = processorTime();
         for (int round = 0; round < ROUNDS; round++) {
-            ours.add(round(OURS, "tencent.com/vcuda-core: 10, tencent.com/vcuda-memory: 1"));
-            alone.add(round(ALONE, ""));
+            ours.add(round(PODS, OURS, FRACTION));
+            alone.add(round(PODS, ALONE, ""));
         }
         Percentiles.write(result.putObject("round_with_fractions"), ours);
         Percentiles.write(result.putObject("round_without_gpus"), alone);
-        ObjectNode starts = result.putObject("answered_within_seconds");
-        buckets().forEach(bucket -> starts.put(bucket.group(1), Long.parseLong(bucket.group(2))));
+        put(result.putObject("answered_within_seconds"), starts(), together);
+        result.put(
+                "processor_ms_a_pod",
+                processorTime().minus(before).toMillis() / ((long) ROUNDS * PODS));
         result.put("resident_mib_after", residentMiB());
         result.put("processor_percent_at_rest", processorPercentAtRest());
+        result.put("restart_to_registered_ms", restart().toMillis());
         return result;
     }
 
     /** From the creation of all pods until all of them run. */
-    private Duration round(String namespace, String limits) {
+    private Duration round(int count, String namespace, String limits) {
         String pods =
-                IntStream.range(0, PODS)
+                IntStream.range(0, count)
                         .mapToObj(i -> pod(i, namespace, limits))
                         .collect(Collectors.joining());
         long begun = System.nanoTime();
@@ -152,7 +165,12 @@ public final class FractionCost {
         return plugin("{.items[0].status.conditions[?(@.type=='Ready')].status}").equals("True");
     }
 
-    private List<MatchResult> buckets() throws IOException, InterruptedException {
+    private static void put(ObjectNode target, Map<String, Long> counts, Map<String, Long> before) {
+        counts.forEach((bound, count) -> target.put(bound, count - before.getOrDefault(bound, 0L)));
+    }
+
+    /** How many starts the plugin has answered within so many seconds since it began. */
+    private Map<String, Long> starts() throws IOException, InterruptedException {
         String page =
                 http.send(
                                 HttpRequest.newBuilder(
@@ -164,7 +182,11 @@ public final class FractionCost {
                                         .build(),
                                 BodyHandlers.ofString())
                         .body();
-        return STARTS.matcher(page).results().toList();
+        var starts = new LinkedHashMap<String, Long>();
+        STARTS.matcher(page)
+                .results()
+                .forEach(it -> starts.put(it.group(1), Long.valueOf(it.group(2))));
+        return starts;
     }
 
     /** From the process' start, in hundredths of a second, to what its log says. */
@@ -186,28 +208,25 @@ public final class FractionCost {
                 process().info().startInstant().orElseThrow(), Instant.parse(line.group(1)));
     }
 
+    /** Killed while the node is at rest: how soon its successor is registered. */
+    private Duration restart() {
+        ProcessHandle old = process();
+        old.destroyForcibly();
+        Awaitility.await("the device plugin is registered again")
+                .atMost(Duration.ofSeconds(90))
+                // Until then its log is the old one's, or has no such line.
+                .ignoreExceptions()
+                .until(() -> process().pid() != old.pid() && untilRegistered().isPositive());
+        return untilRegistered();
+    }
+
     private static ProcessHandle process() {
-        return ProcessHandle.allProcesses()
-                .filter(it -> words(it).contains("deviceplugin.jar"))
-                .findFirst()
+        return PluginProcess.find()
                 .orElseThrow(() -> new IllegalStateException("No device plugin runs here"));
     }
 
-    private static String words(ProcessHandle process) {
-        return lines(process, "cmdline").collect(Collectors.joining());
-    }
-
-    private static Stream<String> lines(ProcessHandle process, String file) {
-        try {
-            return Files.readAllLines(Path.of("/proc/" + process.pid(), file)).stream();
-        } catch (IOException e) {
-            // It has ended.
-            return Stream.empty();
-        }
-    }
-
     private static long residentMiB() {
-        return lines(process(), "status")
+        return PluginProcess.lines(process(), "status")
                 .filter(line -> line.startsWith("VmRSS:"))
                 .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) / 1024)
                 .findFirst()
@@ -218,7 +237,8 @@ public final class FractionCost {
         Duration before = processorTime();
         TimeUnit.SECONDS.sleep(REST_SECONDS);
         Duration used = processorTime().minus(before);
-        return Math.round(used.toMillis() * 1000.0 / REST_SECONDS / 10) / 100.0;
+        double share = (double) used.toMillis() / Duration.ofSeconds(REST_SECONDS).toMillis();
+        return Math.round(share * 10_000) / 100.0;
     }
 
     private static Duration processorTime() {
