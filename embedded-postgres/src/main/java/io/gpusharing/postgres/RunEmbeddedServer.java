@@ -23,8 +23,11 @@ final class RunEmbeddedServer {
     private static final int USAGE = 64;
 
     private final Postmaster server;
-    private volatile @Nullable Process process;
-    private volatile boolean stopping;
+
+    /** Guarded by this object, as is the next one. */
+    private @Nullable Process process;
+
+    private boolean stopping;
 
     private RunEmbeddedServer(Postmaster server) {
         this.server = server;
@@ -59,7 +62,7 @@ final class RunEmbeddedServer {
         if (server.process().isAlive() && started != null) {
             return started.exitValue();
         }
-        if (!stopping) {
+        if (!isStopping()) {
             System.err.println(
                     "PostgreSQL (process %d) has ended, and with it what needs it; what was committed is there at the next start"
                             .formatted(server.process().pid()));
@@ -71,17 +74,30 @@ final class RunEmbeddedServer {
         var builder = new ProcessBuilder(command).inheritIO();
         builder.environment().put("SPRING_DATASOURCE_URL", server.url());
         builder.environment().put("SPRING_DATASOURCE_USERNAME", Postmaster.USER);
-        Process started = builder.start();
-        process = started;
-        return started;
+        synchronized (this) {
+            if (stopping) {
+                throw new IOException("it is being stopped");
+            }
+            Process started = builder.start();
+            process = started;
+            return started;
+        }
     }
 
     private void stop() {
-        stopping = true;
-        if (process != null) {
-            end(process);
+        Process started;
+        synchronized (this) {
+            stopping = true;
+            started = process;
+        }
+        if (started != null) {
+            end(started);
         }
         server.stop();
+    }
+
+    private synchronized boolean isStopping() {
+        return stopping;
     }
 
     private static void end(Process process) {
