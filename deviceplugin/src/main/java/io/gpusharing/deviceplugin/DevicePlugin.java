@@ -51,6 +51,7 @@ public final class DevicePlugin implements AutoCloseable {
 
     private static final Duration TIDY_EVERY = Duration.ofSeconds(1);
     private static final Duration FOR_THE_DRIVER = Duration.ofSeconds(3);
+    private static final Duration FOR_THE_KUBELET = Duration.ofSeconds(3);
     private static final Duration ASK_AGAIN = Duration.ofSeconds(2);
 
     private final ApiServer api;
@@ -193,19 +194,33 @@ public final class DevicePlugin implements AutoCloseable {
         awaitGpus();
         registration.start();
         publish();
+        // Reading the runtime's configuration is not to delay the registration.
+        long until = System.nanoTime() + FOR_THE_KUBELET.toNanos();
         while (true) {
             podsChanged.poll(TIDY_EVERY.toMillis(), TimeUnit.MILLISECONDS);
-            try {
-                provider.tidyUp();
-                if (registration.isRegistered()) {
-                    isolation.look();
-                }
-            } catch (IOException e) {
-                log.atError().addKeyValue("reason", e.getMessage()).log("cannot tidy up");
-            } catch (RuntimeException e) {
-                // Whoever tidies up no more hands out nothing for long.
-                log.atError().setCause(e).log("cannot tidy up");
+            tidyUp();
+            if (registration.isRegistered() || System.nanoTime() - until > 0) {
+                lookAtRuntime();
             }
+        }
+    }
+
+    private void lookAtRuntime() {
+        try {
+            isolation.look();
+        } catch (RuntimeException e) {
+            log.atError().setCause(e).log("cannot look at the container runtime");
+        }
+    }
+
+    private void tidyUp() {
+        try {
+            provider.tidyUp();
+        } catch (IOException e) {
+            log.atError().addKeyValue("reason", e.getMessage()).log("cannot tidy up");
+        } catch (RuntimeException e) {
+            // Whoever tidies up no more hands out nothing for long.
+            log.atError().setCause(e).log("cannot tidy up");
         }
     }
 

@@ -47,7 +47,7 @@ public final class CdiFolder {
     public void write(
             CdiDevice device, JsonObject edits, Map<String, String> environment, JsonObject share)
             throws IOException {
-        // Neither outlives the machine, as the container does not.
+        // Neither is needed after a reboot.
         Path shareFile = shares.resolve(device.name() + ".json");
         AtomicFile.write(shareFile, share.toString(), "rw-r--r--");
 

@@ -54,11 +54,34 @@ public final class DriverFolders {
         Map<Path, Optional<FileVersion>> now = specifications();
         DriverEdits known = last;
         if (known == null || !now.equals(versions)) {
-            known = find(now.keySet());
-            last = known;
-            versions = now;
+            known = read(now);
         }
         return known;
+    }
+
+    /** Other vendors' files may be as they like. */
+    private DriverEdits read(Map<Path, Optional<FileVersion>> files) throws IOException {
+        DriverEdits found = new DriverEdits.LegacyRuntime();
+        IOException unreadable = null;
+        for (Path file : files.keySet()) {
+            try {
+                JsonObject content = read(file);
+                if (content != null && isNvidias(content)) {
+                    found = new DriverEdits.Specification(file, content);
+                }
+            } catch (NoSuchFileException e) {
+                // Somebody's container has started meanwhile.
+            } catch (IOException e) {
+                unreadable = e;
+            }
+        }
+        if (found instanceof DriverEdits.LegacyRuntime && unreadable != null) {
+            throw unreadable;
+        }
+        // What could not be read now may be read the next time.
+        last = unreadable == null ? found : null;
+        versions = files;
+        return found;
     }
 
     /** All but ours, in the order in which they are to be read. */
@@ -79,28 +102,6 @@ public final class DriverFolders {
     private static boolean isSpecification(Path file) {
         String name = file.getFileName().toString();
         return SPECIFICATION.matcher(name).matches() && !name.startsWith(CdiFolder.PREFIX);
-    }
-
-    /** Other vendors' files may be as they like. */
-    private static DriverEdits find(Iterable<Path> files) throws IOException {
-        DriverEdits found = new DriverEdits.LegacyRuntime();
-        IOException unreadable = null;
-        for (Path file : files) {
-            try {
-                JsonObject content = read(file);
-                if (content != null && isNvidias(content)) {
-                    found = new DriverEdits.Specification(file, content);
-                }
-            } catch (NoSuchFileException e) {
-                // Somebody's container has started meanwhile.
-            } catch (IOException e) {
-                unreadable = e;
-            }
-        }
-        if (found instanceof DriverEdits.LegacyRuntime && unreadable != null) {
-            throw unreadable;
-        }
-        return found;
     }
 
     private static boolean isNvidias(JsonObject content) {

@@ -38,6 +38,7 @@ final class KeptState<T> implements AutoCloseable {
     private @Nullable Supplier<T> wanted;
 
     private boolean isNew;
+    private long lookedAt = System.nanoTime();
     private @Nullable Thread keeping;
     private boolean lookAgain = true;
     private boolean closed;
@@ -111,19 +112,26 @@ final class KeptState<T> implements AutoCloseable {
 
     /** Waits until there is something to do. */
     private Task<T> next() throws InterruptedException {
-        long left = BETWEEN_LOOKS.toNanos();
         lock.lockInterruptibly();
         try {
-            while (wanted == null || (!lookAgain && left > 0 && !isNew)) {
-                left = changed.awaitNanos(left);
+            while (wanted == null || (!lookAgain && untilLook() > 0 && !isNew)) {
+                var _ = changed.awaitNanos(untilLook());
             }
-            boolean look = lookAgain || left <= 0;
+            boolean look = lookAgain || untilLook() <= 0;
+            if (look) {
+                lookedAt = System.nanoTime();
+            }
             lookAgain = false;
             isNew = false;
             return new Task<>(wanted, look);
         } finally {
             lock.unlock();
         }
+    }
+
+    /** In nanoseconds. */
+    private long untilLook() {
+        return BETWEEN_LOOKS.toNanos() - (System.nanoTime() - lookedAt);
     }
 
     /** After a failure nothing is certain, not even that it failed. */

@@ -18,7 +18,7 @@ public final class AtomicFile {
     private AtomicFile() {}
 
     /**
-     * Puts a file in the place of what was there. The machine's end may undo that.
+     * Puts a file in the place of what was there. A machine that crashes may leave it empty.
      *
      * @param permissions as {@code ls} writes them
      */
@@ -26,7 +26,7 @@ public final class AtomicFile {
         write(path, text, permissions, false);
     }
 
-    /** The same; it is on disk afterwards. */
+    /** The same; afterwards it is on disk as a whole, or what was there before still is. */
     public static void writeDurably(Path path, String text, String permissions) throws IOException {
         write(path, text, permissions, true);
     }

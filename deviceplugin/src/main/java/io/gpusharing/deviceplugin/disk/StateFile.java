@@ -52,7 +52,7 @@ public record StateFile(Path path, int version) {
     }
 
     /**
-     * Replaces it; it is on disk afterwards.
+     * Replaces it durably.
      *
      * @param content without the version
      * @param permissions as {@code ls} writes them

@@ -14,6 +14,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -81,6 +82,9 @@ public record Checkpoint(List<Entry> entries, Map<String, Set<String>> registere
             }
         }
         json.endObject();
+        if (json.peek() != JsonToken.END_DOCUMENT) {
+            throw new IllegalArgumentException("something follows it");
+        }
         return wanted(data, "Data");
     }
 
@@ -96,7 +100,7 @@ public record Checkpoint(List<Entry> entries, Map<String, Set<String>> registere
             }
         }
         json.endObject();
-        return new Checkpoint(entries, wanted(registered, "RegisteredDevices"));
+        return new Checkpoint(entries, Map.copyOf(wanted(registered, "RegisteredDevices")));
     }
 
     private static List<Entry> entries(JsonReader json) throws IOException {
@@ -161,7 +165,7 @@ public record Checkpoint(List<Entry> entries, Map<String, Set<String>> registere
             texts.add(json.nextString());
         }
         json.endArray();
-        return texts;
+        return Collections.unmodifiableSet(texts);
     }
 
     private static boolean isNull(JsonReader json) throws IOException {

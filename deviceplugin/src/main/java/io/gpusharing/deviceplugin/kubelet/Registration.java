@@ -25,8 +25,9 @@ import org.slf4j.LoggerFactory;
  * both again whenever a kubelet has made a new {@code kubelet.sock} or has stopped watching.
  *
  * <p>A kubelet that starts deletes all sockets of the folder, makes its own, and admits the pods
- * that ran before it 0.8 s later: those whose devices nobody has registered by then fail. And when
- * an older instance of this plugin ends, the kubelet disconnects whoever has registered last.
+ * that ran before it 0.8 s later: those whose devices nobody has registered by then fail, unless
+ * their containers still run. And when an older instance of this plugin ends, the kubelet
+ * disconnects whoever has registered last.
  */
 public final class Registration implements AutoCloseable {
 

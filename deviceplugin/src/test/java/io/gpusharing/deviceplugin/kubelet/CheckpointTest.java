@@ -70,6 +70,7 @@ class CheckpointTest {
                     "",
                     "[]",
                     "{}",
+                    "{\"Data\": {\"PodDeviceEntries\": null, \"RegisteredDevices\": {}}} {}",
                     "{\"Data\": {\"PodDeviceEntries\": []}}",
                     "{\"Data\": {\"PodDeviceEntries\": [{\"PodUID\": \"uid\"}], \"RegisteredDevices\": {}}}"
                 }) {
@@ -90,10 +91,12 @@ class CheckpointTest {
         assertThat(file.read().registered().get(CORE)).containsExactly("g0-0");
         Files.setLastModifiedTime(path, FileTime.from(Instant.parse("2999-01-01T00:00:00Z")));
         assertThat(file.read()).isNotSameAs(file.read());
-        Files.setLastModifiedTime(path, FileTime.from(Instant.parse("2026-01-01T00:00:00Z")));
+        FileTime old = FileTime.from(Instant.parse("2026-01-01T00:00:00Z"));
+        Files.setLastModifiedTime(path, old);
         assertThat(file.read()).isSameAs(file.read());
 
         Path draft = Files.writeString(folder.resolve("draft"), registered("g1-0"));
+        Files.setLastModifiedTime(draft, old);
         Files.move(draft, path, StandardCopyOption.REPLACE_EXISTING);
         assertThat(file.read().registered().get(CORE)).containsExactly("g1-0");
     }

@@ -313,6 +313,8 @@ class FractionsIT {
     private static void awaitPluginAfter(int restarts) {
         await("the plugin runs again")
                 .atMost(SOON)
+                // It has no status for a moment.
+                .ignoreExceptions()
                 .until(() ->
                         pluginRestarts() > restarts
                                 && plugin("{.items[0].status.containerStatuses[0].ready}")
