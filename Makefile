@@ -66,7 +66,7 @@ deployment: ## deployment/ from the chart; with REGISTRY=…, TAG=… or VALUES=
 test: prerequisites ## Everything that is checked: Java, chart, manifests, and the whole on a real control plane
 	@tools/check
 
-soak: prerequisites ## Two hundred kills of timekeeper and PostgreSQL under load, each bill exact, then a thousand containers on fractions among kills; two hours
+soak: prerequisites ## Two hundred kills of timekeeper and PostgreSQL under load, each bill exact, then a thousand containers on fractions among kills; an hour and a half
 	@tools/build
 	@benchmarks/soak/run
 	@benchmarks/soak/fractions

@@ -471,8 +471,8 @@ int nvmlEventSetWait_v2(set *s, event *e, unsigned milliseconds) {
         pthread_mutex_unlock(&lock);
         if (found) return SUCCESS;
         if (lost) return GPU_IS_LOST;
-        u64 left = now();
-        if (left >= end) return TIMEOUT;
-        await_change(watch, end - left);
+        u64 t = now();
+        if (t >= end) return TIMEOUT;
+        await_change(watch, end - t);
     }
 }

@@ -17,6 +17,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Holds what the living containers of a real node have of its GPUs against what their pods asked
@@ -30,6 +31,11 @@ final class FractionAudit {
     private static final Path SHARES = Path.of("/run/gpusharing");
     private static final Path CDI = Path.of("/var/run/cdi");
     private static final Path SOCKETS = Path.of("/var/lib/kubelet/device-plugins");
+
+    private static final List<String> OFFERED =
+            Stream.of("core", "memory")
+                    .map(it -> SOCKETS + "/gpusharing-tencent.com-vcuda-%s.sock".formatted(it))
+                    .toList();
 
     private final LivingContainers living;
     private final Map<String, Long> memoryMiB = new HashMap<>();
@@ -66,72 +72,82 @@ final class FractionAudit {
     }
 
     /** From now on containers of this pod are looked at. */
-    void expect(String podUid, Map<String, Ask> asks) {
+    synchronized void expect(String podUid, Map<String, Ask> asks) {
         asked.put(podUid, asks);
     }
 
     /** How many containers lived at one of the looks. */
-    int containers() {
+    synchronized int containers() {
         return containers.size();
     }
 
-    int looks() {
+    synchronized int looks() {
         return looks;
     }
 
-    int mostAtOnce() {
+    synchronized int mostAtOnce() {
         return mostAtOnce;
     }
 
     /** What was wrong, each once. */
-    Set<String> faults() {
+    synchronized Set<String> faults() {
         return Set.copyOf(faults);
     }
 
     /** Something is wrong. */
-    void add(String fault) {
+    synchronized void add(String fault) {
         if (faults.add(fault)) {
             System.out.println(fault);
         }
     }
 
     /** Looks once. */
-    void look() throws IOException {
-        List<Container> all =
-                living.now().stream().filter(it -> asked.containsKey(it.podUid())).toList();
+    synchronized void look() throws IOException {
+        List<Container> all = living.now();
         looks++;
         mostAtOnce = Math.max(mostAtOnce, all.size());
         crowded(all).forEach(this::add);
         JsonNode grants = JSON.readTree(Files.exists(GRANTS) ? Files.readString(GRANTS) : "{}");
         for (Container container : all) {
             containers.add(container.id());
-            check(container, grants);
+            Map<String, Ask> asks = asked.get(container.podUid());
+            if (asks != null) {
+                List<String> wrong = wrong(container, asks.get(container.name()), grants);
+                // Who has ended meanwhile has lost its files and its grant.
+                if (!wrong.isEmpty() && LivingContainers.lives(container)) {
+                    wrong.forEach(this::add);
+                }
+            }
         }
     }
 
-    private void check(Container container, JsonNode grants) {
+    private List<String> wrong(Container container, @Nullable Ask ask, JsonNode grants) {
+        var wrong = new ArrayList<String>();
         String who = "container %s of pod %s".formatted(container.name(), container.podUid());
-        Ask ask = asked.getOrDefault(container.podUid(), Map.of()).get(container.name());
-        Set<Integer> own =
-                container.shares().stream()
-                        .map(share -> minors.get(share.gpu()))
+        List<Share> shares = container.shares();
+        if (ask == null || !isAsWanted(ask, shares)) {
+            wrong.add("%s asked for %s and has %s".formatted(who, ask, shares));
+        }
+        if (!container.shareOf().equals(container.podUid() + "/" + container.name())) {
+            wrong.add("%s reads the share of %s".formatted(who, container.shareOf()));
+        }
+        Set<String> visible =
+                container.environment().stream()
+                        .filter(it -> it.startsWith("NVIDIA_VISIBLE_DEVICES="))
                         .collect(Collectors.toSet());
-        if (ask == null || !isAsWanted(ask, container.shares())) {
-            add("%s asked for %s and has %s".formatted(who, ask, container.shares()));
+        if (!visible.equals(Set.of("NVIDIA_VISIBLE_DEVICES=void"))) {
+            wrong.add("%s has the environment %s".formatted(who, visible));
         }
-        if (!container.environment().contains("NVIDIA_VISIBLE_DEVICES=void")) {
-            add(who + " lacks its environment: " + container.environment());
+        Set<Integer> own =
+                shares.stream().map(share -> minors.get(share.gpu())).collect(Collectors.toSet());
+        if (!own.equals(container.devices())) {
+            wrong.add("%s has the devices %s for %s".formatted(who, container.devices(), own));
         }
-        // Who has ended meanwhile has lost its files and its grant.
-        if (!own.equals(container.devices()) && LivingContainers.lives(container)) {
-            add("%s can open %s and has %s".formatted(who, container.devices(), own));
+        Set<Share> granted = granted(container, grants);
+        if (!granted.equals(Set.copyOf(shares))) {
+            wrong.add("%s has %s and was granted %s".formatted(who, shares, granted));
         }
-        if (!granted(container, grants).equals(Set.copyOf(container.shares()))
-                && LivingContainers.lives(container)) {
-            add(
-                    "%s has %s and was granted %s"
-                            .formatted(who, container.shares(), granted(container, grants)));
-        }
+        return wrong;
     }
 
     private static boolean isAsWanted(Ask ask, List<Share> shares) {
@@ -180,7 +196,8 @@ final class FractionAudit {
         for (Path folder : List.of(SHARES, CDI)) {
             left.addAll(files(folder));
         }
-        left.addAll(files(SOCKETS).stream().sorted().skip(2).toList());
+        left.addAll(files(SOCKETS));
+        left.removeAll(OFFERED);
         try {
             JsonNode grants = JSON.readTree(Files.readString(GRANTS)).path("pods");
             children(grants).forEach(pod -> left.add("grant of " + pod.path("name").asText()));

@@ -3,6 +3,7 @@ package io.gpusharing.e2e.measurement;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.fabric8.kubernetes.api.model.ContainerState;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.Serialization;
@@ -18,14 +19,16 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
 
 /**
  * Starts and kills containers with fractions at random on a real node, while its device plugin, its
- * kubelet and its containerd are killed again and again. Five times a second it looks at the living
+ * kubelet and its containerd are killed again and again. Some times a second it looks at the living
  * processes: what each of them has must be what its pod asked for and what it was granted, and no
  * GPU may have more holders than it has room for. At the end nothing may be left of anybody.
  */
@@ -38,6 +41,7 @@ public final class FractionSoak {
     private static final long SEED = Long.getLong("seed", System.nanoTime() % 1_000_000);
 
     private static final int ALIVE = 12;
+    private static final int WITHOUT_SHARE = 99;
     private static final int MOST_FAULTS_SHOWN = 20;
     private static final Duration BETWEEN = Duration.ofMillis(200);
     private static final Duration MOST = Duration.ofHours(2);
@@ -78,33 +82,60 @@ public final class FractionSoak {
         }
     }
 
-    private ObjectNode run() throws IOException, InterruptedException {
+    private ObjectNode run() {
         Instant begun = Instant.now();
+        Thread looking = Thread.ofVirtual().start(this::keepLooking);
+        try {
+            soak(begun.plus(MOST));
+            tidyUp();
+        } catch (InterruptedException | RuntimeException e) {
+            audit.add("it broke off: " + e);
+        } finally {
+            looking.interrupt();
+        }
+        return result(begun, Duration.between(begun, Instant.now()));
+    }
+
+    private void soak(Instant end) throws InterruptedException {
         int restarts = 0;
-        long next = CONTAINERS / RESTARTS;
         while (audit.containers() < CONTAINERS || restarts < RESTARTS) {
-            if (Instant.now().isAfter(begun.plus(MOST))) {
+            if (Instant.now().isAfter(end)) {
                 audit.add("only %d containers in %s".formatted(audit.containers(), MOST));
-                break;
+                return;
             }
-            act();
-            audit.look();
-            if (audit.containers() >= next && restarts < RESTARTS) {
+            try {
+                act();
+            } catch (KubernetesClientException e) {
+                // Of the webhook, for instance, which runs on the node whose programs are killed.
+                done.merge("refused by the API server: " + e.getCode(), 1, Integer::sum);
+            }
+            if (restarts < RESTARTS
+                    && audit.containers() >= (restarts + 1) * CONTAINERS / RESTARTS) {
                 restart(restarts++);
-                next += CONTAINERS / RESTARTS;
                 System.out.printf(
                         "%4d containers, %2d restarts, %d faults%n",
                         audit.containers(), restarts, audit.faults().size());
             }
             Thread.sleep(BETWEEN);
         }
-        Duration took = Duration.between(begun, Instant.now());
-        tidyUp();
-        return result(begun, took);
+    }
+
+    private void keepLooking() {
+        try {
+            while (true) {
+                audit.look();
+                Thread.sleep(BETWEEN);
+            }
+        } catch (InterruptedException e) {
+            return;
+        } catch (IOException | RuntimeException e) {
+            audit.add("nobody looks any more: " + e);
+        }
     }
 
     private void act() {
         List<Pod> pods = cluster.client().pods().inNamespace(TEAM).list().getItems();
+        pods.forEach(this::checkExits);
         List<Pod> failed =
                 pods.stream()
                         .filter(pod -> "Failed".equals(pod.getStatus().getPhase()))
@@ -123,6 +154,22 @@ public final class FractionSoak {
                 default -> kill(pod);
             }
         }
+    }
+
+    /** Whether one of its containers has found that it had no share when it started. */
+    private void checkExits(Pod pod) {
+        Stream.of(
+                        pod.getStatus().getInitContainerStatuses(),
+                        pod.getStatus().getContainerStatuses())
+                .flatMap(List::stream)
+                .flatMap(status -> Stream.of(status.getState(), status.getLastState()))
+                .filter(Objects::nonNull)
+                .map(ContainerState::getTerminated)
+                .filter(it -> it != null && it.getExitCode() == WITHOUT_SHARE)
+                .forEach(_ ->
+                        audit.add(
+                                "a container of pod %s was started without its share"
+                                        .formatted(pod.getMetadata().getUid())));
     }
 
     private void create() {
@@ -152,24 +199,16 @@ public final class FractionSoak {
                   containers: [%s]
                 """
                         .formatted(name, TEAM, NODE, init, container("cuda", first) + more);
-        try {
-            Pod created =
-                    cluster.client()
-                            .pods()
-                            .resource(Serialization.unmarshal(pod, Pod.class))
-                            .create();
-            audit.expect(created.getMetadata().getUid(), asks);
-        } catch (KubernetesClientException e) {
-            // The webhook runs on the node whose programs are killed.
-            done.merge("not created: " + e.getCode(), 1, Integer::sum);
-        }
+        Pod created =
+                cluster.client().pods().resource(Serialization.unmarshal(pod, Pod.class)).create();
+        audit.expect(created.getMetadata().getUid(), asks);
     }
 
-    /** One that was let start without its GPUs ends, and says so by its status. */
+    /** One that is started without its GPUs ends, and says so by its status. */
     private static String container(String name, Ask ask) {
         String body = name.equals("prepare") ? "sleep 0.5" : "while :; do sleep 1; done";
-        return "{name: %s, image: nvidia/cuda:13.0.1-base-ubuntu24.04, command: [sh, -c, \"trap 'exit 1' TERM; test -s /run/gpusharing/share.json || exit 99; %s\"], resources: {limits: {%s}}}"
-                .formatted(name, body, ask.limits());
+        return "{name: %s, image: nvidia/cuda:13.0.1-base-ubuntu24.04, env: [{name: SOAK_CONTAINER, value: %1$s}], command: [sh, -c, \"trap 'exit 1' TERM; test -s /run/gpusharing/share.json || exit %d; %s\"], resources: {limits: {%s}}}"
+                .formatted(name, WITHOUT_SHARE, body, ask.limits());
     }
 
     private Ask ask() {

@@ -6,9 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -29,6 +27,11 @@ record LivingContainers(String node) {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Path PROC = Path.of("/proc");
 
+    /** What a container calls itself. */
+    static final String NAME = "SOAK_CONTAINER=";
+
+    private static final Pattern FIRST = Pattern.compile("(?m)^NSpid:.*\\t1$");
+
     /** As the kubelet makes them without systemd. */
     private static final Pattern CGROUP =
             Pattern.compile("/([^/:]+)/kubepods/(?:[^/]+/)?pod([0-9a-f-]{36})/([0-9a-f]{64})");
@@ -41,11 +44,13 @@ record LivingContainers(String node) {
     record Share(String gpu, long core, long memoryMiB, boolean whole) {}
 
     /**
-     * A container that lives and was given GPUs.
+     * A container that lives and says its name, whether it was given GPUs or not.
      *
      * @param id containerd's
-     * @param shares by what it may read of itself
-     * @param devices minor numbers of the GPUs that it can open
+     * @param process its first
+     * @param shares by what it may read of itself; none if there is nothing to read
+     * @param shareOf pod's UID and container by what it may read of itself
+     * @param devices minor numbers of the GPUs whose device nodes are in its {@code /dev}
      */
     record Container(
             String id,
@@ -53,26 +58,30 @@ record LivingContainers(String node) {
             String name,
             long process,
             List<Share> shares,
+            String shareOf,
             Set<Integer> devices,
             Set<String> environment) {}
 
     /** All that lived at one instant: that of this method's return, or a moment before. */
     List<Container> now() {
-        Map<String, Container> found = new LinkedHashMap<>();
         try (Stream<Path> processes = Files.list(PROC)) {
-            for (Path process : processes.filter(LivingContainers::isProcess).toList()) {
-                read(process).ifPresent(it -> found.putIfAbsent(it.id(), it));
-            }
+            return processes
+                    .filter(LivingContainers::isProcess)
+                    .flatMap(process -> read(process).stream())
+                    .toList()
+                    .stream()
+                    .filter(LivingContainers::lives)
+                    .toList();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return found.values().stream().filter(LivingContainers::lives).toList();
     }
 
-    /** Whether the process by which it was found lives still. */
+    /** Whether its first process lives still. */
     static boolean lives(Container container) {
-        return text(PROC.resolve(Long.toString(container.process())).resolve("cgroup"))
-                .contains(container.id());
+        Path process = PROC.resolve(Long.toString(container.process()));
+        return text(process.resolve("cgroup")).contains(container.id())
+                && isItsOwn(environment(process));
     }
 
     private static boolean isProcess(Path folder) {
@@ -81,35 +90,48 @@ record LivingContainers(String node) {
 
     private Optional<Container> read(Path process) {
         Matcher cgroup = CGROUP.matcher(text(process.resolve("cgroup")));
-        if (!cgroup.find() || !cgroup.group(1).equals(node)) {
+        Set<String> environment = environment(process);
+        if (!cgroup.find()
+                || !cgroup.group(1).equals(node)
+                || !FIRST.matcher(text(process.resolve("status"))).find()
+                || !isItsOwn(environment)) {
             return Optional.empty();
         }
         Path root = process.resolve("root");
-        String share = text(root.resolve("run/gpusharing/share.json"));
-        Set<String> environment = Set.copyOf(List.of(text(process.resolve("environ")).split("\0")));
-        if (share.isEmpty() || isRuncOrZombie(environment)) {
-            return Optional.empty();
-        }
+        JsonNode share = json(text(root.resolve("run/gpusharing/share.json")));
+        return environment.stream()
+                .filter(it -> it.startsWith(NAME))
+                .findFirst()
+                .map(name ->
+                        new Container(
+                                cgroup.group(3),
+                                cgroup.group(2),
+                                name.substring(NAME.length()),
+                                Long.parseLong(process.getFileName().toString()),
+                                shares(share),
+                                share.path("podUid").asText()
+                                        + "/"
+                                        + share.path("container").asText(),
+                                devices(root.resolve("dev")),
+                                environment));
+    }
+
+    private static JsonNode json(String text) {
         try {
-            JsonNode json = JSON.readTree(share);
-            return Optional.of(
-                    new Container(
-                            cgroup.group(3),
-                            cgroup.group(2),
-                            json.path("container").asText(),
-                            Long.parseLong(process.getFileName().toString()),
-                            shares(json),
-                            devices(root.resolve("dev")),
-                            environment));
+            return JSON.readTree(text.isEmpty() ? "{}" : text);
         } catch (IOException e) {
-            throw new IllegalStateException("A container sees " + share, e);
+            throw new IllegalStateException("A container reads of itself " + text, e);
         }
     }
 
-    /** It becomes the container's first process, or has ended: that has no environment. */
-    private static boolean isRuncOrZombie(Set<String> environment) {
-        return environment.equals(Set.of(""))
-                || environment.stream().anyMatch(it -> it.startsWith("_LIBCONTAINER_"));
+    private static Set<String> environment(Path process) {
+        return Set.copyOf(List.of(text(process.resolve("environ")).split("\0")));
+    }
+
+    /** Not that of runc, which becomes its first process, nor of one that has ended. */
+    private static boolean isItsOwn(Set<String> environment) {
+        return !environment.equals(Set.of(""))
+                && environment.stream().noneMatch(it -> it.startsWith("_LIBCONTAINER_"));
     }
 
     private static List<Share> shares(JsonNode share) {
@@ -130,9 +152,12 @@ record LivingContainers(String node) {
     private static Set<Integer> devices(Path folder) {
         var minors = new TreeSet<Integer>();
         try (Stream<Path> files = Files.list(folder)) {
-            files.map(file -> file.getFileName().toString())
-                    .filter(name -> name.matches("nvidia\\d+"))
-                    .forEach(name -> minors.add(Integer.valueOf(name.substring(6))));
+            for (Path file : files.toList()) {
+                if (file.getFileName().toString().matches("nvidia\\d+")) {
+                    long device = ((Number) Files.getAttribute(file, "unix:rdev")).longValue();
+                    minors.add((int) ((device & 0xff) | ((device >> 12) & 0xfff00)));
+                }
+            }
         } catch (IOException | UncheckedIOException e) {
             // It has ended; then it does not live any more.
             return Set.of();
