@@ -2,6 +2,9 @@ package io.gpusharing.deviceplugin.cdi;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
+import com.google.gson.JsonParseException;
+import com.google.gson.JsonParser;
+import com.google.gson.JsonPrimitive;
 import io.gpusharing.deviceplugin.disk.AtomicFile;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -21,6 +24,11 @@ public final class CdiFolder {
 
     /** The first version of CDI that containerd 1.7 and CRI-O read. */
     private static final String VERSION = "0.5.0";
+
+    /** The member of a share that says whose it is. */
+    public static final String POD_UID = "podUid";
+
+    private static final String SHARE = ".json";
 
     /** How the names of our files begin. */
     static final String PREFIX = "gpusharing-";
@@ -42,13 +50,13 @@ public final class CdiFolder {
      *
      * @param edits how it gets at its GPUs; the rest is added to them
      * @param environment variables besides
-     * @param share what it may read about its share, as JSON
+     * @param share what it may read about its share, as JSON; its {@link #POD_UID} says whose it is
      */
     public void write(
             CdiDevice device, JsonObject edits, Map<String, String> environment, JsonObject share)
             throws IOException {
         // Neither is needed after a reboot.
-        Path shareFile = shares.resolve(device.name() + ".json");
+        Path shareFile = shares.resolve(device.name() + SHARE);
         AtomicFile.write(shareFile, share.toString(), "rw-r--r--");
 
         JsonArray variables = DriverEdits.list(edits, "env");
@@ -82,16 +90,31 @@ public final class CdiFolder {
         Files.deleteIfExists(file(device));
     }
 
-    /** Removes all that is left of these containers. */
-    public void removeIf(Predicate<CdiDevice> ended) throws IOException {
+    /**
+     * Removes all that is left of pods.
+     *
+     * @param ended of which ones, by UID
+     */
+    public void removeIf(Predicate<String> ended) throws IOException {
         try (Stream<Path> files = Files.list(shares)) {
-            for (Path file : files.toList()) {
-                var device = new CdiDevice(file.getFileName().toString().replace(".json", ""));
-                if (ended.test(device)) {
-                    close(device);
+            for (Path file : files.filter(it -> it.toString().endsWith(SHARE)).toList()) {
+                if (ended.test(podUid(file))) {
+                    close(new CdiDevice(file.getFileName().toString().replace(SHARE, "")));
                     Files.deleteIfExists(file);
                 }
             }
+        }
+    }
+
+    /** Whose share it is; empty if it does not say. */
+    private static String podUid(Path share) throws IOException {
+        try {
+            return JsonParser.parseString(Files.readString(share)).getAsJsonObject().get(POD_UID)
+                            instanceof JsonPrimitive uid
+                    ? uid.getAsString()
+                    : "";
+        } catch (JsonParseException | IllegalStateException e) {
+            return "";
         }
     }
 

@@ -1,6 +1,5 @@
 package io.gpusharing.deviceplugin.start;
 
-import io.gpusharing.deviceplugin.cdi.CdiDevice;
 import io.gpusharing.deviceplugin.cluster.NodePod;
 import io.gpusharing.deviceplugin.cluster.NodePods;
 import io.gpusharing.deviceplugin.grant.Grants;
@@ -20,19 +19,15 @@ final class EndedPods {
     private final Grants grants;
     private final PodProcesses processes;
     private final StartFiles files;
-    private final UnitHolders.Table table;
 
-    EndedPods(
-            NodePods pods,
-            Grants grants,
-            PodProcesses processes,
-            StartFiles files,
-            UnitHolders.Table table) {
+    /** Whether files may lie there of pods that hold nothing; so it is after a start of ours. */
+    private volatile boolean untidy = true;
+
+    EndedPods(NodePods pods, Grants grants, PodProcesses processes, StartFiles files) {
         this.pods = pods;
         this.grants = grants;
         this.processes = processes;
         this.files = files;
-        this.table = table;
     }
 
     /**
@@ -46,20 +41,16 @@ final class EndedPods {
                         .map(PodGrant::uid)
                         .filter(this::hasEnded)
                         .collect(Collectors.toSet());
-        if (ended.isEmpty()) {
-            return false;
+        if (!ended.isEmpty()) {
+            ended.removeAll(processes.alive(ended));
         }
-        ended.removeAll(processes.alive(ended));
         boolean released =
                 grants.release(
                         grant -> ended.contains(grant.uid()) && !files.isStarting(grant.uid()));
-        if (released) {
-            // The kubelet's table is large, and whoever waits for room looks ten times a second.
-            files.removeAllBut(
-                    table.read().entries().stream()
-                            .flatMap(entry -> entry.cdiDevices().stream())
-                            .flatMap(name -> CdiDevice.of(name).stream())
-                            .collect(Collectors.toSet()));
+        if (released || untidy) {
+            untidy = true;
+            files.removeIf(uid -> grants.of(uid).isEmpty());
+            untidy = false;
         }
         return released;
     }

@@ -53,7 +53,7 @@ public final class Provider {
         this.grants = grants;
         this.refused = refused;
         this.files = new StartFiles(disk.cdi(), disk.driver(), pacing.clock());
-        this.ended = new EndedPods(pods, grants, disk.processes(), files, kubelet.table());
+        this.ended = new EndedPods(pods, grants, disk.processes(), files);
         var holders = new UnitHolders(kubelet.table(), kubelet.api(), pacing);
         var starts =
                 new ContainerStarts(

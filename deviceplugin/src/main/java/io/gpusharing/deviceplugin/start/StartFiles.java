@@ -19,6 +19,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The CDI files of containers that are about to start; each is there as long as that takes. */
@@ -137,10 +138,14 @@ final class StartFiles {
         }
     }
 
-    /** Removes what is left of containers that the kubelet has forgotten. */
-    void removeAllBut(Set<CdiDevice> known) throws IOException {
+    /**
+     * Removes what is left of pods that have ended.
+     *
+     * @param ended which ones have, by UID
+     */
+    void removeIf(Predicate<String> ended) throws IOException {
         synchronized (starting) {
-            folder.removeIf(device -> !known.contains(device) && !starting.containsKey(device));
+            folder.removeIf(ended);
         }
     }
 
@@ -159,7 +164,7 @@ final class StartFiles {
         var share = new JsonObject();
         share.addProperty("namespace", pod.namespace());
         share.addProperty("pod", pod.name());
-        share.addProperty("podUid", pod.uid());
+        share.addProperty(CdiFolder.POD_UID, pod.uid());
         share.addProperty("container", grant.container());
         share.add("gpus", list);
         return share;

@@ -108,7 +108,9 @@ class CdiFolderTest {
     void writesWhatTheContainerGetsForRootAloneAndTakesItAway() throws IOException {
         var cdi = new CdiFolder(folder.resolve("cdi"), folder.resolve("shares"));
         CdiDevice device = CdiDevice.make();
-        cdi.write(device, new JsonObject(), Map.of("SHARE", "50"), new JsonObject());
+        var share = new JsonObject();
+        share.addProperty(CdiFolder.POD_UID, "uid");
+        cdi.write(device, new JsonObject(), Map.of("SHARE", "50"), share);
 
         Path file = folder.resolve("cdi/gpusharing-%s.json".formatted(device.name()));
         JsonObject written = JsonParser.parseString(Files.readString(file)).getAsJsonObject();
@@ -118,7 +120,9 @@ class CdiFolderTest {
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
                 .isEqualTo("rw-------");
 
-        cdi.removeIf(device::equals);
+        cdi.removeIf("other"::equals);
+        assertThat(file).exists();
+        cdi.removeIf("uid"::equals);
         assertThat(file).doesNotExist();
         assertThat(folder.resolve("shares")).isEmptyDirectory();
     }

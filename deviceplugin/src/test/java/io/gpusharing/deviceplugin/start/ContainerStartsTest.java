@@ -208,10 +208,9 @@ class ContainerStartsTest {
     }
 
     @Test
-    void ofAnEndedPodNothingIsLeft() throws Exception {
+    void ofAnEndedPodNothingIsLeftThoughTheKubeletRemembersItForAWhile() throws Exception {
         NodePod pod = started("a", 50);
         node.end(pod);
-        node.table.clear();
         node.pass(Duration.ofSeconds(30));
 
         node.tidyUp();
