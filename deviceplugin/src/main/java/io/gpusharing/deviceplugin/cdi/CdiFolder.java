@@ -8,6 +8,7 @@ import com.google.gson.JsonPrimitive;
 import io.gpusharing.deviceplugin.disk.AtomicFile;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -106,14 +107,14 @@ public final class CdiFolder {
         }
     }
 
-    /** Whose share it is; empty if it does not say. */
+    /** Whose share it is; empty if it does not say, or somebody else has just removed it. */
     private static String podUid(Path share) throws IOException {
         try {
             return JsonParser.parseString(Files.readString(share)).getAsJsonObject().get(POD_UID)
                             instanceof JsonPrimitive uid
                     ? uid.getAsString()
                     : "";
-        } catch (JsonParseException | IllegalStateException e) {
+        } catch (NoSuchFileException | JsonParseException | IllegalStateException e) {
             return "";
         }
     }

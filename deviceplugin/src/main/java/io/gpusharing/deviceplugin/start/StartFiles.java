@@ -144,9 +144,8 @@ final class StartFiles {
      * @param ended which ones have, by UID
      */
     void removeIf(Predicate<String> ended) throws IOException {
-        synchronized (starting) {
-            folder.removeIf(ended);
-        }
+        // Under no lock: who releases grants asks isStarting under theirs.
+        folder.removeIf(ended);
     }
 
     private static JsonObject share(NodePod pod, ContainerGrant grant, List<NodeGpu> gpus) {
