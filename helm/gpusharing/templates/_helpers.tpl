@@ -35,18 +35,27 @@ app.kubernetes.io/component: {{ .component }}
 
 {{/* Every resource that asks for a GPU, the site's own ones included, as JSON. */}}
 {{- define "gpusharing.gpuResources" -}}
-{{- $all := concat .Values.gpuResources (keys .Values.customResources | sortAlpha) | uniq }}
+{{- $all := concat .Values.gpuResources (keys .Values.customResources | sortAlpha) }}
+{{- $metagpu := list }}
+{{- range .Values.provider.metagpu }}
+{{- if hasKey $.Values.customResources .resource }}
+{{- fail (printf "provider.metagpu says that %d %s are a GPU: take it out of customResources" (int .unitsPerGpu) .resource) }}
+{{- end }}
+{{- /* cnvrg.io/metagpu is there by default, also where nobody may ask for it. */}}
+{{- if ne .resource "cnvrg.io/metagpu" }}{{ $metagpu = append $metagpu .resource }}{{ end }}
+{{- end }}
+{{- $all = concat $all $metagpu | uniq }}
 {{- if not $all }}{{ fail "nothing would ask for a GPU: name a resource under gpuResources or customResources" }}{{ end }}
 {{- $said := printf "grammars: [%s]" (join ", " .Values.grammars) }}
 {{- range $name := .Values.gpuResources }}
-{{- $owner := include "gpusharing.grammarOf" $name }}
+{{- $owner := has $name $metagpu | ternary "metagpu" (include "gpusharing.grammarOf" $name) }}
 {{- if not (or (has $owner $.Values.grammars) (hasKey $.Values.customResources $name) (and (hasSuffix "*" $name) (empty $owner))
       (and (eq $name "nvidia.com/gpu") (has "hami" $.Values.grammars))) }}
 {{- fail (printf "gpuResources names %s, which is not read by %s: add its grammar%s, take it out, or give its worth under customResources (docs/requests.md has values for each provider)" $name $said (empty $owner | ternary "" (printf " (%s)" $owner))) }}
 {{- end }}
 {{- end }}
 {{- range $grammar := .Values.grammars }}
-{{- $seen := false }}
+{{- $seen := and (eq $grammar "metagpu") $metagpu }}
 {{- range $name := $.Values.gpuResources }}
 {{- if or (eq $grammar (include "gpusharing.grammarOf" $name)) (hasSuffix "*" $name) (and (eq $name "nvidia.com/gpu") (eq $grammar "hami")) }}{{ $seen = true }}{{ end }}
 {{- end }}
@@ -166,6 +175,11 @@ imagePullSecrets:
 {{/* Settings as JSON, empty if there are none. */}}
 {{- define "gpusharing.json" -}}
 {{- $settings := dict }}
+{{- range .Values.provider.metagpu }}
+{{- $_ := set $settings (printf "gpusharing.metagpu-units[%s]" .resource) (int64 .unitsPerGpu) }}
+{{- end }}
+{{- /* As the services have it by themselves. */}}
+{{- if eq (toJson $settings) "{\"gpusharing.metagpu-units[cnvrg.io/metagpu]\":100}" }}{{ $settings = dict }}{{ end }}
 {{- range $name, $micros := .Values.customResources }}
 {{- $_ := set $settings (printf "gpusharing.custom-resources[%s]" $name) (int64 $micros) }}
 {{- end }}

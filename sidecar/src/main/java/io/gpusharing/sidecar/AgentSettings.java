@@ -1,5 +1,6 @@
 package io.gpusharing.sidecar;
 
+import io.gpusharing.sidecar.attribution.GpuResources;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -11,11 +12,18 @@ import java.util.Map;
  * @param checkpoint {@code GPUSHARING_KUBELET_CHECKPOINT}: kubelet's table of devices and pods
  * @param podLogs {@code GPUSHARING_POD_LOGS}: a directory per pod, for the pods' names
  * @param grants {@code GPUSHARING_GRANTS}: which pod our device plugin gave which GPU
+ * @param gpus {@code GPUSHARING_RESOURCES}: what asks for GPUs at this site, joined by commas
  * @param metricsPort {@code GPUSHARING_METRICS_PORT}
  * @param dcgmNames {@code GPUSHARING_DCGM_NAMES}: show dcgm-exporter's gauges too
  */
 record AgentSettings(
-        Path proc, Path checkpoint, Path podLogs, Path grants, int metricsPort, boolean dcgmNames) {
+        Path proc,
+        Path checkpoint,
+        Path podLogs,
+        Path grants,
+        GpuResources gpus,
+        int metricsPort,
+        boolean dcgmNames) {
 
     private static final int HIGHEST_PORT = 65_535;
 
@@ -40,6 +48,8 @@ record AgentSettings(
                 Path.of(
                         environment.getOrDefault(
                                 "GPUSHARING_GRANTS", "/var/lib/gpusharing/grants.json")),
+                new GpuResources(
+                        List.of(environment.getOrDefault("GPUSHARING_RESOURCES", "").split(","))),
                 Integer.parseInt(port),
                 Boolean.parseBoolean(environment.getOrDefault("GPUSHARING_DCGM_NAMES", "false")));
     }

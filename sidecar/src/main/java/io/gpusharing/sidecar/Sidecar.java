@@ -70,6 +70,7 @@ public final class Sidecar {
                             agent.checkpoint(),
                             agent.podLogs(),
                             agent.grants(),
+                            agent.gpus(),
                             new LoggedEvents(log));
             NodeView view = new NodeView(proc, files);
             return meter(

@@ -27,4 +27,13 @@ class AgentSettingsTest {
         assertThat(settings.grants()).hasToString("/var/lib/gpusharing/grants.json");
         assertThat(settings.dcgmNames()).isFalse();
     }
+
+    @Test
+    void whatAsksForGpusAtThisSiteComesAsTheServicesHaveIt() throws Exception {
+        AgentSettings settings =
+                AgentSettings.from(
+                        Map.of("GPUSHARING_RESOURCES", "nvidia.com/gpu,example.com/slice"));
+
+        assertThat(settings.gpus().listed()).containsExactly("nvidia.com/gpu", "example.com/slice");
+    }
 }

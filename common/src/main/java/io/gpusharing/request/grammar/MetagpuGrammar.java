@@ -6,10 +6,13 @@ import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Part;
 import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * {@code cnvrg.io/metagpu}: a number of equal shares; more than one GPU has is several GPUs, so
- * that 150 of 100 is one and a half.
+ * that 150 of 100 is one and a half. A site may have several such resources.
  *
  * <p>cnvrg's MetaGPU cuts every GPU into 100 shares unless its {@code autoReshare} is off. A share
  * stands for as much of the processors as of the memory. The worth is known before binding.
@@ -22,28 +25,36 @@ public final class MetagpuGrammar extends CountingGrammar {
     /** Shares of one GPU as MetaGPU cuts it by default. */
     public static final int SHARES_PER_GPU = 100;
 
-    private static final CountedResource RESOURCE =
-            new CountedResource(
-                    SHARES,
-                    100 * CountedResource.A_MILLION,
-                    "50 for half a GPU, or 150 for one and a half");
-    private static final List<CountedResource> RESOURCES = List.of(RESOURCE);
-
-    private final int sharesPerGpu;
+    private final SortedMap<String, Integer> unitsPerGpu;
+    private final List<CountedResource> resources;
 
     public MetagpuGrammar() {
-        this(SHARES_PER_GPU);
+        this(Map.of(SHARES, SHARES_PER_GPU));
     }
 
     /**
-     * @param sharesPerGpu shares that one GPU is cut into
+     * @param unitsPerGpu how many units of each resource one GPU is cut into, at least 1
      * @throws IllegalArgumentException if that is less than 1
      */
-    public MetagpuGrammar(int sharesPerGpu) {
-        if (sharesPerGpu < 1) {
-            throw new IllegalArgumentException("A GPU has at least one share, not " + sharesPerGpu);
+    public MetagpuGrammar(Map<String, Integer> unitsPerGpu) {
+        this.unitsPerGpu = new TreeMap<>(unitsPerGpu);
+        this.resources =
+                this.unitsPerGpu.entrySet().stream()
+                        .map(entry -> resource(entry.getKey(), entry.getValue()))
+                        .toList();
+    }
+
+    private static CountedResource resource(String name, int units) {
+        if (units < 1) {
+            throw new IllegalArgumentException(
+                    "A GPU has at least one unit of %s, not %d".formatted(name, units));
         }
-        this.sharesPerGpu = sharesPerGpu;
+        String example =
+                units % 2 == 0
+                        ? "%d for half a GPU, or %d for one and a half"
+                                .formatted(units / 2, units / 2 * 3)
+                        : units + " for a GPU";
+        return new CountedResource(name, units * CountedResource.A_MILLION, example);
     }
 
     @Override
@@ -53,17 +64,24 @@ public final class MetagpuGrammar extends CountingGrammar {
 
     @Override
     public boolean reads(String resource) {
-        return resource.equals(SHARES);
+        return unitsPerGpu.containsKey(resource);
     }
 
     @Override
     List<CountedResource> resourcesOf(ContainerRequest container) {
-        return RESOURCES;
+        return resources;
     }
 
     @Override
     BoundShare worth(ContainerRequest container, NodeFacts node) {
-        Part part = new Part(RESOURCE.units(container), sharesPerGpu);
-        return BoundShare.exact(new GpuShare(part, part));
+        GpuShare sum = GpuShare.NONE;
+        for (CountedResource resource : resources) {
+            Part part =
+                    new Part(
+                            resource.units(container),
+                            unitsPerGpu.getOrDefault(resource.name(), 1));
+            sum = sum.plus(new GpuShare(part, part));
+        }
+        return BoundShare.exact(sum);
     }
 }

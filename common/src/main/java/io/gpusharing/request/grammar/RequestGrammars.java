@@ -57,21 +57,16 @@ public final class RequestGrammars {
      *     grammar reads a custom resource, or if there is no grammar at all
      */
     public static RequestGrammars of(List<String> names, List<CustomResource> custom) {
-        return of(names, custom, 0, 1);
+        return of(names, new GrammarSettings(custom, Map.of()));
     }
 
     /**
-     * The same, where containers may leave something out.
+     * The same, where the site says more about its resources.
      *
-     * @param defaultMemoryPerGpu see {@link VcudaGrammar#VcudaGrammar(long)}
-     * @param hamiDefaultGpus see {@link HamiGrammar#HamiGrammar(long)}
-     * @throws IllegalArgumentException as {@link #of(List, List)}
+     * @throws IllegalArgumentException as {@link #of(List, List)}, or if a GPU has less than one
+     *     unit of a resource
      */
-    public static RequestGrammars of(
-            List<String> names,
-            List<CustomResource> custom,
-            long defaultMemoryPerGpu,
-            long hamiDefaultGpus) {
+    public static RequestGrammars of(List<String> names, GrammarSettings settings) {
         var chosen = new LinkedHashMap<String, RequestGrammar>();
         for (String name : names) {
             Supplier<RequestGrammar> grammar = BY_NAME.get(name);
@@ -85,7 +80,15 @@ public final class RequestGrammars {
                         "The grammar \"%s\" is named twice; name it once".formatted(name));
             }
         }
-        for (CustomResource resource : custom) {
+        chosen.computeIfPresent(
+                "vcuda", (name, vcuda) -> new VcudaGrammar(settings.defaultMemoryPerGpu()));
+        chosen.computeIfPresent(
+                "hami", (name, hami) -> new HamiGrammar(settings.hamiDefaultGpus()));
+        if (!settings.metagpuUnits().isEmpty()) {
+            chosen.computeIfPresent(
+                    "metagpu", (name, metagpu) -> new MetagpuGrammar(settings.metagpuUnits()));
+        }
+        for (CustomResource resource : settings.custom()) {
             chosen.forEach((name, grammar) -> {
                 if (grammar.reads(resource.resource())) {
                     throw new IllegalArgumentException(
@@ -95,11 +98,9 @@ public final class RequestGrammars {
                 }
             });
         }
-        chosen.computeIfPresent("vcuda", (name, vcuda) -> new VcudaGrammar(defaultMemoryPerGpu));
-        chosen.computeIfPresent("hami", (name, hami) -> new HamiGrammar(hamiDefaultGpus));
         var all = new ArrayList<>(chosen.values());
-        if (!custom.isEmpty()) {
-            all.add(new CustomGrammar(custom));
+        if (!settings.custom().isEmpty()) {
+            all.add(new CustomGrammar(settings.custom()));
         }
         if (all.isEmpty()) {
             throw new IllegalArgumentException(

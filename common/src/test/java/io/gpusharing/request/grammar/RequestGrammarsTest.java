@@ -196,10 +196,27 @@ class RequestGrammarsTest {
     }
 
     @Test
-    void aMetagpuSiteMayCutItsGpusDifferently() {
-        assertThat(new MetagpuGrammar(4).shareOn(pod(MetagpuGrammar.SHARES, 1), NodeFacts.UNKNOWN))
-                .isEqualTo(BoundShare.exact(new GpuShare(250_000, 250_000)));
-        assertThatIllegalArgumentException().isThrownBy(() -> new MetagpuGrammar(0));
+    void aMetagpuSiteMayCutItsGpusDifferentlyAndUnderSeveralNames() {
+        String third = "example.com/third";
+        var metagpu = new MetagpuGrammar(Map.of(MetagpuGrammar.SHARES, 2, third, 3));
+        var both = container("cuda", Kind.App, MetagpuGrammar.SHARES, 1);
+
+        assertThat(metagpu.judge(pod(MetagpuGrammar.SHARES, 1)))
+                .isEqualTo(new Verdict.Legal(new GpuShare(500_000, 500_000)));
+        assertThat(metagpu.judge(pod(third, 3))).isEqualTo(new Verdict.Legal(GpuShare.whole(1)));
+        assertThat(metagpu.asksForAPart(pod(third, 3))).isFalse();
+        assertThat(
+                        metagpu.shareOn(
+                                        new PodRequest(
+                                                List.of(both, container("b", Kind.App, third, 1))),
+                                        NodeFacts.UNKNOWN)
+                                .share()
+                                .compute())
+                .isEqualTo(833_333);
+        assertThat(metagpu.judge(pod("cnvrg.io/other", 1))).isEqualTo(new Verdict.NotOurs());
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new MetagpuGrammar(Map.of(third, 0)))
+                .withMessage("A GPU has at least one unit of example.com/third, not 0");
     }
 
     @Test

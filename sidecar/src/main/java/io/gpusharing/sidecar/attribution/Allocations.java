@@ -51,15 +51,12 @@ record Allocations(Map<String, Long> units, Map<String, Device> devices, boolean
         }
     }
 
-    /** Sums up the kubelet's table; resources other than GPUs are left out. */
+    /** Sums up the kubelet's table, as far as it is of GPUs. */
     static Allocations of(List<Entry> table) {
         Map<String, Long> units = new HashMap<>();
         Map<String, Map<String, Long>> weights = new HashMap<>();
         Set<String> inParts = new HashSet<>();
         for (Entry entry : table) {
-            if (!isGpu(entry.resource())) {
-                continue;
-            }
             units.merge(entry.podUid(), (long) entry.deviceIds().size(), Long::sum);
             for (String id : entry.deviceIds()) {
                 DeviceId device = DeviceId.parse(id);
@@ -77,13 +74,6 @@ record Allocations(Map<String, Long> units, Map<String, Device> devices, boolean
         weights.forEach(
                 (uuid, pods) -> devices.put(uuid, Device.of(pods, !inParts.contains(uuid))));
         return new Allocations(units, devices, false);
-    }
-
-    private static boolean isGpu(String resource) {
-        return resource.startsWith("nvidia.com/")
-                || resource.equals("tencent.com/vcuda-core")
-                || resource.equals("cnvrg.io/metagpu")
-                || resource.equals("aliyun.com/gpu-mem");
     }
 
     /**

@@ -24,6 +24,7 @@ final class KubeletFiles {
 
     private final Path checkpoint;
     private final Path podLogs;
+    private final GpuResources gpus;
     private volatile Allocations allocations = Allocations.NONE;
     private volatile Map<String, PodName> names = Map.of();
     private volatile boolean readable;
@@ -33,9 +34,10 @@ final class KubeletFiles {
      * @param checkpoint {@code /var/lib/kubelet/device-plugins/kubelet_internal_checkpoint}
      * @param podLogs {@code /var/log/pods}
      */
-    KubeletFiles(Path checkpoint, Path podLogs) {
+    KubeletFiles(Path checkpoint, Path podLogs, GpuResources gpus) {
         this.checkpoint = checkpoint;
         this.podLogs = podLogs;
+        this.gpus = gpus;
     }
 
     /**
@@ -49,7 +51,7 @@ final class KubeletFiles {
             FileTime changed = Files.getLastModifiedTime(checkpoint);
             isNew = !changed.equals(checkpointAt);
             if (isNew) {
-                allocations = Allocations.of(entries(Files.readString(checkpoint)));
+                allocations = Allocations.of(entries(Files.readString(checkpoint), gpus));
                 checkpointAt = changed;
             }
             readable = true;
@@ -61,14 +63,16 @@ final class KubeletFiles {
         return isNew;
     }
 
-    static List<Entry> entries(String checkpoint) {
+    /** Its lines about GPUs. */
+    static List<Entry> entries(String checkpoint, GpuResources gpus) {
         List<Entry> table = new ArrayList<>();
         if (Json.parseObject(checkpoint).get("Data") instanceof Map<?, ?> data
                 && data.get("PodDeviceEntries") instanceof List<?> entries) {
             for (Object each : entries) {
                 if (each instanceof Map<?, ?> entry
                         && entry.get("PodUID") instanceof String pod
-                        && entry.get("ResourceName") instanceof String resource) {
+                        && entry.get("ResourceName") instanceof String resource
+                        && gpus.contain(resource)) {
                     table.add(new Entry(pod, resource, ids(entry.get("DeviceIDs"))));
                 }
             }

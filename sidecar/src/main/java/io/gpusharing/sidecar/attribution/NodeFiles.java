@@ -31,9 +31,11 @@ public final class NodeFiles {
      * @param checkpoint {@code /var/lib/kubelet/device-plugins/kubelet_internal_checkpoint}
      * @param podLogs {@code /var/log/pods}
      * @param grants {@code /var/lib/gpusharing/grants.json}
+     * @param gpus what is a GPU in the kubelet's table
      */
-    public NodeFiles(Path checkpoint, Path podLogs, Path grants, GrantEvents events) {
-        this.kubelet = new KubeletFiles(checkpoint, podLogs);
+    public NodeFiles(
+            Path checkpoint, Path podLogs, Path grants, GpuResources gpus, GrantEvents events) {
+        this.kubelet = new KubeletFiles(checkpoint, podLogs, gpus);
         this.grants = new GrantFile(grants, events);
     }
 

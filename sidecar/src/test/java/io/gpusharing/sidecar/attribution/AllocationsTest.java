@@ -73,12 +73,29 @@ class AllocationsTest {
         assertThat(allocations.weight("nobody", "GPU-1")).isEqualTo(1);
     }
 
-    @Test
-    void otherResourcesDoNotRequestAGpu() {
+    @ParameterizedTest(name = "{0}: {1}")
+    @CsvSource({
+        "nvidia.com/gpu,true",
+        "tencent.com/vcuda-core,true",
+        "tencent.com/vcuda-memory,false",
+        "aliyun.com/gpu-mem,true",
+        "example.com/slice,true",
+        "amd.com/gpu-large,true",
+        "example.com/sliced,false",
+        "intel.com/sriov,false"
+    })
+    void theTableIsReadAsFarAsItsResourcesAreGpusAtThisSite(String resource, boolean gpu) {
+        var site =
+                new GpuResources(
+                        List.of("tencent.com/vcuda-memory", "example.com/slice", "amd.com/gpu*"));
+
+        assertThat(site.contain(resource)).isEqualTo(gpu);
         assertThat(
-                        Allocations.of(List.of(new Entry(POD, "intel.com/sriov", List.of("eth1"))))
-                                .asked(POD, "GPU-1"))
-                .isFalse();
+                        KubeletFiles.entries(
+                                "{\"Data\":{\"PodDeviceEntries\":[{\"PodUID\":\"p\",\"ResourceName\":\"%s\"}]}}"
+                                        .formatted(resource),
+                                site))
+                .hasSize(gpu ? 1 : 0);
     }
 
     @Test
@@ -181,26 +198,30 @@ class AllocationsTest {
     @Test
     void case49_bothShapesOfTheCheckpointAreRead() {
         String old =
-                "{\"Data\":{\"PodDeviceEntries\":[{\"PodUID\":\"p\",\"ResourceName\":\"r\","
+                "{\"Data\":{\"PodDeviceEntries\":[{\"PodUID\":\"p\",\"ResourceName\":\"nvidia.com/gpu\","
                         + "\"DeviceIDs\":[\"a\",\"b\"]}]}}";
         String now = old.replace("[\"a\",\"b\"]", "{\"0\":[\"a\"],\"1\":[\"b\"]}");
 
-        assertThat(KubeletFiles.entries(old))
-                .containsExactly(new Entry("p", "r", List.of("a", "b")));
-        assertThat(KubeletFiles.entries(now)).isEqualTo(KubeletFiles.entries(old));
+        assertThat(KubeletFiles.entries(old, GpuResources.KNOWN))
+                .containsExactly(new Entry("p", "nvidia.com/gpu", List.of("a", "b")));
+        assertThat(KubeletFiles.entries(now, GpuResources.KNOWN))
+                .isEqualTo(KubeletFiles.entries(old, GpuResources.KNOWN));
     }
 
     @Test
     void case49_withoutTheKubeletsFilesNoAllocationIsKnown(@TempDir Path directory)
             throws IOException {
-        KubeletFiles none = new KubeletFiles(directory.resolve("x"), directory.resolve("y"));
+        KubeletFiles none =
+                new KubeletFiles(
+                        directory.resolve("x"), directory.resolve("y"), GpuResources.KNOWN);
         none.refreshAllocations();
         assertThat(none.isReadable()).isFalse();
         assertThat(none.allocations()).isEqualTo(Allocations.NONE);
 
         Path broken = directory.resolve("broken");
         Files.writeString(broken, "{\"Data\":");
-        KubeletFiles unreadable = new KubeletFiles(broken, directory.resolve("y"));
+        KubeletFiles unreadable =
+                new KubeletFiles(broken, directory.resolve("y"), GpuResources.KNOWN);
         unreadable.refreshAllocations();
         assertThat(unreadable.isReadable()).isFalse();
     }
@@ -209,7 +230,8 @@ class AllocationsTest {
     void podsAreNamedByTheirDirectoriesOfLogs(@TempDir Path directory) throws IOException {
         Files.createDirectories(directory.resolve("team-a_notebook-0_" + POD));
         Files.createDirectories(directory.resolve("something else"));
-        KubeletFiles kubelet = new KubeletFiles(directory.resolve("x"), directory);
+        KubeletFiles kubelet =
+                new KubeletFiles(directory.resolve("x"), directory, GpuResources.KNOWN);
 
         kubelet.refreshNames();
 

@@ -6,6 +6,7 @@ import io.gpusharing.nvml.fake.FakeProcess;
 import io.gpusharing.nvml.fake.Scenario;
 import io.gpusharing.nvml.fake.VirtualTime;
 import io.gpusharing.sidecar.attribution.GpuRequest;
+import io.gpusharing.sidecar.attribution.GpuResources;
 import io.gpusharing.sidecar.attribution.GrantEvents;
 import io.gpusharing.sidecar.attribution.NodeFiles;
 import io.gpusharing.sidecar.attribution.NodeView;
@@ -71,7 +72,7 @@ public final class Bench {
 
     /** What stands on the node's disk; {@link #NOWHERE} where that is nothing. */
     static NodeFiles files(Path checkpoint, Path podLogs, Path grants) {
-        return new NodeFiles(checkpoint, podLogs, grants, new Silent());
+        return new NodeFiles(checkpoint, podLogs, grants, GpuResources.KNOWN, new Silent());
     }
 
     static Bench node(NodeFiles files, String... lines) {

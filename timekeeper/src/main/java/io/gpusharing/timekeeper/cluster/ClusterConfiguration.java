@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.cluster;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.request.grammar.CustomResource;
+import io.gpusharing.request.grammar.GrammarSettings;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.allocation.claim.ClaimedGpus;
@@ -27,9 +28,11 @@ class ClusterConfiguration {
     RequestGrammars requestGrammars(RequestProperties properties) {
         return RequestGrammars.of(
                 properties.grammars(),
-                properties.customResources().entrySet().stream()
-                        .map(entry -> CustomResource.of(entry.getKey(), entry.getValue()))
-                        .toList());
+                new GrammarSettings(
+                        properties.customResources().entrySet().stream()
+                                .map(it -> CustomResource.of(it.getKey(), it.getValue()))
+                                .toList(),
+                        properties.metagpuUnits()));
     }
 
     @Bean

@@ -14,12 +14,15 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param grammars ways of asking that are understood, in order of precedence
  * @param customResources extended resources of the site's own, each with the micro-GPUs that one
  *     unit is worth
+ * @param metagpuUnits the resources of the grammar {@code metagpu} and how many units of each are a
+ *     GPU; empty for 100 of {@code cnvrg.io/metagpu}
  */
 @ConfigurationProperties("gpusharing")
 public record RequestProperties(
         @DefaultValue List<String> resources,
         @DefaultValue({"vcuda", "aliyun", "metagpu", "nvidia", "hami"}) List<String> grammars,
-        @DefaultValue Map<String, Long> customResources) {
+        @DefaultValue Map<String, Long> customResources,
+        @DefaultValue Map<String, Integer> metagpuUnits) {
 
     /** Whether the webhook sees pods that ask for it. */
     public boolean lists(String resource) {

@@ -1,6 +1,7 @@
 package io.gpusharing.webhook.settings;
 
 import io.gpusharing.request.grammar.CustomResource;
+import io.gpusharing.request.grammar.GrammarSettings;
 import io.gpusharing.request.grammar.RequestGrammars;
 
 /** The ways of asking that a site has configured. */
@@ -31,15 +32,17 @@ final class Grammars {
         try {
             return RequestGrammars.of(
                     properties.grammars(),
-                    properties.customResources().entrySet().stream()
-                            .map(entry -> CustomResource.of(entry.getKey(), entry.getValue()))
-                            .toList(),
-                    properties.defaultMemoryPerGpu(),
-                    properties.hamiDefaultGpus());
+                    new GrammarSettings(
+                            properties.customResources().entrySet().stream()
+                                    .map(it -> CustomResource.of(it.getKey(), it.getValue()))
+                                    .toList(),
+                            properties.metagpuUnits(),
+                            properties.defaultMemoryPerGpu(),
+                            properties.hamiDefaultGpus()));
         } catch (IllegalArgumentException e) {
             throw new ConfigurationException(
                     String.valueOf(e.getMessage()),
-                    "Correct gpusharing.grammars or gpusharing.custom-resources.");
+                    "Correct gpusharing.grammars, gpusharing.custom-resources or gpusharing.metagpu-units.");
         }
     }
 }

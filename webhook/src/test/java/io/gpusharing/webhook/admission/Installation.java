@@ -6,6 +6,7 @@ import io.gpusharing.budget.GpuBudgetStatus;
 import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.grammar.GrammarSettings;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.webhook.cluster.ContainerLimits;
 import io.gpusharing.webhook.cluster.PriorityClasses;
@@ -103,7 +104,9 @@ public final class Installation {
 
     /** A fraction without memory gets its part of so many blocks. */
     Installation defaultMemory(long perGpu) {
-        this.grammars = RequestGrammars.of(List.of("vcuda"), List.of(), perGpu, 1);
+        this.grammars =
+                RequestGrammars.of(
+                        List.of("vcuda"), new GrammarSettings(List.of(), Map.of(), perGpu, 1));
         return this;
     }
 

@@ -37,6 +37,20 @@ class GrammarsTest {
     }
 
     @Test
+    void soDoTheUnitsOfMetagpu() {
+        RequestGrammars grammars =
+                grammars(
+                        "cnvrg.io/metagpu,example.com/third",
+                        "metagpu",
+                        "--spring.application.json={\"gpusharing.metagpu-units[cnvrg.io/metagpu]\":2,\"gpusharing.metagpu-units[example.com/third]\":3}");
+
+        assertThat(grammars.judge(asking("cnvrg.io/metagpu", 1)))
+                .isEqualTo(new Legal(new GpuShare(500_000, 500_000)));
+        assertThat(grammars.judge(asking("example.com/third", 3)))
+                .isEqualTo(new Legal(GpuShare.whole(1)));
+    }
+
+    @Test
     void aResourceThatNoGrammarReadsStopsTheStartWithAdvice() {
         assertThatThrownBy(() -> grammars("amd.com/gpu", "vcuda"))
                 .hasStackTraceContaining("amd.com/gpu, which none of the grammars [vcuda] reads");

@@ -63,7 +63,7 @@ class UncountedWatchTest {
                         custom.entrySet().stream()
                                 .map(it -> CustomResource.of(it.getKey(), it.getValue()))
                                 .toList()),
-                new RequestProperties(resources, grammars, custom),
+                new RequestProperties(resources, grammars, custom, Map.of()),
                 registry,
                 Leadership.alone(),
                 new SteppingClock(TEN));
