@@ -355,6 +355,28 @@ create table eviction_victim (
 comment on column eviction_victim.cost is 'micro-GPU-seconds of the victim''s run, which may be lost';
 comment on column eviction_victim.result is 'Deleted: past a PodDisruptionBudget, after it had refused for long; Spared: another of the plan was refused; null: not known yet';
 
+-- Pods that were evicted because a device plugin of ours did not let them start.
+create table not_started_eviction (
+    id               uuid        primary key,
+    cluster          text        not null,
+    victim_uid       uuid        not null,
+    victim_namespace text        not null,
+    victim_name      text        not null,
+    victim_budget    text        not null,
+    node             text        not null,
+    decided_at       timestamptz not null,
+    waited_since     timestamptz not null,
+    is_final         boolean     not null,
+    reason           text        not null,
+    result           text        check (result in ('Ended', 'Refused', 'Gone')),
+    result_detail    text        not null default '',
+    unique (cluster, victim_uid)
+);
+comment on column not_started_eviction.waited_since is 'when the first attempt began that was refused, by the node''s clock';
+comment on column not_started_eviction.is_final is 'whether no later attempt on this node could succeed';
+comment on column not_started_eviction.result is 'what the API server answered; null: not known yet';
+create index not_started_eviction_by_time on not_started_eviction (cluster, decided_at);
+
 -- ===== Requests that change something
 
 -- A request with a key is answered once; a repeated one gets the same answer.

@@ -113,7 +113,8 @@ class WallsTest {
                             "web",
                             "database")
                     .whereLayer("provider")
-                    .mayOnlyAccessLayers("allocation", "ledger", "budget", "cluster", "leader")
+                    .mayOnlyAccessLayers(
+                            "allocation", "ledger", "budget", "reclaim", "cluster", "leader")
                     .whereLayer("injection")
                     .mayOnlyAccessLayers("cluster", "leader");
 

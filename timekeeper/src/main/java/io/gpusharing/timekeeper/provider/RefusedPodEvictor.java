@@ -56,6 +56,7 @@ class RefusedPodEvictor extends LeaderTask {
     private final EvictionApi api;
     private final Events events;
     private final RefusedStartWatch watch;
+    private final NotStartedEvictions receipts;
     private final ClusterView view;
     private final Duration deadline;
     private final Map<EvictionApi.Result, Counter> results =
@@ -82,6 +83,7 @@ class RefusedPodEvictor extends LeaderTask {
     RefusedPodEvictor(
             KubernetesClient client,
             RefusedStartWatch watch,
+            NotStartedEvictions receipts,
             ClusterView view,
             ProviderProperties properties,
             MeterRegistry registry,
@@ -92,6 +94,7 @@ class RefusedPodEvictor extends LeaderTask {
         this.api = new EvictionApi(client);
         this.events = new Events(this.client, Names.TIMEKEEPER);
         this.watch = watch;
+        this.receipts = receipts;
         this.view = view;
         this.deadline = properties.startDeadline();
         for (EvictionApi.Result result : EvictionApi.Result.values()) {
@@ -173,6 +176,7 @@ class RefusedPodEvictor extends LeaderTask {
         }
         ObjectReference reference =
                 Events.pod(start.namespace(), start.name(), start.pod().toString());
+        receipts.plan(start, now);
         EvictionApi.Answer answer = api.evict(reference, grace(pod), false);
         Objects.requireNonNull(results.get(answer.result())).increment();
         log.atInfo()
@@ -191,6 +195,7 @@ class RefusedPodEvictor extends LeaderTask {
             case Gone -> settled.add(Key.of(start));
             case Refused -> {}
         }
+        receipts.record(start, answer);
     }
 
     /**

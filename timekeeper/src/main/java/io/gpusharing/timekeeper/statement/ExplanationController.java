@@ -11,6 +11,7 @@ import io.gpusharing.timekeeper.budget.account.AccountStatement.BalanceChange;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.reclaim.EvictionReceipts;
 import io.gpusharing.timekeeper.reclaim.EvictionReceipts.Receipt;
+import io.gpusharing.timekeeper.reclaim.ReceiptCursor;
 import io.gpusharing.timekeeper.statement.StatementLine.Place;
 import io.gpusharing.timekeeper.statement.StatementRepository.PodUse;
 import io.gpusharing.timekeeper.web.Callers;
@@ -177,8 +178,9 @@ class ExplanationController {
     }
 
     /**
-     * Evictions that made room for a pod in budget, latest first. A receipt names victim and
-     * waiter; who else was considered has a name where who asks may get pods.
+     * Evictions that made room for a pod in budget, or of pods that our device plugin did not let
+     * start, latest first. A receipt names victim and waiter; who else was considered has a name
+     * where who asks may get pods.
      *
      * @param namespace only of pods of this namespace
      * @param pod only of the pod with this uid, as victim or as waiter
@@ -191,7 +193,7 @@ class ExplanationController {
             @RequestParam(defaultValue = "100") int limit,
             @RequestParam(required = false) @Nullable String after,
             Authentication who) {
-        if (after != null && !EvictionReceipts.isCursor(after)) {
+        if (after != null && !ReceiptCursor.isCursor(after)) {
             throw Place.unreadable(after);
         }
         Caller caller = Caller.of(who);
@@ -203,7 +205,7 @@ class ExplanationController {
                         Page.size(limit),
                         there -> callers.mayReadPods(caller, there)),
                 limit,
-                Receipt::cursor);
+                receipt -> receipt.cursor().toString());
     }
 
     private static String because(

@@ -3,15 +3,22 @@ package io.gpusharing.timekeeper.provider;
 import static io.gpusharing.timekeeper.provider.RefusedStartTest.TEN;
 import static io.gpusharing.timekeeper.provider.RefusedStartTest.node;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.Terms;
 import io.gpusharing.testing.SteppingClock;
+import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriters;
+import io.gpusharing.timekeeper.reclaim.EvictionReceipts;
+import io.gpusharing.timekeeper.reclaim.EvictionReceipts.Receipt;
+import io.gpusharing.timekeeper.reclaim.ReceiptCursor;
+import io.gpusharing.timekeeper.reclaim.ReceiptSource.Query;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import io.gpusharing.timekeeper.testing.FakeApiServer.Asked;
 import io.gpusharing.timekeeper.testing.Pods;
@@ -39,15 +46,16 @@ class RefusedPodEvictorTest {
     private final SteppingClock clock = new SteppingClock(TEN);
     private final TestDatabase database = TestDatabase.create();
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final Budgets budgets = TestBudgets.on(database, Duration.ofHours(1), clock);
     private final RefusedStartWatch watch =
             new RefusedStartWatch(
                     api.client(),
-                    LedgerWriters.on(
-                            database,
-                            TestBudgets.on(database, Duration.ofHours(1), clock),
-                            registry,
-                            Leadership.alone(),
-                            clock));
+                    LedgerWriters.on(database, budgets, registry, Leadership.alone(), clock));
+    private final NotStartedEvictions receipts =
+            new NotStartedEvictions(
+                    database.repository(NotStartedEvictionRepository.class),
+                    database.entityTransactions(),
+                    budgets);
     private final Pods pod = Pods.waiting("team-a", 50, 15).boundAt(TEN);
     private RefusedPodEvictor evictor = evictor(ClusterViews.withNode(), Leadership.alone());
 
@@ -64,6 +72,7 @@ class RefusedPodEvictorTest {
         return new RefusedPodEvictor(
                 api.client(),
                 watch,
+                receipts,
                 view,
                 new ProviderProperties(DEADLINE),
                 registry,
@@ -113,6 +122,10 @@ class RefusedPodEvictorTest {
         return api.to("/eviction").stream().map(Asked::body).toList();
     }
 
+    private List<Receipt> receipts() {
+        return receipts.receipts(new Query("team-a", null, ReceiptCursor.FIRST, 10, it -> true));
+    }
+
     private List<String> events() {
         return api.to("/events").stream().map(Asked::body).toList();
     }
@@ -144,6 +157,25 @@ class RefusedPodEvictorTest {
                         "is given back");
         assertThat(registry.counter("gpusharing.provider.evictions", "result", "ended").count())
                 .isEqualTo(1);
+        assertThat(receipts())
+                .singleElement()
+                .satisfies(receipt -> {
+                    assertThat(receipt.cause()).isEqualTo(EvictionReceipts.Cause.NotStarted);
+                    assertThat(receipt.result()).isEqualTo("Evicted");
+                    assertThat(receipt.because())
+                            .isEqualTo(
+                                    "team-a/train of budget /team-a was evicted from gpu-1, whose device plugin can never let it start: No GPU has room");
+                });
+    }
+
+    @Test
+    void theReceiptIsWrittenBeforeTheApiServerIsAsked() {
+        refusedAtTen();
+        api.refuse(POD + "/eviction", 500);
+
+        assertThatThrownBy(() -> workAfter(DEADLINE)).isInstanceOf(RuntimeException.class);
+
+        assertThat(receipts()).extracting(Receipt::result).containsExactly("Planned");
     }
 
     @Test
@@ -254,11 +286,16 @@ class RefusedPodEvictorTest {
         workAfter(DEADLINE.plusSeconds(59));
         assertThat(evictions()).hasSize(1);
         assertThat(events()).isEmpty();
+        assertThat(receipts()).extracting(Receipt::result).containsExactly("Refused");
 
         api.allow(POD + "/eviction");
         workAfter(DEADLINE.plusSeconds(60));
         assertThat(evictions()).hasSize(2);
         assertThat(events()).hasSize(1);
+        assertThat(receipts())
+                .as("one receipt, however often it is asked for")
+                .extracting(Receipt::result, Receipt::at)
+                .containsExactly(tuple("Evicted", TEN.plus(DEADLINE)));
     }
 
     @Test

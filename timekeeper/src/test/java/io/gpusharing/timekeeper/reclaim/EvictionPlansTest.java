@@ -41,7 +41,8 @@ class EvictionPlansTest {
     private final EvictionPlanRepository rows = database.repository(EvictionPlanRepository.class);
     private final EvictionPlans plans =
             new EvictionPlans(rows, new TransactionTemplate(database.entityTransactions()));
-    private final EvictionReceipts receipts = new EvictionReceipts(rows);
+    private final EvictionReceipts receipts =
+            new EvictionReceipts(List.of(new ReclaimReceipts(rows)));
     private final PodRef victim = new PodRef(UUID.randomUUID().toString(), "team-a", "old");
     private final PodRef waiting = new PodRef(UUID.randomUUID().toString(), "team-b", "w");
     private final Evict plan = plan(victim);
@@ -301,7 +302,7 @@ class EvictionPlansTest {
 
         List<String> all =
                 receipts.receipts("team-a", null, null, 100, namespace -> true).stream()
-                        .map(EvictionReceipts.Receipt::cursor)
+                        .map(receipt -> receipt.cursor().toString())
                         .toList();
         var paged = new ArrayList<String>();
         List<String> page;
@@ -309,22 +310,22 @@ class EvictionPlansTest {
             String after = paged.isEmpty() ? null : paged.getLast();
             page =
                     receipts.receipts("team-a", null, after, 5, namespace -> true).stream()
-                            .map(EvictionReceipts.Receipt::cursor)
+                            .map(receipt -> receipt.cursor().toString())
                             .toList();
             paged.addAll(page);
         } while (!page.isEmpty());
 
         assertThat(all).hasSize(12).last().asString().startsWith("2026").contains("_12_");
         assertThat(paged).isEqualTo(all);
-        assertThat(all).allMatch(EvictionReceipts::isCursor);
+        assertThat(all).allMatch(ReceiptCursor::isCursor);
     }
 
     @Test
     void anInvalidCursorIsRefusedBeforeTheDatabaseReadsIt() {
-        assertThat(EvictionReceipts.isCursor("abc")).isFalse();
-        assertThat(EvictionReceipts.isCursor("2026-01-01T00:00:00.000000Z_1_2")).isFalse();
+        assertThat(ReceiptCursor.isCursor("abc")).isFalse();
+        assertThat(ReceiptCursor.isCursor("2026-01-01T00:00:00.000000Z_1_2")).isFalse();
         String pods = "Z_1_" + new UUID(0, 0);
-        assertThat(EvictionReceipts.isCursor("2026-01-01T00:00:00.000000" + pods)).isTrue();
-        assertThat(EvictionReceipts.isCursor("2026-99-99T00:00:00.000000" + pods)).isFalse();
+        assertThat(ReceiptCursor.isCursor("2026-01-01T00:00:00.000000" + pods)).isTrue();
+        assertThat(ReceiptCursor.isCursor("2026-99-99T00:00:00.000000" + pods)).isFalse();
     }
 }

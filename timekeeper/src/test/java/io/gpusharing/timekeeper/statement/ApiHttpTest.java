@@ -26,7 +26,6 @@ import io.gpusharing.timekeeper.database.ClusterTenant;
 import io.gpusharing.timekeeper.database.Snapshot;
 import io.gpusharing.timekeeper.ledger.Measurements;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
-import io.gpusharing.timekeeper.reclaim.EvictionReceipts;
 import io.gpusharing.timekeeper.testing.Pods;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import io.gpusharing.timekeeper.web.Callers.Caller;
@@ -47,6 +46,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -126,9 +126,19 @@ class ApiHttpTest {
                             type = FilterType.REGEX,
                             pattern =
                                     ".*(Watch|StatusPublisher|BudgetNotifier|PodAnnotator|DefaultBudgets|BudgetMetrics|Test.*|budget\\.Budgets|usage\\.(intake|reporter)\\..*|AgentMeasurements|VerifyCommand|VerifyConfiguration|ReportingAuthority|ServingCertificateTask|TlsConfiguration)"))
+    @ComponentScan(
+            basePackages = {
+                "io.gpusharing.timekeeper.reclaim",
+                "io.gpusharing.timekeeper.provider"
+            },
+            useDefaultFilters = false,
+            includeFilters =
+                    @ComponentScan.Filter(
+                            type = FilterType.REGEX,
+                            pattern = ".*\\.(\\w+Receipts|NotStartedEvictions)"))
     @EntityScan("io.gpusharing.timekeeper")
     @EnableJpaRepositories(basePackages = "io.gpusharing.timekeeper")
-    @Import({Snapshot.class, ClusterTenant.class, EvictionReceipts.class})
+    @Import({Snapshot.class, ClusterTenant.class})
     static class Application {
 
         // Other tests go on with it.
@@ -930,6 +940,55 @@ class ApiHttpTest {
                 .contains("waiter", "victim", "ours", "\"uid\":\"1\"")
                 .doesNotContain("theirs", "\"uid\":\"2\"");
         assertThat(get("admin", path).body()).contains("ours", "theirs");
+    }
+
+    @Test
+    void receiptsOfBothCausesArePagedAsOneListLatestFirst() throws Exception {
+        DATABASE.jdbc()
+                .sql(
+                        """
+                        with plan as (
+                            insert into eviction_plan
+                                   (id, cluster, number, version, waiter_uid, waiter_namespace, waiter_name, waiter_budget,
+                                    waiter_workload, waiter_since, node, decided_at, settles_at, considered)
+                            select gen_random_uuid(), 'test', 100 + minute, 0, gen_random_uuid(), 'team-c', 'waiter', 'c', 'w', now(), 'node',
+                                   at, now(), '[]'::jsonb
+                              from (values (1, timestamptz '2027-01-01T00:01Z'), (3, '2027-01-01T00:03Z')) as t(minute, at)
+                            returning id, number)
+                        insert into eviction_victim
+                               (plan, uid, namespace, name, budget, gang, node, reason, cost)
+                        select plan.id, gen_random_uuid(), 'paged', 'reclaimed-' || plan.number - 100, 'a', '', 'node', 'why', 0 from plan;
+                        insert into not_started_eviction
+                               (id, cluster, victim_uid, victim_namespace, victim_name, victim_budget, node, decided_at,
+                                waited_since, is_final, reason, result)
+                        select gen_random_uuid(), cluster, gen_random_uuid(), 'paged', 'not-started-' || minute, 'a', 'node', at, at,
+                               false, 'No GPU has room', 'Ended'
+                          from (values ('test', 2, timestamptz '2027-01-01T00:02Z'), ('test', 3, '2027-01-01T00:03Z'),
+                                       ('other', 2, '2027-01-01T00:02Z')) as t(cluster, minute, at)
+                        """)
+                .update();
+
+        var names = new ArrayList<String>();
+        String path = "/api/v1/evictions?namespace=paged&limit=1";
+        while (path != null) {
+            HttpResponse<String> page = get("admin", path);
+            JSON.readTree(page.body())
+                    .forEach(receipt -> names.add(receipt.at("/victim/name").asString()));
+            path =
+                    page.headers()
+                            .firstValue("Link")
+                            .map(link -> link.substring(1, link.indexOf('>')))
+                            .orElse(null);
+        }
+
+        assertThat(names)
+                .containsExactly("reclaimed-3", "not-started-3", "not-started-2", "reclaimed-1");
+        JsonNode receipt = json("admin", "/api/v1/evictions?namespace=paged&limit=2").at("/1");
+        assertThat(receipt.at("/cause").asString()).isEqualTo("NotStarted");
+        assertThat(receipt.at("/because").asString())
+                .isEqualTo(
+                        "paged/not-started-3 of budget a was evicted from node, whose device plugin had not let it start since 2027-01-01T00:03:00Z: No GPU has room");
+        assertThat(receipt.propertyNames()).doesNotContain("waiter", "cost", "considered");
     }
 
     @Test

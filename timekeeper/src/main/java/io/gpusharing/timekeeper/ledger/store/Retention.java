@@ -54,6 +54,7 @@ class Retention extends LeaderTask {
                             decided_at < :before and number < (
                                 select max(number) from eviction_plan p where p.cluster = t.cluster)
                             """),
+                    new Expired("not_started_eviction", "decided_at < :before"),
                     // Months of open periods are kept, so nothing is announced again.
                     new Expired("budget_notification", "due_at < :before"));
 
