@@ -37,12 +37,18 @@ app.kubernetes.io/component: {{ .component }}
 {{- define "gpusharing.gpuResources" -}}
 {{- $all := concat .Values.gpuResources (keys .Values.customResources | sortAlpha) }}
 {{- $metagpu := list }}
+{{- if has "metagpu" .Values.grammars }}
 {{- range .Values.provider.metagpu }}
+{{- $owner := include "gpusharing.grammarOf" .resource }}
+{{- if not (or (empty $owner) (eq $owner "metagpu")) }}
+{{- fail (printf "provider.metagpu names %s, which is the grammar %s's: choose a name of your own" .resource $owner) }}
+{{- end }}
 {{- if hasKey $.Values.customResources .resource }}
 {{- fail (printf "provider.metagpu says that %d %s are a GPU: take it out of customResources" (int .unitsPerGpu) .resource) }}
 {{- end }}
 {{- /* cnvrg.io/metagpu is there by default, also where nobody may ask for it. */}}
 {{- if ne .resource "cnvrg.io/metagpu" }}{{ $metagpu = append $metagpu .resource }}{{ end }}
+{{- end }}
 {{- end }}
 {{- $all = concat $all $metagpu | uniq }}
 {{- if not $all }}{{ fail "nothing would ask for a GPU: name a resource under gpuResources or customResources" }}{{ end }}

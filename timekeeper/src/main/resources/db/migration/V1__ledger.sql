@@ -367,6 +367,7 @@ create table not_started_eviction (
     decided_at       timestamptz not null,
     waited_since     timestamptz not null,
     is_final         boolean     not null,
+    ran              boolean     not null,
     reason           text        not null,
     result           text        check (result in ('Ended', 'Refused', 'Gone')),
     result_detail    text        not null default '',
@@ -374,6 +375,7 @@ create table not_started_eviction (
 );
 comment on column not_started_eviction.waited_since is 'when the first attempt began that was refused, by the node''s clock';
 comment on column not_started_eviction.is_final is 'whether no later attempt on this node could succeed';
+comment on column not_started_eviction.ran is 'whether a container with GPUs had been let start before';
 comment on column not_started_eviction.result is 'what the API server answered; null: not known yet';
 create index not_started_eviction_by_time on not_started_eviction (cluster, decided_at);
 

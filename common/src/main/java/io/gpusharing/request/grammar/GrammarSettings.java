@@ -7,8 +7,7 @@ import java.util.Map;
  * What a site says about the resources that its grammars read.
  *
  * @param custom extended resources of the site's own
- * @param metagpuUnits see {@link MetagpuGrammar#MetagpuGrammar(Map)}; empty for metagpu's own
- *     resource, cut as it cuts it
+ * @param metagpuUnits see {@link MetagpuGrammar#MetagpuGrammar(Map)}
  * @param defaultMemoryPerGpu see {@link VcudaGrammar#VcudaGrammar(long)}
  * @param hamiDefaultGpus see {@link HamiGrammar#HamiGrammar(long)}
  */

@@ -7,6 +7,7 @@ import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Part;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -22,22 +23,24 @@ public final class MetagpuGrammar extends CountingGrammar {
     /** Shares of GPUs. */
     public static final String SHARES = "cnvrg.io/metagpu";
 
-    /** Shares of one GPU as MetaGPU cuts it by default. */
-    public static final int SHARES_PER_GPU = 100;
+    /** As MetaGPU itself has it. */
+    private static final Map<String, Integer> USUAL = Map.of(SHARES, 100);
 
     private final SortedMap<String, Integer> unitsPerGpu;
     private final List<CountedResource> resources;
 
     public MetagpuGrammar() {
-        this(Map.of(SHARES, SHARES_PER_GPU));
+        this(USUAL);
     }
 
     /**
-     * @param unitsPerGpu how many units of each resource one GPU is cut into, at least 1
+     * @param unitsPerGpu how many units of each resource one GPU is cut into, at least 1; 100 of
+     *     {@value #SHARES} where they are not named
      * @throws IllegalArgumentException if that is less than 1
      */
     public MetagpuGrammar(Map<String, Integer> unitsPerGpu) {
-        this.unitsPerGpu = new TreeMap<>(unitsPerGpu);
+        this.unitsPerGpu = new TreeMap<>(USUAL);
+        this.unitsPerGpu.putAll(unitsPerGpu);
         this.resources =
                 this.unitsPerGpu.entrySet().stream()
                         .map(entry -> resource(entry.getKey(), entry.getValue()))
@@ -76,10 +79,8 @@ public final class MetagpuGrammar extends CountingGrammar {
     BoundShare worth(ContainerRequest container, NodeFacts node) {
         GpuShare sum = GpuShare.NONE;
         for (CountedResource resource : resources) {
-            Part part =
-                    new Part(
-                            resource.units(container),
-                            unitsPerGpu.getOrDefault(resource.name(), 1));
+            int whole = Objects.requireNonNull(unitsPerGpu.get(resource.name()));
+            Part part = new Part(resource.units(container), whole);
             sum = sum.plus(new GpuShare(part, part));
         }
         return BoundShare.exact(sum);

@@ -64,7 +64,7 @@ public final class RequestGrammars {
      * The same, where the site says more about its resources.
      *
      * @throws IllegalArgumentException as {@link #of(List, List)}, or if a GPU has less than one
-     *     unit of a resource
+     *     unit of a resource of metagpu, or another grammar reads it
      */
     public static RequestGrammars of(List<String> names, GrammarSettings settings) {
         var chosen = new LinkedHashMap<String, RequestGrammar>();
@@ -84,9 +84,16 @@ public final class RequestGrammars {
                 "vcuda", (name, vcuda) -> new VcudaGrammar(settings.defaultMemoryPerGpu()));
         chosen.computeIfPresent(
                 "hami", (name, hami) -> new HamiGrammar(settings.hamiDefaultGpus()));
-        if (!settings.metagpuUnits().isEmpty()) {
-            chosen.computeIfPresent(
-                    "metagpu", (name, metagpu) -> new MetagpuGrammar(settings.metagpuUnits()));
+        chosen.computeIfPresent(
+                "metagpu", (name, metagpu) -> new MetagpuGrammar(settings.metagpuUnits()));
+        for (String resource : settings.metagpuUnits().keySet()) {
+            chosen.forEach((name, grammar) -> {
+                if (!name.equals("metagpu") && grammar.reads(resource)) {
+                    throw new IllegalArgumentException(
+                            "%s is read by the grammar %s and cannot be a resource of metagpu, too"
+                                    .formatted(resource, name));
+                }
+            });
         }
         for (CustomResource resource : settings.custom()) {
             chosen.forEach((name, grammar) -> {

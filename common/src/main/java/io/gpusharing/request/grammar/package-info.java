@@ -8,7 +8,7 @@
  *     memory. From 100 cores on whole GPUs</td><td>capacity of both</td><td>memory part 0</td></tr>
  *   <tr><td>{@code aliyun.com/gpu-mem}</td><td>1 GiB or MiB of a GPU's memory, for both
  *     parts</td><td>capacity of gpu-mem and gpu-count</td><td>one GPU a container</td></tr>
- *   <tr><td>{@code cnvrg.io/metagpu}</td><td>1/100, both parts</td><td>-</td><td>-</td></tr>
+ *   <tr><td>{@code cnvrg.io/metagpu}</td><td>1/100 or as configured, both parts</td><td>-</td><td>-</td></tr>
  *   <tr><td>{@code nvidia.com/gpu}</td><td>1; 1/replicas; a MIG instance (strategy
  *     single)</td><td>labels gpu.product, gpu.replicas</td><td>one GPU a unit</td></tr>
  *   <tr><td>{@code nvidia.com/gpu.shared}</td><td>1/replicas</td><td>label

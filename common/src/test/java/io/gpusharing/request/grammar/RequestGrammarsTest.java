@@ -214,9 +214,19 @@ class RequestGrammarsTest {
                                 .compute())
                 .isEqualTo(833_333);
         assertThat(metagpu.judge(pod("cnvrg.io/other", 1))).isEqualTo(new Verdict.NotOurs());
+        assertThat(new MetagpuGrammar(Map.of(third, 3)).judge(pod(MetagpuGrammar.SHARES, 50)))
+                .as("where nothing is said of it")
+                .isEqualTo(new Verdict.Legal(new GpuShare(500_000, 500_000)));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new MetagpuGrammar(Map.of(third, 0)))
                 .withMessage("A GPU has at least one unit of example.com/third, not 0");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() ->
+                        RequestGrammars.of(
+                                List.of("metagpu", "nvidia"),
+                                new GrammarSettings(List.of(), Map.of("nvidia.com/gpu", 10))))
+                .withMessage(
+                        "nvidia.com/gpu is read by the grammar nvidia and cannot be a resource of metagpu, too");
     }
 
     @Test

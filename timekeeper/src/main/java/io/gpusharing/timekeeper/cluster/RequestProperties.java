@@ -15,7 +15,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param customResources extended resources of the site's own, each with the micro-GPUs that one
  *     unit is worth
  * @param metagpuUnits the resources of the grammar {@code metagpu} and how many units of each are a
- *     GPU; empty for 100 of {@code cnvrg.io/metagpu}
+ *     GPU; 100 of {@code cnvrg.io/metagpu} where it is not named
  */
 @ConfigurationProperties("gpusharing")
 public record RequestProperties(

@@ -35,6 +35,7 @@ class NotStartedEviction {
     @Column private Instant decidedAt;
     @Column private Instant waitedSince;
     @Column private boolean isFinal;
+    @Column private boolean ran;
     @Column private String reason;
 
     @Enumerated(EnumType.STRING)
@@ -56,12 +57,25 @@ class NotStartedEviction {
         this.node = start.node();
         this.waitedSince = start.since();
         this.isFinal = start.isFinal();
+        this.ran = start.ran();
         this.reason = start.reason();
     }
 
     void answered(EvictionApi.Answer answer) {
         this.result = answer.result();
         this.resultDetail = answer.detail();
+    }
+
+    /**
+     * The pod waits no more. Where the API server's answer did not arrive, or could not be written
+     * down, it was evicted; where it had refused that, the pod has gone by itself.
+     */
+    void close() {
+        if (result == null) {
+            result = EvictionApi.Result.Ended;
+        } else if (result == EvictionApi.Result.Refused) {
+            result = EvictionApi.Result.Gone;
+        }
     }
 
     Receipt receipt() {
@@ -79,10 +93,12 @@ class NotStartedEviction {
                                 victim.budget(),
                                 did(),
                                 node,
-                                isFinal
-                                        ? "can never let it start"
-                                        : "had not let it start since "
-                                                + waitedSince.truncatedTo(ChronoUnit.SECONDS),
+                                (isFinal
+                                                ? "can never let %s start"
+                                                : "had not let %s start since "
+                                                        + waitedSince.truncatedTo(
+                                                                ChronoUnit.SECONDS))
+                                        .formatted(ran ? "a container of it" : "it"),
                                 reason),
                 reason,
                 null,

@@ -46,6 +46,12 @@ class NotStartedEvictions implements ReceiptSource {
                 status -> rows.of(start.pod()).ifPresent(it -> it.answered(answer)));
     }
 
+    /** The pod waits no more; see {@link NotStartedEviction#close}. */
+    void close(RefusedStart start) {
+        transaction.executeWithoutResult(
+                status -> rows.of(start.pod()).ifPresent(NotStartedEviction::close));
+    }
+
     /** A name with a slash is no budget: its namespace is unlimited. */
     private String budgetName(RefusedStart start) {
         return budgets.ofNamespace(start.namespace())

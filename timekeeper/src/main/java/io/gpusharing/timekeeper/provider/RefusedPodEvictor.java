@@ -167,6 +167,7 @@ class RefusedPodEvictor extends LeaderTask {
     private void evict(RefusedStart start, Instant patience, Instant now) {
         Pod pod = client.pods().inNamespace(start.namespace()).withName(start.name()).get();
         if (pod == null || !isWaiting(pod, start)) {
+            receipts.close(start);
             settled.add(Key.of(start));
             return;
         }
@@ -186,16 +187,15 @@ class RefusedPodEvictor extends LeaderTask {
                 .addKeyValue("result", answer.result())
                 .addKeyValue("detail", answer.detail())
                 .log("asked for the eviction of a pod that cannot start");
-        switch (answer.result()) {
-            case Ended -> {
-                settled.add(Key.of(start));
-                remade.evicted(pod, now);
-                tell(reference, start, now);
-            }
-            case Gone -> settled.add(Key.of(start));
-            case Refused -> {}
+        if (answer.result() == EvictionApi.Result.Ended) {
+            remade.evicted(pod, now);
+            tell(reference, start, now);
         }
+        // If that fails the pod is looked at again, and the receipt is closed then.
         receipts.record(start, answer);
+        if (answer.result() != EvictionApi.Result.Refused) {
+            settled.add(Key.of(start));
+        }
     }
 
     /**

@@ -65,7 +65,7 @@ record RefusedStart(
                             UUID.fromString(refused.podUid()),
                             refused.namespace(),
                             refused.pod(),
-                            instant(refused.since()),
+                            notBeforeTheEpoch(instant(refused.since())),
                             refused.until() == null ? null : instant(refused.until()),
                             refused.isFinal(),
                             refused.ran(),
@@ -73,6 +73,11 @@ record RefusedStart(
         } catch (RuntimeException e) {
             return Optional.empty();
         }
+    }
+
+    /** PostgreSQL knows no year before 4713 BC, and no pod waits as long. */
+    private static Instant notBeforeTheEpoch(Instant instant) {
+        return instant.isBefore(Instant.EPOCH) ? Instant.EPOCH : instant;
     }
 
     private static Instant instant(String text) {

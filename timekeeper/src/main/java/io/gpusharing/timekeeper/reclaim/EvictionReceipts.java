@@ -38,10 +38,10 @@ public class EvictionReceipts {
     /**
      * Why a pod was evicted.
      *
+     * @param at when it was decided; the API server may have refused it for a while
      * @param waiter for whom room was made; absent if for nobody
      * @param because the same as a sentence
-     * @param cost micro-GPU-seconds of the victim's run, which may be lost; absent if it did not
-     *     run
+     * @param cost micro-GPU-seconds of the victim's run, which may be lost; of reclaim alone
      * @param considered every pod that was considered, and why it remained
      * @param result {@code Evicted}; {@code Deleted} because the API server had refused it for too
      *     long; {@code Refused} by the API server; {@code Spared} because another of the same plan

@@ -169,13 +169,51 @@ class RefusedPodEvictorTest {
     }
 
     @Test
-    void theReceiptIsWrittenBeforeTheApiServerIsAsked() {
+    void theReceiptIsWrittenBeforeTheApiServerIsAskedAndClosedAlsoIfItsAnswerIsLost() {
         refusedAtTen();
         api.refuse(POD + "/eviction", 500);
 
         assertThatThrownBy(() -> workAfter(DEADLINE)).isInstanceOf(RuntimeException.class);
-
         assertThat(receipts()).extracting(Receipt::result).containsExactly("Planned");
+
+        exists(OLDER + ", \"deletionTimestamp\": \"2026-03-02T10:07:00Z\"");
+        workAfter(DEADLINE.plusMinutes(1));
+        assertThat(receipts()).extracting(Receipt::result).containsExactly("Evicted");
+    }
+
+    @Test
+    void whoWasNotEvictedAndWentByItselfIsGone() {
+        refusedAtTen();
+        api.refuse(POD + "/eviction", 429);
+        workAfter(DEADLINE);
+
+        api.refuse(POD, 404);
+        workAfter(DEADLINE.plusMinutes(1));
+
+        assertThat(receipts()).extracting(Receipt::result).containsExactly("Gone");
+    }
+
+    @Test
+    void ofAPodThatHasRunTheReceiptSaysThatAContainerCannotStart() {
+        watch.onUpdate(
+                node(
+                        Pods.NODE,
+                        new GpuNode.Refused(
+                                pod.uid().toString(),
+                                "team-a",
+                                "train",
+                                "-8000-01-01T00:00:00Z",
+                                null,
+                                true,
+                                true,
+                                "Its GPU is gone")));
+
+        workAfter(Duration.ofSeconds(1));
+
+        assertThat(receipts())
+                .extracting(Receipt::because)
+                .containsExactly(
+                        "team-a/train of budget /team-a was evicted from gpu-1, whose device plugin can never let a container of it start: Its GPU is gone");
     }
 
     @Test

@@ -960,9 +960,9 @@ class ApiHttpTest {
                         select plan.id, gen_random_uuid(), 'paged', 'reclaimed-' || plan.number - 100, 'a', '', 'node', 'why', 0 from plan;
                         insert into not_started_eviction
                                (id, cluster, victim_uid, victim_namespace, victim_name, victim_budget, node, decided_at,
-                                waited_since, is_final, reason, result)
+                                waited_since, is_final, ran, reason, result)
                         select gen_random_uuid(), cluster, gen_random_uuid(), 'paged', 'not-started-' || minute, 'a', 'node', at, at,
-                               false, 'No GPU has room', 'Ended'
+                               false, false, 'No GPU has room', 'Ended'
                           from (values ('test', 2, timestamptz '2027-01-01T00:02Z'), ('test', 3, '2027-01-01T00:03Z'),
                                        ('other', 2, '2027-01-01T00:02Z')) as t(cluster, minute, at)
                         """)

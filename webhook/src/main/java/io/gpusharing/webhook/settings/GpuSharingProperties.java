@@ -22,7 +22,7 @@ import org.springframework.validation.annotation.Validated;
  * @param customResources extended resources of the site's own, each with the micro-GPUs that one
  *     unit is worth, for instance {@code amd.com/gpu} with 1000000
  * @param metagpuUnits the resources of the grammar {@code metagpu} and how many units of each are a
- *     GPU; empty for 100 of {@code cnvrg.io/metagpu}
+ *     GPU; 100 of {@code cnvrg.io/metagpu} where it is not named
  * @param defaultMemoryPerGpu what a fraction of a GPU without {@code tencent.com/vcuda-memory} gets
  *     its part of, in blocks of 256 MiB; 0 refuses such a fraction; at most 4096, a terabyte
  * @param hamiDefaultGpus {@code defaultGPUNum} of HAMi's configuration: the {@code nvidia.com/gpu}

@@ -107,7 +107,7 @@ class RetentionTest {
                     insert into usage_counter values ('test', gen_random_uuid(), gen_random_uuid(), 'Agent', 'GPU-1', 'PerProcess', '', 1, 1, 1, 1, 1, '%1$s', '%1$s');
                     insert into usage_counter values ('test', '%2$s', gen_random_uuid(), 'Agent', 'GPU-1', 'PerProcess', '', 1, 1, 1, 1, 1, '%1$s', '%1$s');
                     insert into usage_unattributed values ('test', 'node-1', gen_random_uuid(), 'GPU-1', 1, '%1$s');
-                    insert into not_started_eviction values (gen_random_uuid(), 'test', gen_random_uuid(), 'team-a', 'n', 'a', 'node-1', '%1$s', '%1$s', true, 'no room');
+                    insert into not_started_eviction values (gen_random_uuid(), 'test', gen_random_uuid(), 'team-a', 'n', 'a', 'node-1', '%1$s', '%1$s', true, false, 'no room');
                     insert into budget_notification values ('test', 'a', '%1$s', 'Exhausted', 0, '%1$s', 'used up', '%1$s');
                     with plan as (
                         insert into eviction_plan (id, cluster, number, version, waiter_uid, waiter_namespace, waiter_name,
