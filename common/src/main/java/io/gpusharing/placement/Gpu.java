@@ -16,7 +16,8 @@ public record Gpu(String id, long cores, long memory, boolean untouched, long si
         this(id, cores, memory, true, memory);
     }
 
-    Gpu without(GpuHold hold) {
+    /** What is left of it beside somebody who holds this much. */
+    public Gpu without(GpuHold hold) {
         return hold.whole()
                 ? new Gpu(id, 0, 0, false, size)
                 : new Gpu(id, cores - hold.cores(), memory - hold.memory(), false, size);

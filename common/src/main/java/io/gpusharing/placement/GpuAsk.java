@@ -15,13 +15,15 @@ public record GpuAsk(int count, long cores, long memory, int memoryPercent, bool
         this(count, cores, memory, 0, whole);
     }
 
-    boolean fitsOn(Gpu gpu) {
+    /** Whether one of the GPUs that it asks for may be this one. */
+    public boolean fitsOn(Gpu gpu) {
         return whole
                 ? gpu.untouched()
                 : gpu.cores() >= Math.max(1, cores) && gpu.memory() >= memoryOf(gpu);
     }
 
-    GpuHold on(Gpu gpu) {
+    /** What it would hold of a GPU on which it fits. */
+    public GpuHold on(Gpu gpu) {
         return new GpuHold(gpu.id(), cores, memoryOf(gpu), whole);
     }
 

@@ -9,7 +9,7 @@ import java.util.Optional;
 public record GpuLayout(List<Gpu> gpus) {
 
     /** The fullest first, as the providers' own schedulers pack. */
-    private static final Comparator<Gpu> FULLEST_FIRST =
+    public static final Comparator<Gpu> FULLEST_FIRST =
             Comparator.comparingLong(Gpu::cores)
                     .thenComparingLong(Gpu::memory)
                     .thenComparing(Gpu::id);

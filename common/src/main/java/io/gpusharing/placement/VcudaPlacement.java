@@ -61,7 +61,11 @@ public final class VcudaPlacement {
         Amounts limits = Amounts.of(container.limits());
         long cores = limits.of(CORE).longValue();
         return cores >= CORES_PER_GPU
-                ? new GpuAsk((int) (cores / CORES_PER_GPU), CORES_PER_GPU, 0, true)
+                ? new GpuAsk(
+                        (int) Math.min(cores / CORES_PER_GPU, Integer.MAX_VALUE),
+                        CORES_PER_GPU,
+                        0,
+                        true)
                 : new GpuAsk(cores > 0 ? 1 : 0, cores, limits.of(MEMORY).longValue(), false);
     }
 }

@@ -3,8 +3,8 @@ package io.gpusharing.deviceplugin;
 import io.gpusharing.deviceplugin.cluster.PodEvents;
 import io.gpusharing.deviceplugin.cluster.PodEvents.PodName;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
-import io.gpusharing.deviceplugin.grant.ContainerGrant;
 import io.gpusharing.deviceplugin.grant.PodGrant;
+import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.GpuHold;
 import java.util.HashMap;
 import java.util.List;
@@ -47,7 +47,7 @@ final class PodNotices {
                         : given);
     }
 
-    private static String words(ContainerGrant container) {
+    private static String words(ContainerPlacement container) {
         return container.gpus().stream()
                 .map(PodNotices::words)
                 .collect(Collectors.joining(", ", container.container() + ": ", ""));

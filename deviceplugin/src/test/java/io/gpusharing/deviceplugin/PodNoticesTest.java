@@ -3,9 +3,9 @@ package io.gpusharing.deviceplugin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
-import io.gpusharing.deviceplugin.grant.ContainerGrant;
 import io.gpusharing.deviceplugin.grant.PodGrant;
 import io.gpusharing.nvml.PhysicalGpu;
+import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.request.ContainerRequest.Kind;
 import java.util.ArrayList;
@@ -57,7 +57,10 @@ class PodNoticesTest {
 
     private static PodGrant grant(GpuHold hold) {
         return new PodGrant(
-                "1", "team", "train", List.of(new ContainerGrant("cuda", Kind.App, List.of(hold))));
+                "1",
+                "team",
+                "train",
+                List.of(new ContainerPlacement("cuda", Kind.App, List.of(hold))));
     }
 
     private static NodeGpu gpu(int index, @Nullable String fault) {

@@ -9,6 +9,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import org.slf4j.Logger;
@@ -164,6 +165,10 @@ public final class ObjectInformer<T extends HasMetadata> implements AutoCloseabl
 
         @Override
         public void onUpdate(T before, T after) {
+            // Made anew under its name while nobody watched.
+            if (!Objects.equals(before.getMetadata().getUid(), after.getMetadata().getUid())) {
+                remove(before, handler);
+            }
             put(after, handler);
         }
 

@@ -3,9 +3,9 @@ package io.gpusharing.deviceplugin.cluster;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
-import io.gpusharing.deviceplugin.grant.ContainerGrant;
 import io.gpusharing.deviceplugin.grant.PodGrant;
 import io.gpusharing.nvml.PhysicalGpu;
+import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.request.ContainerRequest.Kind;
 import java.util.ArrayList;
@@ -102,7 +102,7 @@ public record GpuNodeStatus(String tier, List<Gpu> gpus, List<RefusedPod> refuse
         var held = new ArrayList<GrantedContainer>();
         Mode mode = Mode.Idle;
         for (PodGrant pod : grants) {
-            for (ContainerGrant container : pod.containers()) {
+            for (ContainerPlacement container : pod.containers()) {
                 for (GpuHold hold : container.gpus()) {
                     if (hold.gpu().equals(gpu.uuid())) {
                         mode = hold.whole() || mode == Mode.Whole ? Mode.Whole : Mode.Shared;

@@ -1,8 +1,11 @@
 package io.gpusharing.deviceplugin.dialect;
 
+import static io.gpusharing.request.grammar.AliyunGrammar.MEMORY;
+
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
 import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.ContainerRequest;
 import java.util.List;
 import java.util.Map;
@@ -13,7 +16,6 @@ import java.util.Map;
  */
 public record Aliyun() implements Dialect {
 
-    private static final String MEMORY = "aliyun.com/gpu-mem";
     private static final long MEBIBYTES_PER_UNIT = 1024;
 
     @Override
@@ -33,8 +35,7 @@ public record Aliyun() implements Dialect {
 
     @Override
     public GpuAsk ask(ContainerRequest container) {
-        long units = Dialect.units(container, MEMORY);
-        return new GpuAsk(units > 0 ? 1 : 0, 0, units * MEBIBYTES_PER_UNIT, false);
+        return ProviderAsk.aliyun(container);
     }
 
     /** The variables of gpushare-device-plugin, all in units. */
@@ -46,7 +47,7 @@ public record Aliyun() implements Dialect {
                 "ALIYUN_COM_GPU_MEM_IDX", Integer.toString(gpu.physical().index()),
                 "ALIYUN_COM_GPU_MEM_POD", Long.toString(start.podUnits()),
                 "ALIYUN_COM_GPU_MEM_CONTAINER",
-                        Long.toString(Dialect.units(start.container(), MEMORY)),
+                        Long.toString(ProviderAsk.units(start.container(), MEMORY)),
                 "ALIYUN_COM_GPU_MEM_DEV", Long.toString(units(MEMORY, gpu)));
     }
 }

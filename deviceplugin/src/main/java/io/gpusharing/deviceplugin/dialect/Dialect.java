@@ -46,9 +46,4 @@ public sealed interface Dialect permits Aliyun, Metagpu, Vcuda {
      * @param ids the units that the kubelet gave it
      */
     record ContainerStart(ContainerRequest container, long podUnits, List<String> ids) {}
-
-    /** Whole units of a resource that a container asks for; 0 if none. */
-    static long units(ContainerRequest container, String resource) {
-        return container.amount(resource).map(it -> it.value().longValue()).orElse(0L);
-    }
 }

@@ -3,6 +3,7 @@ package io.gpusharing.deviceplugin.dialect;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
 import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.ContainerRequest;
 import java.util.List;
 import java.util.Map;
@@ -39,28 +40,17 @@ public record Metagpu(SortedMap<String, Integer> unitsPerGpu) implements Dialect
 
     @Override
     public GpuAsk ask(ContainerRequest container) {
-        int percent = percent(container);
-        if (percent >= ALL && percent % ALL == 0) {
-            return new GpuAsk(percent / ALL, NodeGpu.CORES, 0, true);
-        }
-        // More than a GPU and no multiple fits on none: admission refuses it before.
-        return new GpuAsk(percent > 0 ? 1 : 0, percent, 0, percent, false);
-    }
-
-    /** Of one GPU. */
-    private int percent(ContainerRequest container) {
-        long percent = 0;
-        for (Map.Entry<String, Integer> resource : unitsPerGpu.entrySet()) {
-            percent += Dialect.units(container, resource.getKey()) * ALL / resource.getValue();
-        }
-        return Math.toIntExact(percent);
+        return ProviderAsk.metagpu(container, unitsPerGpu);
     }
 
     /** The variables of cnvrg's plugin, without those of its own server. */
     @Override
     public Map<String, String> environment(
             ContainerStart start, List<GpuHold> held, List<NodeGpu> gpus) {
-        long memory = gpus.getFirst().physical().memoryMiB() * percent(start.container()) / ALL;
+        long memory =
+                gpus.getFirst().physical().memoryMiB()
+                        * ProviderAsk.metagpuPercent(start.container(), unitsPerGpu)
+                        / ALL;
         return Map.of(
                 "CNVRG_META_GPU_DEVICES",
                 String.join(",", start.ids()),

@@ -6,7 +6,7 @@ import static io.gpusharing.request.grammar.VcudaGrammar.MEMORY;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
 import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.GpuHold;
-import io.gpusharing.placement.VcudaPlacement;
+import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.ContainerRequest;
 import java.util.List;
 import java.util.Map;
@@ -40,12 +40,7 @@ public record Vcuda() implements Dialect {
 
     @Override
     public GpuAsk ask(ContainerRequest container) {
-        GpuAsk blocks = VcudaPlacement.ask(container);
-        return new GpuAsk(
-                blocks.count(),
-                blocks.cores(),
-                blocks.memory() * MEBIBYTES_PER_BLOCK,
-                blocks.whole());
+        return ProviderAsk.vcuda(container);
     }
 
     /** None: gpu-manager limits by its own library, which asks a socket. */

@@ -4,6 +4,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import io.gpusharing.deviceplugin.disk.StateFile;
+import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.request.ContainerRequest.Kind;
 import java.io.IOException;
@@ -59,7 +60,7 @@ public record GrantFile(Path path) {
     }
 
     private static PodGrant pod(JsonObject pod) {
-        var containers = new ArrayList<ContainerGrant>();
+        var containers = new ArrayList<ContainerPlacement>();
         for (JsonElement each : pod.getAsJsonArray("containers")) {
             JsonObject container = each.getAsJsonObject();
             var holds = new ArrayList<GpuHold>();
@@ -73,7 +74,7 @@ public record GrantFile(Path path) {
                                 hold.get("whole").getAsBoolean()));
             }
             containers.add(
-                    new ContainerGrant(
+                    new ContainerPlacement(
                             container.get("name").getAsString(),
                             Kind.valueOf(container.get("kind").getAsString()),
                             holds));
@@ -87,7 +88,7 @@ public record GrantFile(Path path) {
 
     private static JsonObject json(PodGrant grant) {
         var containers = new JsonArray();
-        for (ContainerGrant each : grant.containers()) {
+        for (ContainerPlacement each : grant.containers()) {
             var gpus = new JsonArray();
             for (GpuHold hold : each.gpus()) {
                 var gpu = new JsonObject();

@@ -1,9 +1,11 @@
 package io.gpusharing.deviceplugin.grant;
 
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
-import io.gpusharing.deviceplugin.grant.Decision.Granted;
-import io.gpusharing.deviceplugin.grant.PodPlacement.ContainerAsk;
+import io.gpusharing.placement.Decision;
+import io.gpusharing.placement.Decision.Placed;
 import io.gpusharing.placement.GpuLayout;
+import io.gpusharing.placement.PodPlacement;
+import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -60,7 +62,7 @@ public final class Grants {
         synchronized (this) {
             PodGrant before = byPod.get(uid);
             if (before != null) {
-                return new Granted(before.containers());
+                return new Placed(before.containers());
             }
             GpuLayout empty =
                     new GpuLayout(
@@ -72,7 +74,7 @@ public final class Grants {
                 free = free.without(other.held());
             }
             decision = PodPlacement.place(asks, free, empty);
-            if (decision instanceof Granted(var containers)) {
+            if (decision instanceof Placed(var containers)) {
                 grant = new PodGrant(uid, namespace, pod, containers);
                 var all = new LinkedHashMap<>(byPod);
                 all.put(uid, grant);

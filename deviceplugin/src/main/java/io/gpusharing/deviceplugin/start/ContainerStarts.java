@@ -7,16 +7,17 @@ import io.gpusharing.deviceplugin.dialect.Dialect;
 import io.gpusharing.deviceplugin.dialect.Dialect.ContainerStart;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
 import io.gpusharing.deviceplugin.gpu.NodeGpus;
-import io.gpusharing.deviceplugin.grant.ContainerGrant;
-import io.gpusharing.deviceplugin.grant.Decision.Granted;
-import io.gpusharing.deviceplugin.grant.Decision.Never;
-import io.gpusharing.deviceplugin.grant.Decision.Wait;
 import io.gpusharing.deviceplugin.grant.Grants;
-import io.gpusharing.deviceplugin.grant.PodPlacement.ContainerAsk;
 import io.gpusharing.deviceplugin.kubelet.Checkpoint.Entry;
 import io.gpusharing.deviceplugin.kubelet.DeviceResource.StartRefused;
+import io.gpusharing.placement.ContainerPlacement;
+import io.gpusharing.placement.Decision.Never;
+import io.gpusharing.placement.Decision.Placed;
+import io.gpusharing.placement.Decision.Wait;
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.PlacementAnnotation;
+import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.ContainerRequest;
 import java.io.IOException;
 import java.time.Duration;
@@ -101,7 +102,7 @@ final class ContainerStarts {
             holders.confirm(pod, resource, entries);
             files.begin(pod.uid());
             try {
-                List<ContainerGrant> containers = grant(asked, pod);
+                List<ContainerPlacement> containers = grant(asked, pod);
                 for (Entry entry : entries) {
                     open(asked, entry, pod, containers);
                 }
@@ -141,7 +142,7 @@ final class ContainerStarts {
         return new StartRefused("The device plugin is ending");
     }
 
-    private List<ContainerGrant> grant(Instant asked, NodePod pod)
+    private List<ContainerPlacement> grant(Instant asked, NodePod pod)
             throws StartRefused, IOException, InterruptedException {
         Pacing.Deadline deadline = pacing.deadline(FOR_ROOM).orAt(asked.plus(IN_ALL));
         while (true) {
@@ -149,7 +150,7 @@ final class ContainerStarts {
                 throw new StartRefused("It has ended or was deleted");
             }
             switch (grants.grant(pod.uid(), pod.namespace(), pod.name(), asks(pod), gpus.all())) {
-                case Granted(var containers) -> {
+                case Placed(var containers) -> {
                     return containers;
                 }
                 case Never(var reason) ->
@@ -194,9 +195,9 @@ final class ContainerStarts {
                 .gpus();
     }
 
-    private void open(Instant asked, Entry entry, NodePod pod, List<ContainerGrant> containers)
+    private void open(Instant asked, Entry entry, NodePod pod, List<ContainerPlacement> containers)
             throws StartRefused, IOException {
-        ContainerGrant grant =
+        ContainerPlacement grant =
                 containers.stream()
                         .filter(it -> it.container().equals(entry.container()))
                         .findFirst()
@@ -212,7 +213,7 @@ final class ContainerStarts {
                         .orElseThrow();
         long podUnits =
                 pod.request().containers().stream()
-                        .mapToLong(it -> Dialect.units(it, entry.resource()))
+                        .mapToLong(it -> ProviderAsk.units(it, entry.resource()))
                         .sum();
         var start = new ContainerStart(container, podUnits, entry.ids().stream().sorted().toList());
         if (entry.cdiDevices().isEmpty()) {
@@ -230,7 +231,7 @@ final class ContainerStarts {
                 "Its units were handed out by another device plugin; the pod has to be made anew");
     }
 
-    private List<NodeGpu> healthy(ContainerGrant grant) throws StartRefused {
+    private List<NodeGpu> healthy(ContainerPlacement grant) throws StartRefused {
         var own = new ArrayList<NodeGpu>();
         List<NodeGpu> all = gpus.all();
         for (GpuHold hold : grant.gpus()) {

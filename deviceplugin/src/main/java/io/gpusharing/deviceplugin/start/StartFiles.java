@@ -8,7 +8,7 @@ import io.gpusharing.deviceplugin.cdi.DriverFolders;
 import io.gpusharing.deviceplugin.cluster.NodePod;
 import io.gpusharing.deviceplugin.cluster.NodePods;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
-import io.gpusharing.deviceplugin.grant.ContainerGrant;
+import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.GpuHold;
 import java.io.IOException;
 import java.time.Duration;
@@ -88,7 +88,7 @@ final class StartFiles {
             Instant asked,
             CdiDevice device,
             NodePod pod,
-            ContainerGrant grant,
+            ContainerPlacement grant,
             List<NodeGpu> gpus,
             Map<String, String> environment)
             throws IOException {
@@ -148,7 +148,7 @@ final class StartFiles {
         folder.removeIf(ended);
     }
 
-    private static JsonObject share(NodePod pod, ContainerGrant grant, List<NodeGpu> gpus) {
+    private static JsonObject share(NodePod pod, ContainerPlacement grant, List<NodeGpu> gpus) {
         var list = new JsonArray();
         for (int i = 0; i < gpus.size(); i++) {
             GpuHold hold = grant.gpus().get(i);

@@ -6,9 +6,9 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.gpusharing.deviceplugin.cluster.GpuNodeStatus.Mode;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
-import io.gpusharing.deviceplugin.grant.ContainerGrant;
 import io.gpusharing.deviceplugin.grant.PodGrant;
 import io.gpusharing.nvml.PhysicalGpu;
+import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.request.ContainerRequest.Kind;
 import java.io.IOException;
@@ -164,6 +164,9 @@ class GpuNodeStatusTest {
 
     private static PodGrant grant(String uid, String pod, GpuHold... holds) {
         return new PodGrant(
-                uid, "team", pod, List.of(new ContainerGrant("cuda", Kind.App, List.of(holds))));
+                uid,
+                "team",
+                pod,
+                List.of(new ContainerPlacement("cuda", Kind.App, List.of(holds))));
     }
 }

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.request.ContainerRequest.Kind;
 import java.io.IOException;
@@ -42,7 +43,7 @@ class GrantFileTest {
                             "team-b",
                             "batch",
                             List.of(
-                                    new ContainerGrant(
+                                    new ContainerPlacement(
                                             "cuda",
                                             Kind.App,
                                             List.of(new GpuHold(SECOND, 100, 16_384, true))))));
@@ -73,7 +74,8 @@ class GrantFileTest {
                 .isEqualTo("rw-r--r--");
     }
 
-    private static ContainerGrant part(String name, Kind kind, long cores, long memory) {
-        return new ContainerGrant(name, kind, List.of(new GpuHold(FIRST, cores, memory, false)));
+    private static ContainerPlacement part(String name, Kind kind, long cores, long memory) {
+        return new ContainerPlacement(
+                name, kind, List.of(new GpuHold(FIRST, cores, memory, false)));
     }
 }

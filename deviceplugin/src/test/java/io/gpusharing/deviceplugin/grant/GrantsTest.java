@@ -4,13 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
-import io.gpusharing.deviceplugin.grant.Decision.Granted;
-import io.gpusharing.deviceplugin.grant.Decision.Never;
-import io.gpusharing.deviceplugin.grant.Decision.Wait;
-import io.gpusharing.deviceplugin.grant.PodPlacement.ContainerAsk;
 import io.gpusharing.nvml.PhysicalGpu;
+import io.gpusharing.placement.Decision;
+import io.gpusharing.placement.Decision.Never;
+import io.gpusharing.placement.Decision.Placed;
+import io.gpusharing.placement.Decision.Wait;
 import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.request.ContainerRequest.Kind;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -106,7 +107,7 @@ class GrantsTest {
         grant("a", whole(2));
         grants.release(grant -> grant.uid().equals("a"));
 
-        assertThat(grant("b", whole(2))).isInstanceOf(Granted.class);
+        assertThat(grant("b", whole(2))).isInstanceOf(Placed.class);
     }
 
     @Test
@@ -127,7 +128,7 @@ class GrantsTest {
     }
 
     private static String gpuOf(Decision decision) {
-        return ((Granted) decision).containers().getFirst().gpus().getFirst().gpu();
+        return ((Placed) decision).containers().getFirst().gpus().getFirst().gpu();
     }
 
     private static ContainerAsk app(long cores, long memory) {

@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodStatus;
 import io.gpusharing.Names;
+import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.timekeeper.allocation.PodFacts.Lifecycle;

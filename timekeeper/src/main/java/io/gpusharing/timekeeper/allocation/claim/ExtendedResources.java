@@ -2,9 +2,9 @@ package io.gpusharing.timekeeper.allocation.claim;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.Names;
+import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.grammar.RequestGrammars;
-import io.gpusharing.timekeeper.allocation.ResourceReader;
 import io.gpusharing.timekeeper.allocation.claim.ClaimProperties.GpuDriver;
 import java.math.BigDecimal;
 import java.util.List;

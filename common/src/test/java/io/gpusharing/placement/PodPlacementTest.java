@@ -1,15 +1,11 @@
-package io.gpusharing.deviceplugin.grant;
+package io.gpusharing.placement;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.deviceplugin.grant.Decision.Granted;
-import io.gpusharing.deviceplugin.grant.Decision.Never;
-import io.gpusharing.deviceplugin.grant.Decision.Wait;
-import io.gpusharing.deviceplugin.grant.PodPlacement.ContainerAsk;
-import io.gpusharing.placement.Gpu;
-import io.gpusharing.placement.GpuAsk;
-import io.gpusharing.placement.GpuHold;
-import io.gpusharing.placement.GpuLayout;
+import io.gpusharing.placement.Decision.Never;
+import io.gpusharing.placement.Decision.Placed;
+import io.gpusharing.placement.Decision.Wait;
+import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.request.ContainerRequest.Kind;
 import java.util.List;
 import java.util.Set;
@@ -26,10 +22,10 @@ class PodPlacementTest {
     void largeContainersArePlacedFirstSoThatSmallOnesFitBesideThem() {
         Decision decision = PodPlacement.place(asks(30, 30, 70, 70), TWO, TWO);
 
-        assertThat(decision).isInstanceOf(Granted.class);
+        assertThat(decision).isInstanceOf(Placed.class);
         for (String gpu : List.of("GPU-0", "GPU-1")) {
             assertThat(
-                            ((Granted) decision)
+                            ((Placed) decision)
                                     .containers().stream()
                                             .flatMap(container -> container.gpus().stream())
                                             .filter(hold -> hold.gpu().equals(gpu))

@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.allocation;
+package io.gpusharing.kubernetes;
 
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.PodSpec;

@@ -1,17 +1,15 @@
-package io.gpusharing.deviceplugin.grant;
+package io.gpusharing.placement;
 
-import io.gpusharing.deviceplugin.grant.Decision.Granted;
-import io.gpusharing.deviceplugin.grant.Decision.Never;
-import io.gpusharing.deviceplugin.grant.Decision.Wait;
-import io.gpusharing.placement.Gpu;
-import io.gpusharing.placement.GpuAsk;
-import io.gpusharing.placement.GpuHold;
-import io.gpusharing.placement.GpuLayout;
+import io.gpusharing.placement.Decision.Never;
+import io.gpusharing.placement.Decision.Placed;
+import io.gpusharing.placement.Decision.Wait;
 import io.gpusharing.request.ContainerRequest.Kind;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -47,9 +45,9 @@ public final class PodPlacement {
      * @param empty these and those on which they may start by and by, as if nobody held anything
      */
     public static Decision place(List<ContainerAsk> asks, GpuLayout free, GpuLayout empty) {
-        Optional<List<ContainerGrant>> placed = place(asks, free);
+        Optional<List<ContainerPlacement>> placed = placed(asks, free);
         if (placed.isPresent()) {
-            return new Granted(placed.get());
+            return new Placed(placed.get());
         }
         // Whether all of them could be packed otherwise than by size is not tried.
         return asks.stream().allMatch(ask -> ask.of(empty).place(List.of(ask.ask())).isPresent())
@@ -57,8 +55,10 @@ public final class PodPlacement {
                 : new Never("%s; the node has %s".formatted(asked(asks), shown(empty)));
     }
 
-    private static Optional<List<ContainerGrant>> place(List<ContainerAsk> asks, GpuLayout free) {
-        var grants = new ArrayList<ContainerGrant>();
+    /** The same, without a word about why not. */
+    public static Optional<List<ContainerPlacement>> placed(
+            List<ContainerAsk> asks, GpuLayout free) {
+        var grants = new ArrayList<ContainerPlacement>();
         GpuLayout left = free;
         GpuLayout besideSidecars = free;
         for (ContainerAsk ask : largestFirst(asks)) {
@@ -66,7 +66,7 @@ public final class PodPlacement {
             if (gpus.isEmpty()) {
                 return Optional.empty();
             }
-            grants.add(new ContainerGrant(ask.container(), ask.kind(), gpus.get()));
+            grants.add(new ContainerPlacement(ask.container(), ask.kind(), gpus.get()));
             left = left.without(gpus.get());
             besideSidecars = ask.kind() == Kind.NativeSidecar ? left : besideSidecars;
         }
@@ -84,7 +84,7 @@ public final class PodPlacement {
             if (gpus.isEmpty()) {
                 return Optional.empty();
             }
-            grants.add(new ContainerGrant(ask.container(), ask.kind(), gpus.get()));
+            grants.add(new ContainerPlacement(ask.container(), ask.kind(), gpus.get()));
         }
         return Optional.of(grants);
     }
@@ -133,5 +133,52 @@ public final class PodPlacement {
 
     private static String shown(Gpu gpu) {
         return "%d and %d MiB of %s".formatted(gpu.cores(), gpu.memory(), gpu.id());
+    }
+
+    /**
+     * What a pod holds of each GPU: of all containers that run together, or of an init container if
+     * that is more. Init containers run one after the other, before the others.
+     */
+    public static List<GpuHold> held(List<ContainerPlacement> containers) {
+        var held = new HashMap<String, GpuHold>();
+        var sidecars = new HashMap<String, GpuHold>();
+        for (ContainerPlacement container : containers) {
+            if (container.kind() != Kind.Init) {
+                add(held, container);
+            }
+            if (container.kind() == Kind.NativeSidecar) {
+                add(sidecars, container);
+            }
+        }
+        for (ContainerPlacement container : containers) {
+            if (container.kind() == Kind.Init) {
+                var step = new HashMap<>(sidecars);
+                add(step, container);
+                step.forEach((gpu, hold) -> held.merge(gpu, hold, PodPlacement::larger));
+            }
+        }
+        return List.copyOf(held.values());
+    }
+
+    private static void add(Map<String, GpuHold> to, ContainerPlacement container) {
+        for (GpuHold hold : container.gpus()) {
+            to.merge(
+                    hold.gpu(),
+                    hold,
+                    (one, other) ->
+                            new GpuHold(
+                                    one.gpu(),
+                                    one.cores() + other.cores(),
+                                    one.memory() + other.memory(),
+                                    one.whole() || other.whole()));
+        }
+    }
+
+    private static GpuHold larger(GpuHold one, GpuHold other) {
+        return new GpuHold(
+                one.gpu(),
+                Math.max(one.cores(), other.cores()),
+                Math.max(one.memory(), other.memory()),
+                one.whole() || other.whole());
     }
 }

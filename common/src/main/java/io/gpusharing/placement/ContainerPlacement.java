@@ -1,6 +1,5 @@
-package io.gpusharing.deviceplugin.grant;
+package io.gpusharing.placement;
 
-import io.gpusharing.placement.GpuHold;
 import io.gpusharing.request.ContainerRequest.Kind;
 import java.util.List;
 
@@ -11,9 +10,9 @@ import java.util.List;
  * @param kind when it runs beside the pod's other containers
  * @param gpus by UUID, memory in MiB
  */
-public record ContainerGrant(String container, Kind kind, List<GpuHold> gpus) {
+public record ContainerPlacement(String container, Kind kind, List<GpuHold> gpus) {
 
-    public ContainerGrant {
+    public ContainerPlacement {
         gpus = List.copyOf(gpus);
     }
 }

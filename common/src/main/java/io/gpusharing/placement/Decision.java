@@ -1,4 +1,4 @@
-package io.gpusharing.deviceplugin.grant;
+package io.gpusharing.placement;
 
 import java.util.List;
 
@@ -6,7 +6,7 @@ import java.util.List;
 public sealed interface Decision {
 
     /** It does. */
-    record Granted(List<ContainerGrant> containers) implements Decision {}
+    record Placed(List<ContainerPlacement> containers) implements Decision {}
 
     /** Not now: others hold what it needs. */
     record Wait(String reason) implements Decision {}
