@@ -1,0 +1,128 @@
+package io.gpusharing.e2e.scheduling;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.e2e.cluster.TestCluster;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Pods that name our scheduler, and where they were placed, by what is written on them alone. */
+final class PlacedPods {
+
+    private static final String PLACEMENT = "gpusharing.io/placement";
+    private static final String CORE = "tencent.com/vcuda-core";
+
+    private final TestCluster cluster;
+    private final String namespace;
+
+    PlacedPods(TestCluster cluster, String namespace) {
+        this.cluster = cluster;
+        this.namespace = namespace;
+        cluster.createNamespace(namespace);
+    }
+
+    void create(String name, int core, int memory) {
+        cluster.kubectl().pipe(manifest(name, core, memory), "create", "-f", "-").orFail();
+    }
+
+    String manifest(String name, int core, int memory) {
+        String more = memory > 0 ? ", tencent.com/vcuda-memory: " + memory : "";
+        return """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: %s, namespace: %s}
+        spec:
+          schedulerName: gpusharing-scheduler
+          containers:
+          - {name: cuda, image: cuda, resources: {limits: {%s: %d%s}}}
+        """
+                .formatted(name, namespace, CORE, core, more);
+    }
+
+    void createAll(List<String> manifests) {
+        cluster.kubectl().pipe(String.join("---\n", manifests), "create", "-f", "-").orFail();
+    }
+
+    void delete(String name) {
+        cluster.kubectl()
+                .run("delete", "pod", name, "--namespace=" + namespace, "--wait=false")
+                .orFail();
+    }
+
+    void deleteAll() {
+        cluster.kubectl()
+                .run("delete", "pods", "--all", "--namespace=" + namespace, "--timeout=60s")
+                .orFail();
+    }
+
+    /** The GPU of a pod with one; null while it waits. */
+    @Nullable String gpuOf(String name) {
+        Pod pod = cluster.client().pods().inNamespace(namespace).withName(name).get();
+        return pod == null || pod.getSpec().getNodeName() == null ? null : gpus(pod).getFirst();
+    }
+
+    /** What the API server says of why it waits. */
+    String whyItWaits(String name) {
+        Pod pod = cluster.client().pods().inNamespace(namespace).withName(name).get();
+        return pod.getStatus().getConditions().stream()
+                .filter(condition -> condition.getType().equals("PodScheduled"))
+                .map(condition -> String.valueOf(condition.getMessage()))
+                .findFirst()
+                .orElse("");
+    }
+
+    List<Pod> all() {
+        return cluster.client().pods().inNamespace(namespace).list().getItems();
+    }
+
+    long waiting() {
+        return all().stream().filter(pod -> pod.getSpec().getNodeName() == null).count();
+    }
+
+    /** The hundredths that pods hold of each GPU, all that are bound and have not ended. */
+    Map<String, Long> held() {
+        var held = new HashMap<String, Long>();
+        for (Pod pod : all()) {
+            if (pod.getSpec().getNodeName() == null || hasEnded(pod)) {
+                continue;
+            }
+            long core = core(pod);
+            List<String> gpus = gpus(pod);
+            for (String gpu : gpus) {
+                assertThat(gpu).as("a GPU of its node").startsWith(pod.getSpec().getNodeName());
+                held.merge(gpu, core / gpus.size(), Long::sum);
+            }
+        }
+        return held;
+    }
+
+    private static boolean hasEnded(Pod pod) {
+        return List.of("Succeeded", "Failed").contains(pod.getStatus().getPhase());
+    }
+
+    /** The hundredths that a pod asks for. */
+    static long core(Pod pod) {
+        return Long.parseLong(
+                requireNonNull(
+                                pod.getSpec()
+                                        .getContainers()
+                                        .getFirst()
+                                        .getResources()
+                                        .getLimits()
+                                        .get(CORE))
+                        .getAmount());
+    }
+
+    private static List<String> gpus(Pod pod) {
+        String placement =
+                requireNonNull(
+                        pod.getMetadata().getAnnotations().get(PLACEMENT), "a bound pod is placed");
+        assertThat(placement).startsWith(pod.getMetadata().getUid() + ";cuda=");
+        return Arrays.asList(placement.substring(placement.indexOf('=') + 1).split(",", -1));
+    }
+}

@@ -1,0 +1,185 @@
+package io.gpusharing.e2e.scheduling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.gpusharing.e2e.cluster.Repository;
+import io.gpusharing.e2e.cluster.TestCluster;
+import io.gpusharing.e2e.installation.PlacingScheduler;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Random;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Two nodes of two GPUs each. A real kube-scheduler counts per node, and our extender per GPU; the
+ * nodes and their device plugins are simulated.
+ */
+class PlacementIT {
+
+    private static final Duration SOON = Duration.ofSeconds(30);
+
+    private static TestCluster cluster;
+    private static PlacingScheduler scheduler;
+    private static PlacedPods pods;
+
+    @BeforeAll
+    static void start() {
+        cluster = TestCluster.start(Repository.root().resolve(".run/placement"));
+        cluster.kubectl()
+                .run(
+                        "create",
+                        "-f",
+                        Repository.root().resolve("deployment/10-crds.yaml").toString())
+                .orFail();
+        cluster.kubectl()
+                .run("wait", "crd/gpunodes.gpusharing.io", "--for=condition=Established")
+                .orFail();
+        share("gpu-node-1");
+        share("gpu-node-2");
+        pods = new PlacedPods(cluster, "placement");
+        scheduler = PlacingScheduler.on(cluster);
+    }
+
+    /** As the device plugin of a node would, with two GPUs. */
+    private static void share(String node) {
+        cluster.kubectl()
+                .pipe(
+                        "{apiVersion: gpusharing.io/v1alpha1, kind: GpuNode, metadata: {name: %s}}"
+                                .formatted(node),
+                        "create",
+                        "-f",
+                        "-")
+                .orFail();
+        describe(node, "Idle", "");
+    }
+
+    /** Both GPUs are in this mode, with these grants. */
+    private static void describe(String node, String mode, String grants) {
+        String gpu =
+                "{\"uuid\":\"%s-gpu-%d\",\"memoryMiB\":15360,\"mig\":false,\"health\":\"Healthy\",\"mode\":\"%s\",\"grants\":[%s]}";
+        cluster.kubectl()
+                .run(
+                        "patch",
+                        "gpunode",
+                        node,
+                        "--subresource=status",
+                        "--type=merge",
+                        "--patch={\"status\":{\"tier\":\"TimeSlice\",\"gpus\":[%s,%s]}}"
+                                .formatted(
+                                        gpu.formatted(node, 0, mode, grants),
+                                        gpu.formatted(node, 1, mode, grants)))
+                .orFail();
+    }
+
+    @AfterAll
+    static void end() {
+        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/placement"));
+        cluster.close();
+    }
+
+    @AfterEach
+    void deletePods() {
+        pods.deleteAll();
+    }
+
+    private static void bound(String pod) {
+        await(pod + " is bound").atMost(SOON).until(() -> pods.gpuOf(pod) != null);
+    }
+
+    @Test
+    void twoHalvesShareAGpuAndAThirdGoesToAnother() {
+        pods.create("first", 50, 30);
+        bound("first");
+        pods.create("second", 50, 30);
+        bound("second");
+        pods.create("third", 50, 30);
+        bound("third");
+
+        assertThat(pods.gpuOf("second")).isEqualTo(pods.gpuOf("first"));
+        assertThat(pods.gpuOf("third")).isNotEqualTo(pods.gpuOf("first"));
+    }
+
+    @Test
+    void wherePartsOfTwoGpusAreFreeAPodThatNeedsOneWaitsAndIsToldWhy() {
+        for (int i = 1; i <= 4; i++) {
+            pods.create("large-" + i, 60, 15);
+        }
+        await("all four are bound").atMost(SOON).until(() -> pods.waiting() == 0);
+        assertThat(pods.held().values()).containsOnly(60L).hasSize(4);
+
+        // Each node has 80 free, and the scheduler's own view finds room.
+        pods.create("fifth", 60, 15);
+        await("it is told why it waits")
+                .atMost(SOON)
+                .untilAsserted(() ->
+                        assertThat(pods.whyItWaits("fifth"))
+                                .contains("2 no single GPU has 60 of 100 and 3840 MiB free"));
+        pods.create("small", 40, 15);
+        bound("small");
+
+        pods.delete("large-3");
+        bound("fifth");
+        assertThat(pods.held().values()).allMatch(held -> held <= 100);
+    }
+
+    @Test
+    void whenADevicePluginTakesBackWhatAnEndedPodHeldTheNextOneIsTriedAtOnce() {
+        String held =
+                "{\"podUid\":\"11111111-2222-3333-4444-555555555555\",\"namespace\":\"x\",\"pod\":\"ended\",\"container\":\"cuda\",\"kind\":\"App\",\"core\":100,\"memoryMiB\":15360}";
+        describe("gpu-node-1", "Whole", held);
+        describe("gpu-node-2", "Whole", held);
+        pods.create("next", 50, 15);
+        await("it waits")
+                .atMost(SOON)
+                .untilAsserted(
+                        () -> assertThat(pods.whyItWaits("next")).contains("no single GPU has"));
+
+        // kube-scheduler does not look at GpuNodes; by itself it would try again after minutes.
+        describe("gpu-node-2", "Idle", "");
+
+        await("it is bound").atMost(Duration.ofSeconds(10)).until(() -> pods.gpuOf("next") != null);
+        assertThat(pods.gpuOf("next")).startsWith("gpu-node-2");
+        describe("gpu-node-1", "Idle", "");
+    }
+
+    @Test
+    void fiftyAtOnceNeverOverbookThoughTheExtenderAndTheSchedulerAreKilledMeanwhile() {
+        long seed = System.nanoTime();
+        var random = new Random(seed);
+        var manifests = new ArrayList<String>();
+        for (int i = 0; i < 50; i++) {
+            // Half of them as admission leaves them, by whose label they are followed then.
+            manifests.add(
+                    pods.manifest("pod-" + i, 5 + random.nextInt(60), 1)
+                            .replace(
+                                    "name: pod-",
+                                    (i % 2 == 0 ? "labels: {gpusharing.io/metered: 'true'}, " : "")
+                                            + "name: pod-"));
+        }
+        pods.createAll(manifests.subList(0, 25));
+        scheduler.restartExtender();
+        pods.createAll(manifests.subList(25, 50));
+        scheduler.restartScheduler();
+        scheduler.awaitReady();
+
+        await("nothing more fits (seed %d)".formatted(seed))
+                .atMost(Duration.ofSeconds(60))
+                .untilAsserted(() -> {
+                    long smallest =
+                            pods.all().stream()
+                                    .filter(pod -> pod.getSpec().getNodeName() == null)
+                                    .mapToLong(PlacedPods::core)
+                                    .min()
+                                    .orElse(Long.MAX_VALUE);
+                    assertThat(pods.held()).hasSize(4);
+                    assertThat(pods.held().values())
+                            .as("seed %d", seed)
+                            .allMatch(held -> held <= 100)
+                            .allMatch(held -> 100 - held < smallest);
+                });
+    }
+}

@@ -1,0 +1,48 @@
+package io.gpusharing.scheduler;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.placement.ProviderAsk;
+import io.gpusharing.request.grammar.MetagpuGrammar;
+import io.gpusharing.scheduler.cluster.LeanObjects;
+import io.gpusharing.scheduler.cluster.SchedulerName;
+import io.gpusharing.scheduler.gpus.ClusterGpus;
+import java.time.Clock;
+import java.util.HashMap;
+import java.util.Map;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** The client finds its cluster by itself: KUBECONFIG, or the pod's own service account. */
+@Configuration(proxyBeanMethods = false)
+class SchedulerConfiguration {
+
+    @Bean(destroyMethod = "close")
+    KubernetesClient kubernetesClient() {
+        return new KubernetesClientBuilder()
+                .withKubernetesSerialization(LeanObjects.serialization())
+                .build();
+    }
+
+    @Bean
+    ProviderAsk providerAsk(SchedulerProperties properties) {
+        var units = new HashMap<>(Map.of(MetagpuGrammar.SHARES, 100));
+        units.putAll(properties.metagpuUnits());
+        return new ProviderAsk(units);
+    }
+
+    @Bean
+    ClusterGpus clusterGpus(SchedulerProperties properties) {
+        return new ClusterGpus(properties.reservation());
+    }
+
+    @Bean
+    SchedulerName schedulerName(SchedulerProperties properties) {
+        return new SchedulerName(properties.name());
+    }
+
+    @Bean
+    Clock clock() {
+        return Clock.systemUTC();
+    }
+}

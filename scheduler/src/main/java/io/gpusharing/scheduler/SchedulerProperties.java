@@ -1,0 +1,26 @@
+package io.gpusharing.scheduler;
+
+import jakarta.validation.constraints.Min;
+import jakarta.validation.constraints.NotBlank;
+import jakarta.validation.constraints.NotNull;
+import java.time.Duration;
+import java.util.Map;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.validation.annotation.Validated;
+
+/**
+ * How pods are placed.
+ *
+ * @param name the {@code spec.schedulerName} of the pods that are placed here
+ * @param reservation how long GPUs are kept for a pod between the choice of its node and its
+ *     binding, where kube-scheduler may wait for volumes; then others get them
+ * @param metagpuUnits the resources of the dialect {@code metagpu} and how many units of each are a
+ *     GPU; 100 of {@code cnvrg.io/metagpu} where it is not named
+ */
+@Validated
+@ConfigurationProperties("gpusharing.scheduler")
+record SchedulerProperties(
+        @NotBlank @DefaultValue("gpusharing-scheduler") String name,
+        @NotNull @DefaultValue("30s") Duration reservation,
+        @DefaultValue Map<String, @Min(1) Integer> metagpuUnits) {}

@@ -1,0 +1,62 @@
+package io.gpusharing.scheduler.cluster;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.scheduler.gpus.ClusterGpus;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.stereotype.Component;
+
+/**
+ * Follows the cluster. Before all its GPUs and pods have been read once nobody is placed; an API
+ * server that is away later changes nothing.
+ */
+@Component
+class ClusterWatch implements ClusterKnowledge, SmartLifecycle, HealthIndicator {
+
+    private final GpuNodeWatch nodes;
+    private final PodWatch pods;
+    private volatile boolean running;
+
+    ClusterWatch(
+            KubernetesClient client,
+            GpuPodReader reader,
+            ClusterGpus gpus,
+            SchedulerName schedulerName) {
+        this.nodes = new GpuNodeWatch(client, gpus);
+        this.pods = new PodWatch(client, reader, gpus, schedulerName);
+    }
+
+    @Override
+    public boolean isKnown() {
+        return nodes.hasSynced() && pods.hasSynced();
+    }
+
+    @Override
+    public void start() {
+        running = true;
+        nodes.start();
+        pods.start();
+    }
+
+    @Override
+    public void stop() {
+        running = false;
+        nodes.close();
+        pods.close();
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    @Override
+    public Health health() {
+        return isKnown()
+                ? Health.up().build()
+                : Health.down()
+                        .withDetail("reason", "GPUs and pods have not been listed yet")
+                        .build();
+    }
+}

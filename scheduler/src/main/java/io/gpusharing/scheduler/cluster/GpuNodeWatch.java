@@ -1,0 +1,40 @@
+package io.gpusharing.scheduler.cluster;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.kubernetes.ObjectInformer;
+import io.gpusharing.scheduler.gpus.ClusterGpus;
+
+/** Follows what the device plugins say of their nodes. */
+final class GpuNodeWatch implements ObjectInformer.Handler<GpuNode>, AutoCloseable {
+
+    private final ClusterGpus gpus;
+    private final ObjectInformer<GpuNode> informer;
+
+    GpuNodeWatch(KubernetesClient client, ClusterGpus gpus) {
+        this.gpus = gpus;
+        this.informer = new ObjectInformer<>("gpunodes", client.resources(GpuNode.class));
+    }
+
+    @Override
+    public void onUpdate(GpuNode node) {
+        gpus.describe(node.shared());
+    }
+
+    @Override
+    public void onDelete(GpuNode node) {
+        gpus.remove(node.getMetadata().getName());
+    }
+
+    boolean hasSynced() {
+        return informer.hasSynced();
+    }
+
+    void start() {
+        informer.start(this);
+    }
+
+    @Override
+    public void close() {
+        informer.close();
+    }
+}

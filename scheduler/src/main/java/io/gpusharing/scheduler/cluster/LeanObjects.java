@@ -1,0 +1,43 @@
+package io.gpusharing.scheduler.cluster;
+
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonIncludeProperties;
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.PodStatus;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Pods without what nobody here reads, which is most of them: tens of thousands are remembered.
+ * This client makes no pods, and what it changes of one it names in a patch.
+ */
+public final class LeanObjects {
+
+    private LeanObjects() {}
+
+    /** What reads them. */
+    public static KubernetesSerialization serialization() {
+        return new KubernetesSerialization(
+                JsonMapper.builder()
+                        .addMixIn(ObjectMeta.class, OfMetadata.class)
+                        .addMixIn(PodSpec.class, OfSpec.class)
+                        .addMixIn(PodStatus.class, OfStatus.class)
+                        .addMixIn(Container.class, OfContainer.class)
+                        .build(),
+                true);
+    }
+
+    @JsonIgnoreProperties({"managedFields", "ownerReferences"})
+    private interface OfMetadata {}
+
+    @JsonIncludeProperties({"nodeName", "schedulerName", "containers", "initContainers"})
+    private interface OfSpec {}
+
+    @JsonIncludeProperties("phase")
+    private interface OfStatus {}
+
+    @JsonIncludeProperties({"name", "restartPolicy", "resources"})
+    private interface OfContainer {}
+}

@@ -1,0 +1,91 @@
+package io.gpusharing.scheduler.cluster;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.informers.cache.Cache;
+import io.gpusharing.Names;
+import io.gpusharing.kubernetes.ObjectInformer;
+import io.gpusharing.scheduler.gpus.ClusterGpus;
+import io.gpusharing.scheduler.gpus.GpuPod;
+import java.util.Set;
+
+/**
+ * Follows the pods that may hold GPUs of ours: those that admission has labelled, whoever placed
+ * them, and those that name our scheduler, whatever their labels. They are two watches, since the
+ * API server takes no "or".
+ */
+final class PodWatch implements AutoCloseable {
+
+    private static final Set<String> ENDED = Set.of("Succeeded", "Failed");
+
+    private final ClusterGpus gpus;
+    private final GpuPodReader reader;
+    private final ObjectInformer<Pod> metered;
+    private final ObjectInformer<Pod> others;
+
+    PodWatch(
+            KubernetesClient client,
+            GpuPodReader reader,
+            ClusterGpus gpus,
+            SchedulerName schedulerName) {
+        this.gpus = gpus;
+        this.reader = reader;
+        this.metered =
+                new ObjectInformer<>(
+                        "pods",
+                        client.pods().inAnyNamespace().withLabel(Names.METERED_LABEL, "true"));
+        this.others =
+                new ObjectInformer<>(
+                        "pods of " + schedulerName.name(),
+                        client.pods()
+                                .inAnyNamespace()
+                                .withLabelNotIn(Names.METERED_LABEL, "true")
+                                .withField("spec.schedulerName", schedulerName.name()));
+    }
+
+    private final class Handler implements ObjectInformer.Handler<Pod> {
+
+        private final ObjectInformer<Pod> other;
+
+        Handler(ObjectInformer<Pod> other) {
+            this.other = other;
+        }
+
+        @Override
+        public void onUpdate(Pod pod) {
+            String node = pod.getSpec().getNodeName();
+            if (pod.getStatus() != null && ENDED.contains(pod.getStatus().getPhase())) {
+                gpus.forget(pod.getMetadata().getUid());
+            } else if (node != null) {
+                GpuPod placed = reader.placed(pod);
+                if (!placed.asks().isEmpty()) {
+                    gpus.bind(placed, node);
+                }
+            }
+        }
+
+        @Override
+        public void onDelete(Pod pod) {
+            Pod there = other.objects().getByKey(Cache.metaNamespaceKeyFunc(pod));
+            // An administrator may have changed its label.
+            if (there == null || !there.getMetadata().getUid().equals(pod.getMetadata().getUid())) {
+                gpus.forget(pod.getMetadata().getUid());
+            }
+        }
+    }
+
+    boolean hasSynced() {
+        return metered.hasSynced() && others.hasSynced();
+    }
+
+    void start() {
+        metered.start(new Handler(others));
+        others.start(new Handler(metered));
+    }
+
+    @Override
+    public void close() {
+        metered.close();
+        others.close();
+    }
+}

@@ -1,0 +1,112 @@
+package io.gpusharing.scheduler.extender;
+
+import io.gpusharing.placement.ProviderAsk;
+import io.gpusharing.scheduler.cluster.ClusterKnowledge;
+import io.gpusharing.scheduler.cluster.SchedulerName;
+import io.gpusharing.scheduler.gpus.ClusterGpus;
+import io.gpusharing.scheduler.gpus.Filtered.Chosen;
+import io.gpusharing.scheduler.gpus.Filtered.Nowhere;
+import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.gpus.Reason;
+import java.time.Clock;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Answers kube-scheduler. */
+@RestController
+class ExtenderController {
+
+    private static final Logger log = LoggerFactory.getLogger(ExtenderController.class);
+
+    private static final String NOT_KNOWN = "the extender has not read the cluster's GPUs yet";
+
+    private final ClusterKnowledge cluster;
+    private final SchedulerName schedulerName;
+    private final ClusterGpus gpus;
+    private final ProviderAsk asks;
+    private final Binder binder;
+    private final Clock clock;
+
+    ExtenderController(
+            ClusterKnowledge cluster,
+            SchedulerName schedulerName,
+            ClusterGpus gpus,
+            ProviderAsk asks,
+            Binder binder,
+            Clock clock) {
+        this.cluster = cluster;
+        this.schedulerName = schedulerName;
+        this.gpus = gpus;
+        this.asks = asks;
+        this.binder = binder;
+        this.clock = clock;
+    }
+
+    /**
+     * On which node a pod's GPUs are. It names one node and keeps the GPUs there: kube-scheduler
+     * chooses for the next pod before it has bound this one, and does not say which node it took.
+     */
+    @PostMapping("/filter")
+    FilterAnswer filter(@RequestBody FilterQuestion question) {
+        List<String> nodes = question.nodeNames();
+        if (nodes == null) {
+            return FilterAnswer.failed(
+                    "the extender is called without node names: set nodeCacheCapable: true for it in kube-scheduler's configuration");
+        }
+        GpuPod pod = question.pod().gpuPod(asks);
+        if (pod.asks().isEmpty()) {
+            return FilterAnswer.of(nodes);
+        }
+        if (!cluster.isKnown()) {
+            return FilterAnswer.failed(NOT_KNOWN);
+        }
+        if (!question.pod().isFollowed(schedulerName)) {
+            return FilterAnswer.failed(
+                    "the extender follows pods that name the scheduler %s: set gpusharing.scheduler.name"
+                            .formatted(schedulerName.name()));
+        }
+        return switch (gpus.filter(pod, nodes, clock.instant())) {
+            case Chosen(var node) -> FilterAnswer.of(List.of(node));
+            case Nowhere(var failed, var unresolvable) ->
+                    new FilterAnswer(List.of(), texts(failed, pod), texts(unresolvable, pod), "");
+        };
+    }
+
+    private static Map<String, String> texts(Map<String, Reason> reasons, GpuPod pod) {
+        var texts = new EnumMap<Reason, String>(Reason.class);
+        var byNode = new HashMap<String, String>();
+        reasons.forEach((node, reason) ->
+                byNode.put(node, texts.computeIfAbsent(reason, it -> it.text(pod.asks()))));
+        return byNode;
+    }
+
+    /** Binds a pod, with the GPUs that were kept for it. */
+    @PostMapping("/bind")
+    BindAnswer bind(@RequestBody BindQuestion question) {
+        // By half of the pods a GPU that is taken would look free.
+        return new BindAnswer(
+                cluster.isKnown()
+                        ? binder.bind(
+                                        question.namespace(),
+                                        question.name(),
+                                        question.uid(),
+                                        question.node())
+                                .orElse("")
+                        : NOT_KNOWN);
+    }
+
+    /** Every answer has an error; of another status than 200 kube-scheduler shows no text. */
+    @ExceptionHandler(RuntimeException.class)
+    BindAnswer failed(RuntimeException problem) {
+        log.atWarn().setCause(problem).log("a question was not answered");
+        return new BindAnswer("the extender failed: " + problem.getMessage());
+    }
+}

@@ -1,0 +1,16 @@
+package io.gpusharing.scheduler.extender;
+
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonProperty;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@code ExtenderArgs}: on which of these nodes may the pod run?
+ *
+ * @param nodeNames null unless the extender is configured with {@code nodeCacheCapable}
+ */
+@JsonIgnoreProperties(ignoreUnknown = true)
+record FilterQuestion(
+        @JsonProperty("Pod") ExtenderPod pod,
+        @JsonProperty("NodeNames") @Nullable List<String> nodeNames) {}

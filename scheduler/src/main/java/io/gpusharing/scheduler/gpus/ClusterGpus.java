@@ -1,0 +1,279 @@
+package io.gpusharing.scheduler.gpus;
+
+import io.gpusharing.placement.ContainerPlacement;
+import io.gpusharing.scheduler.gpus.Filtered.Chosen;
+import io.gpusharing.scheduler.gpus.Filtered.Nowhere;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The GPUs of all nodes that share theirs, who holds them, and who is about to. Safe for any
+ * thread.
+ *
+ * <p>kube-scheduler asks for the next pod before it has bound the last one, so the GPUs of a pod
+ * are taken when its node is chosen, not when it is bound. Whoever is not bound in time loses them.
+ */
+public final class ClusterGpus {
+
+    private final Duration patience;
+    private final Map<String, NodeGpus> nodes = new HashMap<>();
+    private final Map<String, Reservation> reservations = new HashMap<>();
+
+    /** The node of each bound pod, by UID. */
+    private final Map<String, String> bound = new HashMap<>();
+
+    /** Pods for which there was no room when they were asked about last, by UID. */
+    private final Map<String, GpuPod> waiting = new LinkedHashMap<>();
+
+    /** How often there may have come to be more room, and how often when nobody had any. */
+    private long changes;
+
+    private long asked;
+
+    /**
+     * GPUs that are kept for a pod.
+     *
+     * @param claimed whether a request to bind it with them may be under way: then it gets no
+     *     others
+     * @param until when they are given to others; null as long as that request takes
+     */
+    private record Reservation(Placement placement, boolean claimed, @Nullable Instant until) {}
+
+    /**
+     * @param patience how long GPUs are kept for a pod that is not being bound
+     */
+    public ClusterGpus(Duration patience) {
+        this.patience = patience;
+    }
+
+    /** A node shares its GPUs, or has changed. */
+    public synchronized void describe(SharedNode node) {
+        changes++;
+        nodes.computeIfAbsent(node.name(), name -> new NodeGpus()).describe(node);
+    }
+
+    /** A node shares its GPUs no more. */
+    public synchronized void remove(String node) {
+        NodeGpus gpus = nodes.get(node);
+        if (gpus != null) {
+            gpus.describe(null);
+            nodes.values().removeIf(NodeGpus::isEmpty);
+        }
+    }
+
+    /** A pod is bound and has not ended; each container is on the GPUs that it names, if any. */
+    public synchronized void bind(GpuPod pod, String node) {
+        String before = bound.put(pod.uid(), node);
+        if (before != null && !before.equals(node)) {
+            forget(pod.uid(), before);
+        }
+        waiting.remove(pod.uid());
+        release(pod.uid());
+        nodes.computeIfAbsent(node, name -> new NodeGpus()).bind(pod);
+    }
+
+    /** A pod has ended or was deleted. */
+    public synchronized void forget(String podUid) {
+        waiting.remove(podUid);
+        release(podUid);
+        String node = bound.remove(podUid);
+        if (node != null) {
+            forget(podUid, node);
+        }
+    }
+
+    private void forget(String podUid, String node) {
+        changes++;
+        NodeGpus gpus = nodes.get(node);
+        if (gpus != null) {
+            gpus.forget(podUid);
+            nodes.values().removeIf(NodeGpus::isEmpty);
+        }
+    }
+
+    /** What is reserved for it, if anything is. */
+    private void release(String podUid) {
+        Reservation reservation = reservations.remove(podUid);
+        if (reservation != null) {
+            changes++;
+            NodeGpus gpus = nodes.get(reservation.placement().node());
+            if (gpus != null) {
+                gpus.release(podUid);
+            }
+        }
+    }
+
+    /**
+     * Chooses the node on which the pod is packed best, and reserves its GPUs there, in place of
+     * those that were reserved before. A pod that may be bound at this moment keeps what it has.
+     *
+     * @param candidates nodes that fit otherwise
+     */
+    public synchronized Filtered filter(GpuPod pod, Collection<String> candidates, Instant now) {
+        expire(now);
+        Reservation before = reservations.get(pod.uid());
+        if (before != null && before.claimed()) {
+            return keep(before, candidates);
+        }
+        release(pod.uid());
+        String best = null;
+        long least = Long.MAX_VALUE;
+        for (String name : candidates) {
+            NodeGpus node = nodes.get(name);
+            OptionalLong left =
+                    node == null || !node.isShared() ? OptionalLong.empty() : node.left(pod.asks());
+            if (left.isPresent() && (best == null || left.getAsLong() < least)) {
+                best = name;
+                least = left.getAsLong();
+            }
+        }
+        if (best != null && reserve(pod, best, false, now.plus(patience)).isPresent()) {
+            waiting.remove(pod.uid());
+            return new Chosen(best);
+        }
+        waiting.put(pod.uid(), pod);
+        // It may have had a reservation, or have been refused by what was known a moment before.
+        return nowhere(pod, candidates);
+    }
+
+    private static Filtered keep(Reservation reservation, Collection<String> candidates) {
+        String node = reservation.placement().node();
+        if (candidates.contains(node)) {
+            return new Chosen(node);
+        }
+        var failed = new HashMap<String, Reason>();
+        candidates.forEach(name -> failed.put(name, Reason.BEING_BOUND));
+        return new Nowhere(failed, Map.of());
+    }
+
+    private Nowhere nowhere(GpuPod pod, Collection<String> candidates) {
+        var failed = new HashMap<String, Reason>();
+        var unresolvable = new HashMap<String, Reason>();
+        for (String name : candidates) {
+            NodeGpus node = nodes.get(name);
+            if (node == null || !node.isShared()) {
+                unresolvable.put(name, Reason.NOT_SHARED);
+            } else if (!node.couldFit(pod.asks())) {
+                unresolvable.put(name, Reason.TOO_LARGE);
+            } else if (!node.isUsable()) {
+                unresolvable.put(name, Reason.UNHEALTHY);
+            } else {
+                failed.put(name, Reason.NO_ROOM);
+            }
+        }
+        return new Nowhere(failed, unresolvable);
+    }
+
+    private Optional<Placement> reserve(
+            GpuPod pod, String node, boolean claimed, @Nullable Instant until) {
+        NodeGpus gpus = nodes.get(node);
+        Optional<List<ContainerPlacement>> containers =
+                gpus == null ? Optional.empty() : gpus.place(pod.asks());
+        if (gpus == null || containers.isEmpty()) {
+            return Optional.empty();
+        }
+        var placement = new Placement(node, containers.get());
+        gpus.reserve(pod.uid(), placement.held());
+        reservations.put(pod.uid(), new Reservation(placement, claimed, until));
+        return Optional.of(placement);
+    }
+
+    /**
+     * The GPUs that are reserved for a pod on a node, to bind it with them. From now on they are
+     * kept until {@link #bind}, {@link #forget}, {@link #cancel} or, some time after it, {@link
+     * #doubt}.
+     *
+     * @return empty if the pod has no reservation there, or may not have these GPUs any more
+     */
+    public synchronized Optional<Placement> claim(String podUid, String node, Instant now) {
+        expire(now);
+        Reservation reservation = reservations.get(podUid);
+        if (reservation == null || !reservation.placement().node().equals(node)) {
+            return Optional.empty();
+        }
+        NodeGpus gpus = nodes.get(node);
+        if (gpus == null || !gpus.isSound(reservation.placement().held())) {
+            release(podUid);
+            return Optional.empty();
+        }
+        reservations.put(podUid, new Reservation(reservation.placement(), true, null));
+        return Optional.of(reservation.placement());
+    }
+
+    /**
+     * The same for a pod without a reservation there: of what is free now.
+     *
+     * @return empty if it does not fit, or may be bound to another node at this moment
+     */
+    public synchronized Optional<Placement> claim(GpuPod pod, String node, Instant now) {
+        expire(now);
+        Reservation elsewhere = reservations.get(pod.uid());
+        if (elsewhere != null && elsewhere.claimed()) {
+            return Optional.empty();
+        }
+        release(pod.uid());
+        return reserve(pod, node, true, null);
+    }
+
+    /** It was not bound, and will not be by that request. */
+    public synchronized void cancel(String podUid) {
+        release(podUid);
+    }
+
+    /** Whether it was bound is not known; its GPUs are kept for a while. */
+    public synchronized void doubt(String podUid, Instant now) {
+        reservations.computeIfPresent(
+                podUid,
+                (uid, reservation) ->
+                        new Reservation(reservation.placement(), true, now.plus(patience)));
+    }
+
+    /**
+     * Pods that were refused for want of room, and for which there is room by now: those that wait
+     * longest, so many at most.
+     */
+    public synchronized List<GpuPod> wakeable(int most, Instant now) {
+        expire(now);
+        if (asked == changes) {
+            return List.of();
+        }
+        List<GpuPod> found =
+                waiting.values().stream()
+                        .filter(pod ->
+                                nodes.values().stream()
+                                        .anyMatch(node ->
+                                                node.isShared()
+                                                        && node.left(pod.asks()).isPresent()))
+                        .limit(most)
+                        .toList();
+        if (found.isEmpty()) {
+            asked = changes;
+        }
+        return found;
+    }
+
+    /** Nobody needs to be told again that there is room for it, until it is refused again. */
+    public synchronized void woken(String podUid) {
+        waiting.remove(podUid);
+    }
+
+    private void expire(Instant now) {
+        List<String> late =
+                reservations.entrySet().stream()
+                        .filter(entry -> {
+                            Instant until = entry.getValue().until();
+                            return until != null && !now.isBefore(until);
+                        })
+                        .map(Map.Entry::getKey)
+                        .toList();
+        late.forEach(this::release);
+    }
+}

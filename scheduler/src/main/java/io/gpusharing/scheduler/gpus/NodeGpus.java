@@ -1,0 +1,230 @@
+package io.gpusharing.scheduler.gpus;
+
+import io.gpusharing.placement.ContainerPlacement;
+import io.gpusharing.placement.Gpu;
+import io.gpusharing.placement.GpuAsk;
+import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.GpuLayout;
+import io.gpusharing.placement.PodPlacement;
+import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The GPUs of one node, and who holds what of them. What the device plugin granted a pod counts
+ * before what was written on it, and that before what is only reserved. Belongs to one thread at a
+ * time.
+ */
+final class NodeGpus {
+
+    /** A whole GPU's memory, in the unit of its processors. */
+    private static final long ALL = 100;
+
+    /** What the device plugin says; null where there is none of ours. */
+    private @Nullable SharedNode node;
+
+    /** What bound pods ask for, each container on the GPUs that were chosen for it if any were. */
+    private final Map<String, List<ContainerAsk>> bound = new HashMap<>();
+
+    private final Map<String, List<GpuHold>> reserved = new HashMap<>();
+
+    /** All GPUs, healthy or not, as if nobody held any. */
+    private GpuLayout all = new GpuLayout(List.of());
+
+    /** What is left of each GPU; null when something has changed since. */
+    private @Nullable GpuLayout free;
+
+    void describe(@Nullable SharedNode now) {
+        node = now;
+        all = now == null ? new GpuLayout(List.of()) : now.all();
+        free = null;
+    }
+
+    /** A pod that is bound to this node. */
+    void bind(GpuPod pod) {
+        reserved.remove(pod.uid());
+        bound.put(pod.uid(), pod.asks());
+        free = null;
+    }
+
+    /** A pod that is about to be bound. */
+    void reserve(String podUid, List<GpuHold> holds) {
+        reserved.put(podUid, holds);
+        free = null;
+    }
+
+    void release(String podUid) {
+        reserved.remove(podUid);
+        free = null;
+    }
+
+    /** The pod has gone. What the device plugin says that it holds it holds still. */
+    void forget(String podUid) {
+        bound.remove(podUid);
+        release(podUid);
+    }
+
+    /** Whether there is nothing to remember of it. */
+    boolean isEmpty() {
+        return node == null && bound.isEmpty() && reserved.isEmpty();
+    }
+
+    /** Whether it has GPUs that our device plugin shares. */
+    boolean isShared() {
+        return !all.gpus().isEmpty();
+    }
+
+    /** Whether containers may start on any of its GPUs. */
+    boolean isUsable() {
+        return node != null && !node.gpus().isEmpty();
+    }
+
+    /** Where the pod's containers would run if it came to this node now. */
+    Optional<List<ContainerPlacement>> place(List<ContainerAsk> asks) {
+        return PodPlacement.placed(asks, free());
+    }
+
+    /** Whether these GPUs can be used, and nobody else holds what is reserved of them. */
+    boolean isSound(List<GpuHold> reservation) {
+        return reservation.stream()
+                .allMatch(hold ->
+                        free().gpus().stream()
+                                .anyMatch(gpu ->
+                                        gpu.id().equals(hold.gpu())
+                                                && gpu.cores() >= 0
+                                                && gpu.memory() >= 0));
+    }
+
+    /** Whether it would fit if nobody else were here and all GPUs were healthy. */
+    boolean couldFit(List<ContainerAsk> asks) {
+        for (ContainerAsk ask : asks) {
+            if (all.gpus().stream().filter(ask.ask()::fitsOn).count() < ask.ask().count()) {
+                return false;
+            }
+        }
+        return asks.size() == 1 || PodPlacement.placed(asks, all).isPresent();
+    }
+
+    /**
+     * How much would be left of the GPUs that a pod would get, in hundredths of processors and
+     * hundredths of memory: the less, the better it is packed. Empty if it does not fit.
+     */
+    OptionalLong left(List<ContainerAsk> asks) {
+        // Nearly every pod is one container with a part of one GPU, and is looked at on all nodes.
+        if (asks.size() == 1 && !asks.getFirst().ask().whole()) {
+            return left(asks.getFirst().ask());
+        }
+        return place(asks)
+                .map(containers -> OptionalLong.of(leftBeside(PodPlacement.held(containers))))
+                .orElseGet(OptionalLong::empty);
+    }
+
+    private OptionalLong left(GpuAsk ask) {
+        Gpu fullest = null;
+        for (Gpu gpu : free().gpus()) {
+            if (ask.fitsOn(gpu)
+                    && (fullest == null || GpuLayout.FULLEST_FIRST.compare(gpu, fullest) < 0)) {
+                fullest = gpu;
+            }
+        }
+        return fullest == null
+                ? OptionalLong.empty()
+                : OptionalLong.of(left(fullest.without(ask.on(fullest))));
+    }
+
+    private long leftBeside(List<GpuHold> held) {
+        long left = 0;
+        for (Gpu gpu : free().gpus()) {
+            Optional<GpuHold> own =
+                    held.stream().filter(hold -> hold.gpu().equals(gpu.id())).findFirst();
+            if (own.isPresent()) {
+                left += left(gpu.without(own.get()));
+            } else if (gpu.untouched()) {
+                // Whole GPUs leave nothing of their own; of idle ones few nodes should have many.
+                left++;
+            }
+        }
+        return left;
+    }
+
+    private static long left(Gpu gpu) {
+        return gpu.cores() + (gpu.size() == 0 ? 0 : gpu.memory() * ALL / gpu.size());
+    }
+
+    /** What is left of each GPU on which containers may start. */
+    private GpuLayout free() {
+        GpuLayout known = free;
+        if (known == null) {
+            known = node == null ? new GpuLayout(List.of()) : free(node);
+            free = known;
+        }
+        return known;
+    }
+
+    private GpuLayout free(SharedNode shared) {
+        var gpus = new LinkedHashMap<String, Gpu>();
+        shared.gpus().forEach(gpu -> gpus.put(gpu.id(), gpu));
+        var holds = new HashMap<>(reserved);
+        bound.forEach((uid, asks) -> {
+            if (isPlaced(asks)) {
+                holds.put(uid, held(asks, gpus));
+            }
+        });
+        holds.putAll(shared.granted());
+        for (List<GpuHold> held : holds.values()) {
+            for (GpuHold hold : held) {
+                gpus.computeIfPresent(hold.gpu(), (uuid, gpu) -> gpu.without(hold));
+            }
+        }
+        bound.forEach((uid, asks) -> {
+            if (!holds.containsKey(uid)) {
+                gpus.replaceAll((uuid, gpu) -> without(gpu, asks));
+            }
+        });
+        return new GpuLayout(List.copyOf(gpus.values()));
+    }
+
+    private static boolean isPlaced(List<ContainerAsk> asks) {
+        return asks.stream().allMatch(ask -> ask.on().size() == ask.ask().count());
+    }
+
+    /** What a pod holds that was placed; of GPUs that are not usable nothing matters. */
+    private static List<GpuHold> held(List<ContainerAsk> asks, Map<String, Gpu> gpus) {
+        return PodPlacement.held(
+                asks.stream()
+                        .map(ask ->
+                                new ContainerPlacement(
+                                        ask.container(),
+                                        ask.kind(),
+                                        ask.on().stream()
+                                                .map(gpus::get)
+                                                .filter(Objects::nonNull)
+                                                .map(ask.ask()::on)
+                                                .toList()))
+                        .toList());
+    }
+
+    /** A pod of which nobody says where it is may be on any of them. */
+    private static Gpu without(Gpu gpu, List<ContainerAsk> asks) {
+        List<GpuHold> holds =
+                PodPlacement.held(
+                        asks.stream()
+                                .map(ask ->
+                                        new ContainerPlacement(
+                                                ask.container(),
+                                                ask.kind(),
+                                                List.of(ask.ask().on(gpu))))
+                                .toList());
+        Gpu left = gpu;
+        for (GpuHold hold : holds) {
+            left = left.without(hold);
+        }
+        return left;
+    }
+}

@@ -1,0 +1,81 @@
+package io.gpusharing.scheduler.waiting;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.gpusharing.Names;
+import io.gpusharing.scheduler.gpus.ClusterGpus;
+import io.gpusharing.scheduler.gpus.GpuPod;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.stereotype.Component;
+
+/**
+ * kube-scheduler tries a pod again when something happens in the cluster, and else after five
+ * minutes. When a device plugin takes back what an ended pod held, or a reservation expires,
+ * nothing happens in its eyes. A condition of the pod that is written then is something.
+ */
+@Component
+class WaitingPods {
+
+    private static final Logger log = LoggerFactory.getLogger(WaitingPods.class);
+
+    /** One room is taken by one pod: to wake hundreds for it would be for nothing. */
+    private static final int AT_ONCE = 20;
+
+    private static final String CONDITION = Names.PREFIX + "Placement";
+    private static final int NOT_FOUND = 404;
+
+    private final KubernetesClient client;
+    private final ClusterGpus gpus;
+    private final Clock clock;
+
+    WaitingPods(KubernetesClient client, ClusterGpus gpus, Clock clock) {
+        this.client = client;
+        this.gpus = gpus;
+        this.clock = clock;
+    }
+
+    /** Wakes the longest waiting of those for which there is room. */
+    @Scheduled(fixedDelay = 1_000)
+    void wake() {
+        for (GpuPod pod : gpus.wakeable(AT_ONCE, clock.instant())) {
+            try {
+                tell(pod);
+                gpus.woken(pod.uid());
+            } catch (KubernetesClientException e) {
+                if (e.getCode() == NOT_FOUND) {
+                    gpus.forget(pod.uid());
+                } else {
+                    log.atWarn()
+                            .addKeyValue("pod", pod.namespace() + "/" + pod.name())
+                            .addKeyValue("reason", e.getMessage())
+                            .log("cannot wake a pod for which there is room; trying again");
+                    return;
+                }
+            }
+        }
+    }
+
+    private void tell(GpuPod pod) {
+        Instant now = clock.instant().truncatedTo(ChronoUnit.SECONDS);
+        client.pods()
+                .inNamespace(pod.namespace())
+                .withName(pod.name())
+                .subresource("status")
+                .patch(
+                        PatchContext.of(PatchType.STRATEGIC_MERGE),
+                        """
+                        {"metadata": {"uid": "%s"},
+                         "status": {"conditions": [{"type": "%s", "status": "False", "reason": "RoomFound",
+                           "lastProbeTime": "%s", "lastTransitionTime": "%3$s",
+                           "message": "There was no room for it on any GPU, and there is by now; it is being scheduled again"}]}}
+                        """
+                                .formatted(pod.uid(), CONDITION, now));
+    }
+}

@@ -1,0 +1,213 @@
+package io.gpusharing.scheduler.extender;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.post;
+
+import io.gpusharing.placement.Gpu;
+import io.gpusharing.placement.GpuAsk;
+import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import io.gpusharing.placement.ProviderAsk;
+import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.scheduler.cluster.SchedulerName;
+import io.gpusharing.scheduler.gpus.ClusterGpus;
+import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.gpus.Placement;
+import io.gpusharing.scheduler.gpus.SharedNode;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.springframework.http.MediaType;
+import org.springframework.test.web.servlet.MockMvc;
+import org.springframework.test.web.servlet.setup.MockMvcBuilders;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Questions that a real kube-scheduler asked, and what it is answered. */
+class ExtenderControllerTest {
+
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+    private static final Instant NOON = Instant.parse("2026-11-25T12:00:00Z");
+    private static final String UID = "7830e4d4-9702-4b37-b147-88deea0c3668";
+
+    private final ClusterGpus gpus = new ClusterGpus(Duration.ofSeconds(30));
+    private boolean known = true;
+    private Optional<String> bound = Optional.empty();
+    private final MockMvc extender =
+            MockMvcBuilders.standaloneSetup(
+                            new ExtenderController(
+                                    () -> known,
+                                    new SchedulerName("gpusharing-scheduler"),
+                                    gpus,
+                                    new ProviderAsk(Map.of("cnvrg.io/metagpu", 100)),
+                                    (namespace, name, uid, node) -> {
+                                        assertThat(List.of(namespace, name, uid, node))
+                                                .containsExactly(
+                                                        "default", "train", UID, "gpu-node-1");
+                                        return bound;
+                                    },
+                                    Clock.fixed(NOON, ZoneOffset.UTC)))
+                    .build();
+
+    private static String recorded(String name) throws IOException {
+        try (InputStream in =
+                ExtenderControllerTest.class.getResourceAsStream("/recorded/" + name)) {
+            return new String(Objects.requireNonNull(in).readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    private JsonNode ask(String path, String question) throws Exception {
+        var answer =
+                extender.perform(
+                                post(path)
+                                        .contentType(MediaType.APPLICATION_JSON)
+                                        .content(question))
+                        .andReturn()
+                        .getResponse();
+        assertThat(answer.getStatus()).isEqualTo(200);
+        return JSON.readTree(answer.getContentAsString());
+    }
+
+    private void share(String node, int gpus) {
+        this.gpus.describe(
+                new SharedNode(
+                        node,
+                        IntStream.range(0, gpus)
+                                .mapToObj(i -> new Gpu(node + "-gpu-" + i, 100, 15_360))
+                                .toList(),
+                        List.of(),
+                        Map.of()));
+    }
+
+    @Test
+    void namesTheOneNodeAndKeepsTheGpuThere() throws Exception {
+        share("gpu-node-2", 2);
+
+        JsonNode answer = ask("/filter", recorded("filter-1.36.3.json"));
+
+        assertThat(answer)
+                .isEqualTo(
+                        JSON.readTree(
+                                """
+                                {"NodeNames": ["gpu-node-2"]}
+                                """));
+        Placement placement = gpus.claim(UID, "gpu-node-2", NOON).orElseThrow();
+        assertThat(placement.annotation(UID).text()).isEqualTo(UID + ";cuda=gpu-node-2-gpu-0");
+        assertThat(placement.held().getFirst().cores()).isEqualTo(50);
+        assertThat(placement.held().getFirst().memory()).isEqualTo(3_840);
+    }
+
+    @Test
+    void whereThereIsNoRoomTheReasonHasNeitherANodeNorAPercentSign() throws Exception {
+        share("gpu-node-1", 1);
+        share("gpu-node-2", 1);
+        for (String node : List.of("gpu-node-1", "gpu-node-2")) {
+            gpus.claim(new GpuPod(node, "x", "x", asks(60)), node, NOON);
+        }
+
+        JsonNode answer = ask("/filter", recorded("filter-1.36.3.json"));
+
+        assertThat(answer)
+                .isEqualTo(
+                        JSON.readTree(
+                                """
+                                {"NodeNames": [],
+                                 "FailedNodes": {
+                                   "gpu-node-1": "no single GPU has 50 of 100 and 3840 MiB free",
+                                   "gpu-node-2": "no single GPU has 50 of 100 and 3840 MiB free"}}
+                                """));
+    }
+
+    private static List<ContainerAsk> asks(int cores) {
+        return List.of(
+                new ContainerAsk("c", Kind.App, new GpuAsk(1, cores, 1_024, false), Set.of()));
+    }
+
+    @Test
+    void aNodeWithoutOurDevicePluginIsNoPlaceWhoeverGoes() throws Exception {
+        assertThat(
+                        ask("/filter", recorded("filter-1.36.3.json"))
+                                .at("/FailedAndUnresolvableNodes/gpu-node-1")
+                                .asString())
+                .isEqualTo("its GPUs are not shared by GPUSharing");
+    }
+
+    @Test
+    void aPodOfWhichWeWouldNotSeeTheEndIsNotPlaced() throws Exception {
+        share("gpu-node-1", 1);
+        String other =
+                recorded("filter-1.36.3.json")
+                        .replace("\"gpusharing-scheduler\"", "\"another-profile\"");
+        String metered =
+                other.replace(
+                        "\"annotations\":",
+                        "\"labels\":{\"gpusharing.io/metered\":\"true\"},\"annotations\":");
+
+        assertThat(ask("/filter", other).path("Error").asString())
+                .contains("follows pods that name the scheduler gpusharing-scheduler");
+        assertThat(ask("/filter", metered).path("NodeNames")).hasSize(1);
+    }
+
+    @Test
+    void whatCannotBeReadIsAnErrorInWords() throws Exception {
+        share("gpu-node-1", 1);
+        String broken = recorded("filter-1.36.3.json").replace("\"50\"", "\"fifty\"");
+
+        assertThat(ask("/filter", broken).path("Error").asString())
+                .startsWith("the extender failed: ");
+    }
+
+    @Test
+    void aPodThatAsksForNothingOfOursMayGoAnywhere() throws Exception {
+        String other =
+                recorded("filter-1.36.3.json").replace("tencent.com/vcuda-", "example.com/other-");
+
+        assertThat(ask("/filter", other))
+                .isEqualTo(JSON.readTree("{\"NodeNames\": [\"gpu-node-1\", \"gpu-node-2\"]}"));
+    }
+
+    @Test
+    void nobodyIsPlacedBeforeTheClusterIsKnown() throws Exception {
+        known = false;
+
+        for (String question : List.of("filter", "bind")) {
+            assertThat(
+                            ask("/" + question, recorded(question + "-1.36.3.json"))
+                                    .path("Error")
+                                    .asString())
+                    .isEqualTo("the extender has not read the cluster's GPUs yet");
+        }
+    }
+
+    @Test
+    void aSchedulerThatSendsWholeNodesIsToldWhatToSet() throws Exception {
+        String question =
+                recorded("filter-1.36.3.json")
+                        .replace(
+                                "\"NodeNames\":[\"gpu-node-1\",\"gpu-node-2\"]",
+                                "\"NodeNames\":null");
+
+        assertThat(ask("/filter", question).path("Error").asString())
+                .contains("set nodeCacheCapable: true");
+    }
+
+    @Test
+    void bindsAndSaysWhyNot() throws Exception {
+        assertThat(ask("/bind", recorded("bind-1.36.3.json")))
+                .isEqualTo(JSON.readTree("{\"Error\": \"\"}"));
+
+        bound = Optional.of("its GPUs on gpu-node-1 are not free any more");
+        assertThat(ask("/bind", recorded("bind-1.36.3.json")).path("Error").asString())
+                .isEqualTo("its GPUs on gpu-node-1 are not free any more");
+    }
+}

@@ -1,0 +1,357 @@
+package io.gpusharing.scheduler.gpus;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.placement.Gpu;
+import io.gpusharing.placement.GpuAsk;
+import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.scheduler.gpus.Filtered.Chosen;
+import io.gpusharing.scheduler.gpus.Filtered.Nowhere;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class ClusterGpusTest {
+
+    private static final Instant NOON = Instant.parse("2026-11-25T12:00:00Z");
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private final ClusterGpus gpus = new ClusterGpus(PATIENCE);
+
+    private static SharedNode node(String name, int count) {
+        return new SharedNode(name, gpus(name, count), List.of(), Map.of());
+    }
+
+    private static List<Gpu> gpus(String node, int count) {
+        return IntStream.range(0, count).mapToObj(i -> new Gpu(gpu(node, i), 100, 16_384)).toList();
+    }
+
+    private static String gpu(String node, int index) {
+        return "GPU-" + node + "-" + index;
+    }
+
+    private static GpuPod pod(int... cores) {
+        String uid = UUID.randomUUID().toString();
+        var asks = new ArrayList<ContainerAsk>();
+        for (int i = 0; i < cores.length; i++) {
+            asks.add(new ContainerAsk("c" + i, Kind.App, ask(cores[i]), Set.of()));
+        }
+        return new GpuPod(uid, "team-a", "pod-" + uid.substring(0, 8), asks);
+    }
+
+    private static GpuAsk ask(int cores) {
+        return cores >= 100
+                ? new GpuAsk(cores / 100, 100, 0, true)
+                : new GpuAsk(1, cores, 1_024, false);
+    }
+
+    /** The same pod after it was bound with these GPUs. */
+    private static GpuPod on(GpuPod pod, String... uuids) {
+        return new GpuPod(
+                pod.uid(),
+                pod.namespace(),
+                pod.name(),
+                pod.asks().stream()
+                        .map(ask ->
+                                new ContainerAsk(
+                                        ask.container(),
+                                        ask.kind(),
+                                        ask.ask(),
+                                        Set.copyOf(Arrays.asList(uuids))))
+                        .toList());
+    }
+
+    private Filtered filter(GpuPod pod, String... nodes) {
+        return gpus.filter(pod, List.of(nodes), NOON);
+    }
+
+    private static Chosen chosen(String node) {
+        return new Chosen(node);
+    }
+
+    private static Nowhere failed(String node, Reason reason) {
+        return new Nowhere(Map.of(node, reason), Map.of());
+    }
+
+    private static Nowhere unresolvable(String node, Reason reason) {
+        return new Nowhere(Map.of(), Map.of(node, reason));
+    }
+
+    private List<String> claimed(GpuPod pod, String node) {
+        return gpus.claim(pod.uid(), node, NOON).stream()
+                .flatMap(it -> it.held().stream())
+                .map(GpuHold::gpu)
+                .sorted()
+                .toList();
+    }
+
+    @Test
+    void aPodGoesWhereItLeavesTheLeast() {
+        gpus.describe(node("a", 1));
+        gpus.describe(node("b", 1));
+        filter(pod(50), "b");
+
+        assertThat(filter(pod(30), "a", "b")).isEqualTo(chosen("b"));
+        assertThat(filter(pod(30), "a", "b")).isEqualTo(chosen("a"));
+    }
+
+    @Test
+    void wholeGpusAreTakenWhereFewAreIdle() {
+        gpus.describe(node("a", 8));
+        gpus.describe(node("b", 2));
+
+        assertThat(filter(pod(100), "a", "b")).isEqualTo(chosen("b"));
+        assertThat(filter(pod(800), "a", "b")).isEqualTo(chosen("a"));
+    }
+
+    @Test
+    void twoGpusWithFortyFreeEachAreNoRoomForSixty() {
+        gpus.describe(node("a", 2));
+        filter(pod(60), "a");
+        filter(pod(60), "a");
+
+        assertThat(filter(pod(60), "a")).isEqualTo(failed("a", Reason.NO_ROOM));
+        assertThat(Reason.NO_ROOM.text(pod(60).asks()))
+                .isEqualTo("no single GPU has 60 of 100 and 1024 MiB free");
+    }
+
+    @Test
+    void gpusAreKeptFromTheChoiceOfTheNodeOn() {
+        gpus.describe(node("a", 1));
+        GpuPod first = pod(60);
+        filter(first, "a");
+
+        assertThat(filter(pod(60), "a")).isEqualTo(failed("a", Reason.NO_ROOM));
+        assertThat(claimed(first, "a")).containsExactly(gpu("a", 0));
+    }
+
+    @Test
+    void whoIsNotBoundInTimeLosesThem() {
+        gpus.describe(node("a", 1));
+        filter(pod(60), "a");
+
+        assertThat(gpus.filter(pod(60), List.of("a"), NOON.plus(PATIENCE))).isEqualTo(chosen("a"));
+    }
+
+    @Test
+    void whoIsBeingBoundKeepsThemHoweverLongThatTakes() {
+        gpus.describe(node("a", 1));
+        GpuPod slow = pod(60);
+        filter(slow, "a");
+        assertThat(claimed(slow, "a")).isNotEmpty();
+
+        assertThat(gpus.filter(pod(60), List.of("a"), NOON.plus(PATIENCE)))
+                .isEqualTo(failed("a", Reason.NO_ROOM));
+
+        gpus.cancel(slow.uid());
+        assertThat(filter(pod(60), "a")).isEqualTo(chosen("a"));
+    }
+
+    @Test
+    void whoMayBeBoundAtThisMomentGetsNoOtherGpus() {
+        gpus.describe(node("a", 2));
+        gpus.describe(node("b", 1));
+        GpuPod slow = pod(30);
+        filter(slow, "a");
+        List<String> gpu = claimed(slow, "a");
+        // A GPU on which it would be packed better.
+        filter(pod(70), "b");
+
+        assertThat(filter(slow, "a", "b")).isEqualTo(chosen("a"));
+        assertThat(claimed(slow, "a")).isEqualTo(gpu);
+        assertThat(filter(slow, "b")).isEqualTo(failed("b", Reason.BEING_BOUND));
+        assertThat(gpus.claim(slow, "b", NOON)).isEmpty();
+
+        gpus.doubt(slow.uid(), NOON);
+        assertThat(filter(slow, "a", "b")).isEqualTo(chosen("a"));
+        assertThat(gpus.filter(slow, List.of("a", "b"), NOON.plus(PATIENCE)))
+                .as("it is not bound by then")
+                .isInstanceOf(Chosen.class);
+        assertThat(claimed(slow, "b").isEmpty() || claimed(slow, "a").isEmpty()).isTrue();
+    }
+
+    @Test
+    void whoIsAskedAboutAgainBeforeItsBindingMayGoElsewhere() {
+        gpus.describe(node("a", 1));
+        gpus.describe(node("b", 1));
+        GpuPod pod = pod(30);
+        filter(pod, "a");
+        filter(pod(60), "b");
+
+        assertThat(filter(pod, "a", "b")).isEqualTo(chosen("b"));
+        assertThat(filter(pod(100), "a")).as("what it held there is free").isEqualTo(chosen("a"));
+    }
+
+    @Test
+    void aReservationThatExpiredIsReplacedAtTheBindingIfThereIsRoom() {
+        gpus.describe(node("a", 1));
+        GpuPod late = pod(60);
+        filter(late, "a");
+        Instant later = NOON.plus(PATIENCE);
+
+        assertThat(gpus.claim(late.uid(), "a", later)).isEmpty();
+        assertThat(gpus.claim(late, "a", later)).isPresent();
+        assertThat(gpus.claim(pod(60), "a", later)).isEmpty();
+    }
+
+    @Test
+    void nobodyIsBoundToAGpuThatFailedOrWasGivenAwayMeanwhile() {
+        gpus.describe(node("a", 1));
+        GpuPod first = pod(60);
+        filter(first, "a");
+        gpus.describe(new SharedNode("a", List.of(), gpus("a", 1), Map.of()));
+        assertThat(claimed(first, "a")).isEmpty();
+
+        gpus.describe(node("a", 1));
+        GpuPod second = pod(60);
+        filter(second, "a");
+        gpus.describe(
+                new SharedNode(
+                        "a",
+                        gpus("a", 1),
+                        List.of(),
+                        Map.of("stranger", List.of(new GpuHold(gpu("a", 0), 60, 1_024, false)))));
+        assertThat(claimed(second, "a")).isEmpty();
+    }
+
+    @Test
+    void whatIsWrittenOnBoundPodsIsHeldUntilTheyAreGone() {
+        gpus.describe(node("a", 2));
+        GpuPod pod = pod(60);
+        gpus.bind(on(pod, gpu("a", 1)), "a");
+
+        GpuPod beside = pod(40);
+        assertThat(filter(beside, "a")).isEqualTo(chosen("a"));
+        assertThat(claimed(beside, "a")).containsExactly(gpu("a", 1));
+
+        gpus.forget(pod.uid());
+        gpus.forget(beside.uid());
+        assertThat(filter(pod(200), "a")).isEqualTo(chosen("a"));
+    }
+
+    @Test
+    void aBoundPodOfWhichNobodySaysWhereItIsMayBeOnEveryGpu() {
+        gpus.describe(node("a", 2));
+        gpus.bind(pod(40), "a");
+        assertThat(filter(pod(60), "a")).isEqualTo(chosen("a"));
+        gpus.bind(pod(40), "a");
+
+        assertThat(filter(pod(30), "a"))
+                .as("both may be on the GPU that the others are not on")
+                .isEqualTo(failed("a", Reason.NO_ROOM));
+    }
+
+    @Test
+    void anInitContainerHoldsWhatTheOthersWill() {
+        gpus.describe(node("a", 1));
+        GpuPod pod = pod(60);
+        var asks = new ArrayList<>(pod.asks());
+        asks.add(new ContainerAsk("init", Kind.Init, ask(50), Set.of()));
+        gpus.bind(new GpuPod(pod.uid(), pod.namespace(), pod.name(), asks), "a");
+
+        assertThat(filter(pod(40), "a")).isEqualTo(chosen("a"));
+    }
+
+    @Test
+    void whatTheDevicePluginGrantedCountsBeforeWhatIsWritten() {
+        GpuPod pod = pod(60);
+        var granted = Map.of(pod.uid(), List.of(new GpuHold(gpu("a", 0), 60, 1_024, false)));
+        gpus.describe(new SharedNode("a", gpus("a", 2), List.of(), granted));
+        gpus.bind(on(pod, gpu("a", 1)), "a");
+
+        GpuPod whole = pod(100);
+        assertThat(filter(whole, "a")).isEqualTo(chosen("a"));
+        assertThat(claimed(whole, "a")).containsExactly(gpu("a", 1));
+
+        gpus.forget(pod.uid());
+        assertThat(filter(pod(60), "a"))
+                .as("its processes may live on after a deletion by force")
+                .isEqualTo(failed("a", Reason.NO_ROOM));
+    }
+
+    @Test
+    void wholeGpusAreThoseThatNobodyHolds() {
+        gpus.describe(node("a", 2));
+        filter(pod(10), "a");
+
+        assertThat(filter(pod(200), "a")).isEqualTo(failed("a", Reason.NO_ROOM));
+        assertThat(Reason.NO_ROOM.text(pod(200).asks()))
+                .isEqualTo("fewer than 2 GPUs are all free");
+        assertThat(filter(pod(100), "a")).isEqualTo(chosen("a"));
+    }
+
+    @Test
+    void containersOfAPodShareAGpuWhereTheyFit() {
+        gpus.describe(node("a", 2));
+        GpuPod pod = pod(30, 60);
+        filter(pod, "a");
+
+        assertThat(claimed(pod, "a")).hasSize(1);
+    }
+
+    @Test
+    void aNodeThatIsNotSharedIsNoPlaceWhoeverGoes() {
+        gpus.describe(node("a", 1));
+        gpus.remove("a");
+
+        assertThat(filter(pod(50), "a")).isEqualTo(unresolvable("a", Reason.NOT_SHARED));
+        assertThat(filter(pod(50), "foreign"))
+                .isEqualTo(unresolvable("foreign", Reason.NOT_SHARED));
+    }
+
+    @Test
+    void whatIsLargerThanTheNodeFitsNowhere() {
+        gpus.describe(node("a", 1));
+
+        assertThat(filter(pod(200), "a")).isEqualTo(unresolvable("a", Reason.TOO_LARGE));
+        assertThat(Reason.TOO_LARGE.text(pod(200).asks()))
+                .isEqualTo("the node has fewer than 2 GPUs");
+    }
+
+    @Test
+    void onAnUnhealthyGpuNobodyIsPlaced() {
+        gpus.describe(new SharedNode("a", List.of(), gpus("a", 1), Map.of()));
+
+        assertThat(filter(pod(50), "a")).isEqualTo(unresolvable("a", Reason.UNHEALTHY));
+    }
+
+    @Test
+    void whoWasRefusedIsWokenOnceThereIsRoomAndNotBefore() {
+        GpuPod ended = pod(60);
+        var granted = Map.of(ended.uid(), List.of(new GpuHold(gpu("a", 0), 60, 1_024, false)));
+        gpus.describe(new SharedNode("a", gpus("a", 1), List.of(), granted));
+        GpuPod first = pod(50);
+        GpuPod second = pod(50);
+        filter(first, "a");
+        filter(second, "a");
+        assertThat(gpus.wakeable(10, NOON)).isEmpty();
+
+        // As the device plugin does a moment after the API server has said that the pod has ended.
+        gpus.describe(node("a", 1));
+        assertThat(gpus.wakeable(1, NOON)).containsExactly(first);
+        gpus.woken(first.uid());
+        assertThat(gpus.wakeable(10, NOON)).containsExactly(second);
+        gpus.forget(second.uid());
+        assertThat(gpus.wakeable(10, NOON)).isEmpty();
+    }
+
+    @Test
+    void whoWasRefusedIsWokenWhenAReservationExpires() {
+        gpus.describe(node("a", 1));
+        filter(pod(60), "a");
+        GpuPod refused = pod(60);
+        filter(refused, "a");
+        assertThat(gpus.wakeable(10, NOON)).isEmpty();
+
+        assertThat(gpus.wakeable(10, NOON.plus(PATIENCE))).containsExactly(refused);
+    }
+}
