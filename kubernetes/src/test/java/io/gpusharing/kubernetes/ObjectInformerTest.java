@@ -1,0 +1,100 @@
+package io.gpusharing.kubernetes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.client.dsl.Informable;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.fabric8.kubernetes.client.informers.cache.Indexer;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class ObjectInformerTest {
+
+    private final List<String> told = new ArrayList<>();
+    private final List<Pod> stored = new ArrayList<>(List.of(pod("first", "1")));
+    private @Nullable ResourceEventHandler<Pod> client;
+
+    private static Pod pod(String name, String uid) {
+        return new PodBuilder().withNewMetadata().withName(name).withUid(uid).endMetadata().build();
+    }
+
+    /** What the client's informer does, in our hands. */
+    @SuppressWarnings("unchecked")
+    private ObjectInformer<Pod> informer() {
+        Indexer<Pod> indexer = fake(Indexer.class, (method, arguments) -> List.copyOf(stored));
+        SharedIndexInformer<Pod> informer =
+                fake(
+                        SharedIndexInformer.class,
+                        (method, arguments) ->
+                                switch (method) {
+                                    case "addEventHandler" -> {
+                                        client = (ResourceEventHandler<Pod>) arguments[0];
+                                        yield null;
+                                    }
+                                    case "getIndexer" -> indexer;
+                                    case "hasSynced" -> true;
+                                    case "start" -> CompletableFuture.completedFuture(null);
+                                    default -> null;
+                                });
+        Informable<Pod> pods = fake(Informable.class, (method, arguments) -> informer);
+        return new ObjectInformer<>("pods", pods);
+    }
+
+    private interface Answers {
+        @Nullable Object to(String method, Object[] arguments);
+    }
+
+    private static <T> T fake(Class<T> type, Answers answers) {
+        return type.cast(
+                Proxy.newProxyInstance(
+                        type.getClassLoader(),
+                        new Class<?>[] {type},
+                        (proxy, method, arguments) -> answers.to(method.getName(), arguments)));
+    }
+
+    private ResourceEventHandler<Pod> started() {
+        informer()
+                .start(
+                        new ObjectInformer.Handler<Pod>() {
+                            @Override
+                            public void onUpdate(Pod pod) {
+                                told.add("update " + pod.getMetadata().getUid());
+                            }
+
+                            @Override
+                            public void onDelete(Pod pod) {
+                                told.add("delete " + pod.getMetadata().getUid());
+                            }
+                        });
+        return Objects.requireNonNull(client);
+    }
+
+    @Test
+    void handsOverAllThatThereIsAndThenWhatChanges() {
+        ResourceEventHandler<Pod> client = started();
+
+        client.onAdd(stored.getFirst());
+        client.onAdd(pod("second", "2"));
+        client.onDelete(stored.getFirst(), false);
+
+        assertThat(told).containsExactly("update 1", "update 2", "delete 1");
+    }
+
+    @Test
+    void whatWasMadeAnewUnderItsNameWhileNobodyWatchedIsTheEndOfTheOther() {
+        ResourceEventHandler<Pod> client = started();
+
+        client.onUpdate(stored.getFirst(), pod("first", "3"));
+        client.onUpdate(pod("first", "3"), pod("first", "3"));
+
+        assertThat(told).containsExactly("update 1", "delete 1", "update 3", "update 3");
+    }
+}
