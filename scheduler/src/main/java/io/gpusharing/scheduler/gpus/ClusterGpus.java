@@ -140,7 +140,6 @@ public final class ClusterGpus {
             return new Chosen(best);
         }
         waiting.put(pod.uid(), pod);
-        // It may have had a reservation, or have been refused by what was known a moment before.
         return nowhere(pod, candidates);
     }
 
