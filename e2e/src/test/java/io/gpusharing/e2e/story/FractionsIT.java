@@ -163,7 +163,15 @@ class FractionsIT {
     @Order(7)
     void aPodThatFitsOnNoGpuIsEvictedAndPaysNothingForItsWaiting() {
         // Both GPUs together have so much memory, so that the scheduler takes it.
-        pods.create("giant", vcuda(50, 100));
+        ObjectNode pod = Api.yaml(GpuPods.manifest("giant", vcuda(50, 100)));
+        // Its other container does not heed SIGTERM, so that it ends only some seconds later: what
+        // lasts less than a whole second is not given back.
+        ObjectNode beside = pod.at("/spec/containers/0").deepCopy();
+        beside.put("name", "beside").remove("resources");
+        beside.putArray("command").add("sleep").add("infinity");
+        ((ArrayNode) pod.at("/spec/containers")).insert(0, beside);
+        ((ObjectNode) pod.get("spec")).put("terminationGracePeriodSeconds", 5);
+        api.create(TEAM, pod).orFail();
 
         await("it is evicted")
                 .atMost(SOON)
@@ -176,6 +184,7 @@ class FractionsIT {
                                 .singleElement()
                                 .asString()
                                 .startsWith("NotStarted: "));
+        assertThat(ledger.evictionsForNotStarting("giant")).containsExactly("Ended");
     }
 
     @Test

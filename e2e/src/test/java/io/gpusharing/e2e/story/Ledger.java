@@ -172,9 +172,14 @@ final class Ledger {
 
     /** Why a pod's charges were corrected. */
     List<String> corrections(String pod) {
+        return texts(
+                "select reason from correction join pod_allocation using (cluster, pod_uid) where name = '%s'",
+                pod);
+    }
+
+    private List<String> texts(String sql, String pod) {
         return query(
-                "select reason from correction join pod_allocation using (cluster, pod_uid) where name = '%s'"
-                        .formatted(pod),
+                sql.formatted(pod),
                 rows -> {
                     var found = new ArrayList<String>();
                     while (rows.next()) {
@@ -182,6 +187,11 @@ final class Ledger {
                     }
                     return found;
                 });
+    }
+
+    /** What the API server answered to evictions of a pod that could not start. */
+    List<String> evictionsForNotStarting(String pod) {
+        return texts("select result from not_started_eviction where victim_name = '%s'", pod);
     }
 
     /** Micro-GPU-seconds of all charges and corrections together. */
