@@ -199,7 +199,7 @@ public final class ClusterGpus {
             return Optional.empty();
         }
         NodeGpus gpus = nodes.get(node);
-        if (gpus == null || !gpus.isSound(reservation.placement().held())) {
+        if (gpus == null || !gpus.isSound(podUid)) {
             release(podUid);
             return Optional.empty();
         }

@@ -90,15 +90,25 @@ final class NodeGpus {
         return PodPlacement.placed(asks, free());
     }
 
-    /** Whether these GPUs can be used, and nobody else holds what is reserved of them. */
-    boolean isSound(List<GpuHold> reservation) {
-        return reservation.stream()
-                .allMatch(hold ->
-                        free().gpus().stream()
-                                .anyMatch(gpu ->
-                                        gpu.id().equals(hold.gpu())
-                                                && gpu.cores() >= 0
-                                                && gpu.memory() >= 0));
+    /** Whether a pod may still have what is reserved for it: the GPUs are usable, and it fits. */
+    boolean isSound(String podUid) {
+        List<GpuHold> own = reserved.get(podUid);
+        if (own == null) {
+            return false;
+        }
+        release(podUid);
+        boolean sound = own.stream().allMatch(this::isFree);
+        reserve(podUid, own);
+        return sound;
+    }
+
+    private boolean isFree(GpuHold hold) {
+        return free().gpus().stream()
+                .filter(gpu -> gpu.id().equals(hold.gpu()))
+                .anyMatch(gpu ->
+                        hold.whole()
+                                ? gpu.untouched()
+                                : gpu.cores() >= hold.cores() && gpu.memory() >= hold.memory());
     }
 
     /** Whether it would fit if nobody else were here and all GPUs were healthy. */

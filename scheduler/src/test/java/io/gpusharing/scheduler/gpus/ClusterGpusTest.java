@@ -211,16 +211,22 @@ class ClusterGpusTest {
         gpus.describe(new SharedNode("a", List.of(), gpus("a", 1), Map.of()));
         assertThat(claimed(first, "a")).isEmpty();
 
-        gpus.describe(node("a", 1));
-        GpuPod second = pod(60);
-        filter(second, "a");
-        gpus.describe(
-                new SharedNode(
-                        "a",
-                        gpus("a", 1),
-                        List.of(),
-                        Map.of("stranger", List.of(new GpuHold(gpu("a", 0), 60, 1_024, false)))));
-        assertThat(claimed(second, "a")).isEmpty();
+        for (int mine : List.of(60, 100)) {
+            for (boolean whole : List.of(true, false)) {
+                gpus.describe(node("a", 1));
+                GpuPod second = pod(mine);
+                assertThat(filter(second, "a")).isEqualTo(chosen("a"));
+                gpus.describe(
+                        new SharedNode(
+                                "a",
+                                gpus("a", 1),
+                                List.of(),
+                                Map.of(
+                                        "stranger",
+                                        List.of(new GpuHold(gpu("a", 0), 60, 1_024, whole)))));
+                assertThat(claimed(second, "a")).as("%d beside %s", mine, whole).isEmpty();
+            }
+        }
     }
 
     @Test
