@@ -4,6 +4,7 @@ import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.grammar.AliyunGrammar;
+import io.gpusharing.request.grammar.VcudaGrammar;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
@@ -15,8 +16,9 @@ import java.util.Set;
  */
 public final class ProviderAsk {
 
-    private static final long MIB_PER_VCUDA_BLOCK = 256;
-    private static final long MIB_PER_ALIYUN_UNIT = 1024;
+    /** Device memory of one {@code aliyun.com/gpu-mem}. */
+    public static final long MEBIBYTES_PER_ALIYUN_UNIT = 1024;
+
     private static final int ALL = 100;
 
     /** More than any node has: where admission was passed by, sums must not overflow. */
@@ -58,14 +60,14 @@ public final class ProviderAsk {
         return new GpuAsk(
                 blocks.count(),
                 blocks.cores(),
-                blocks.memory() * MIB_PER_VCUDA_BLOCK,
+                blocks.memory() * VcudaGrammar.MEBIBYTES_PER_BLOCK,
                 blocks.whole());
     }
 
     /** By {@code aliyun.com/gpu-mem}, in GiB. */
     public static GpuAsk aliyun(ContainerRequest container) {
         long units = units(container, AliyunGrammar.MEMORY);
-        return new GpuAsk(units > 0 ? 1 : 0, 0, units * MIB_PER_ALIYUN_UNIT, false);
+        return new GpuAsk(units > 0 ? 1 : 0, 0, units * MEBIBYTES_PER_ALIYUN_UNIT, false);
     }
 
     /** By the resources of metagpu: a part of one GPU, or whole ones. */

@@ -8,8 +8,6 @@ import io.gpusharing.scheduler.cluster.LeanObjects;
 import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import java.time.Clock;
-import java.util.HashMap;
-import java.util.Map;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -26,9 +24,7 @@ class SchedulerConfiguration {
 
     @Bean
     ProviderAsk providerAsk(SchedulerProperties properties) {
-        var units = new HashMap<>(Map.of(MetagpuGrammar.SHARES, 100));
-        units.putAll(properties.metagpuUnits());
-        return new ProviderAsk(units);
+        return new ProviderAsk(MetagpuGrammar.units(properties.metagpuUnits()));
     }
 
     @Bean

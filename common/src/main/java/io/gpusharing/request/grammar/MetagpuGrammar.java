@@ -34,17 +34,23 @@ public final class MetagpuGrammar extends CountingGrammar {
     }
 
     /**
-     * @param unitsPerGpu how many units of each resource one GPU is cut into, at least 1; 100 of
-     *     {@value #SHARES} where they are not named
+     * @param unitsPerGpu how many units of each resource one GPU is cut into, at least 1; see
+     *     {@link #units}
      * @throws IllegalArgumentException if that is less than 1
      */
     public MetagpuGrammar(Map<String, Integer> unitsPerGpu) {
-        this.unitsPerGpu = new TreeMap<>(USUAL);
-        this.unitsPerGpu.putAll(unitsPerGpu);
+        this.unitsPerGpu = units(unitsPerGpu);
         this.resources =
                 this.unitsPerGpu.entrySet().stream()
                         .map(entry -> resource(entry.getKey(), entry.getValue()))
                         .toList();
+    }
+
+    /** What a site says, with 100 of {@value #SHARES} where it does not name them. */
+    public static SortedMap<String, Integer> units(Map<String, Integer> configured) {
+        var units = new TreeMap<>(USUAL);
+        units.putAll(configured);
+        return units;
     }
 
     private static CountedResource resource(String name, int units) {

@@ -37,13 +37,15 @@ public final class VcudaGrammar extends CountingGrammar {
     /** Blocks of 256 MiB of device memory. */
     public static final String MEMORY = "tencent.com/vcuda-memory";
 
+    /** Device memory of one {@value #MEMORY}. */
+    public static final long MEBIBYTES_PER_BLOCK = 256;
+
     /** Ceiling of gpu-manager's soft compute limit, for the whole pod; 1..100. */
     public static final String CORE_LIMIT_ANNOTATION = "tencent.com/vcuda-core-limit";
 
     private static final String PERCENT = "[1-9][0-9]?|100";
 
     private static final long CORES_PER_GPU = 100;
-    private static final long MEBIBYTES_PER_BLOCK = 256;
 
     private static final CountedResource CORES =
             new CountedResource(

@@ -16,8 +16,6 @@ import java.util.Map;
  */
 public record Aliyun() implements Dialect {
 
-    private static final long MEBIBYTES_PER_UNIT = 1024;
-
     @Override
     public String name() {
         return "aliyun";
@@ -30,7 +28,7 @@ public record Aliyun() implements Dialect {
 
     @Override
     public long units(String resource, NodeGpu gpu) {
-        return gpu.physical().memoryMiB() / MEBIBYTES_PER_UNIT;
+        return gpu.physical().memoryMiB() / ProviderAsk.MEBIBYTES_PER_ALIYUN_UNIT;
     }
 
     @Override

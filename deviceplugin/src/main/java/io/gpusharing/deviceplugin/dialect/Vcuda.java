@@ -8,13 +8,12 @@ import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.grammar.VcudaGrammar;
 import java.util.List;
 import java.util.Map;
 
 /** {@code tencent.com/vcuda-core}, 100 a GPU, and {@code tencent.com/vcuda-memory} of 256 MiB. */
 public record Vcuda() implements Dialect {
-
-    private static final long MEBIBYTES_PER_BLOCK = 256;
 
     @Override
     public String name() {
@@ -35,7 +34,7 @@ public record Vcuda() implements Dialect {
     public long units(String resource, NodeGpu gpu) {
         return resource.equals(CORE)
                 ? NodeGpu.CORES
-                : gpu.physical().memoryMiB() / MEBIBYTES_PER_BLOCK;
+                : gpu.physical().memoryMiB() / VcudaGrammar.MEBIBYTES_PER_BLOCK;
     }
 
     @Override

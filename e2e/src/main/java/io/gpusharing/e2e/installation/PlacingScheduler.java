@@ -5,16 +5,9 @@ import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import org.awaitility.Awaitility;
 
 /**
  * A second kube-scheduler beside the cluster's own, for pods that name {@code
@@ -22,21 +15,31 @@ import org.awaitility.Awaitility;
  */
 public final class PlacingScheduler {
 
-    private static final HttpClient HTTP =
-            HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
-
     private final TestCluster cluster;
     private final int port;
-    private final int healthPort;
-    private Program extender;
+    private final Service extender;
     private Program scheduler;
 
     private PlacingScheduler(TestCluster cluster) {
         this.cluster = cluster;
         List<Integer> ports = Ports.free(2);
+        int healthPort = ports.getLast();
         this.port = ports.getFirst();
-        this.healthPort = ports.getLast();
-        this.extender = launchExtender();
+        this.extender =
+                Service.start(
+                        cluster,
+                        "scheduler",
+                        "scheduler-extender",
+                        Map.of(
+                                "KUBECONFIG",
+                                cluster.kubeconfig().toString(),
+                                "SERVER_PORT",
+                                Integer.toString(port),
+                                "MANAGEMENT_SERVER_ADDRESS",
+                                "127.0.0.1",
+                                "MANAGEMENT_SERVER_PORT",
+                                Integer.toString(healthPort)),
+                        healthPort);
         this.scheduler = launchScheduler();
     }
 
@@ -49,8 +52,8 @@ public final class PlacingScheduler {
 
     /** Kills the extender and starts it anew, while kube-scheduler goes on. */
     public void restartExtender() {
-        extender.kill();
-        extender = launchExtender();
+        extender.program().kill();
+        extender.restart();
     }
 
     /** Kills kube-scheduler and starts it anew. */
@@ -61,55 +64,7 @@ public final class PlacingScheduler {
 
     /** Waits until the extender has read the cluster. */
     public void awaitReady() {
-        Awaitility.await("the extender is ready")
-                .atMost(Duration.ofSeconds(90))
-                .pollInterval(Duration.ofMillis(100))
-                .failFast(() -> {
-                    if (!extender.runs()) {
-                        throw new AssertionError("the extender ended:\n" + extender.lastWords());
-                    }
-                })
-                .until(this::isReady);
-    }
-
-    private boolean isReady() throws InterruptedException {
-        try {
-            return HTTP.send(
-                                    HttpRequest.newBuilder(
-                                                    URI.create(
-                                                            "http://127.0.0.1:%d/readyz"
-                                                                    .formatted(healthPort)))
-                                            .timeout(Duration.ofSeconds(2))
-                                            .build(),
-                                    HttpResponse.BodyHandlers.discarding())
-                            .statusCode()
-                    == 200;
-        } catch (IOException e) {
-            return false;
-        }
-    }
-
-    private Program launchExtender() {
-        return Program.start(
-                cluster,
-                "scheduler-extender",
-                Map.of(
-                        "KUBECONFIG",
-                        cluster.kubeconfig().toString(),
-                        "SERVER_PORT",
-                        Integer.toString(port),
-                        "MANAGEMENT_SERVER_ADDRESS",
-                        "127.0.0.1",
-                        "MANAGEMENT_SERVER_PORT",
-                        Integer.toString(healthPort)),
-                List.of(
-                        Path.of(System.getProperty("java.home"), "bin/java").toString(),
-                        "-Xmx256m",
-                        "-XX:+UseSerialGC",
-                        "-XX:TieredStopAtLevel=1",
-                        "-Djava.io.tmpdir=" + cluster.dir().resolve("run"),
-                        "-jar",
-                        Repository.jar("scheduler").toString()));
+        extender.awaitReady();
     }
 
     private Program launchScheduler() {

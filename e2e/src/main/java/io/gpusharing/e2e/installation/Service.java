@@ -99,6 +99,16 @@ public final class Service {
         // The API server keeps its connections, and stopping a webhook here waits for them.
         environment.put("GPUSHARING_ADMISSION_DRAIN", "1s");
         environment.putAll(here);
+        return start(cluster, module, name, environment, healthPort);
+    }
+
+    /** The same for a module that the chart does not install yet, with all of its environment. */
+    static Service start(
+            TestCluster cluster,
+            String module,
+            String name,
+            Map<String, String> environment,
+            int healthPort) {
         var command =
                 List.of(
                         Path.of(System.getProperty("java.home"), "bin/java").toString(),

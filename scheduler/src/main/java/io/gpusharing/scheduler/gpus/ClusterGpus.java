@@ -62,11 +62,12 @@ public final class ClusterGpus {
 
     /** A node shares its GPUs no more. */
     public synchronized void remove(String node) {
-        NodeGpus gpus = nodes.get(node);
-        if (gpus != null) {
-            gpus.describe(null);
-            nodes.values().removeIf(NodeGpus::isEmpty);
-        }
+        nodes.computeIfPresent(
+                node,
+                (name, gpus) -> {
+                    gpus.describe(null);
+                    return gpus.isEmpty() ? null : gpus;
+                });
     }
 
     /** A pod is bound and has not ended; each container is on the GPUs that it names, if any. */
@@ -92,11 +93,12 @@ public final class ClusterGpus {
 
     private void forget(String podUid, String node) {
         changes++;
-        NodeGpus gpus = nodes.get(node);
-        if (gpus != null) {
-            gpus.forget(podUid);
-            nodes.values().removeIf(NodeGpus::isEmpty);
-        }
+        nodes.computeIfPresent(
+                node,
+                (name, gpus) -> {
+                    gpus.forget(podUid);
+                    return gpus.isEmpty() ? null : gpus;
+                });
     }
 
     /** What is reserved for it, if anything is. */
@@ -128,8 +130,7 @@ public final class ClusterGpus {
         long least = Long.MAX_VALUE;
         for (String name : candidates) {
             NodeGpus node = nodes.get(name);
-            OptionalLong left =
-                    node == null || !node.isShared() ? OptionalLong.empty() : node.left(pod.asks());
+            OptionalLong left = node == null ? OptionalLong.empty() : node.left(pod.asks());
             if (left.isPresent() && (best == null || left.getAsLong() < least)) {
                 best = name;
                 least = left.getAsLong();
@@ -248,9 +249,7 @@ public final class ClusterGpus {
                 waiting.values().stream()
                         .filter(pod ->
                                 nodes.values().stream()
-                                        .anyMatch(node ->
-                                                node.isShared()
-                                                        && node.left(pod.asks()).isPresent()))
+                                        .anyMatch(node -> node.left(pod.asks()).isPresent()))
                         .limit(most)
                         .toList();
         if (found.isEmpty()) {

@@ -48,7 +48,6 @@ final class NodeGpus {
 
     /** A pod that is bound to this node. */
     void bind(GpuPod pod) {
-        reserved.remove(pod.uid());
         bound.put(pod.uid(), pod.asks());
         free = null;
     }
