@@ -8,6 +8,7 @@ import io.gpusharing.scheduler.cluster.LeanObjects;
 import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import java.time.Clock;
+import org.springframework.boot.jackson.autoconfigure.JsonMapperBuilderCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -20,6 +21,12 @@ class SchedulerConfiguration {
         return new KubernetesClientBuilder()
                 .withKubernetesSerialization(LeanObjects.serialization())
                 .build();
+    }
+
+    /** The pods in kube-scheduler's questions are read as those of the API server are. */
+    @Bean
+    JsonMapperBuilderCustomizer leanQuestions() {
+        return LeanObjects::lean;
     }
 
     @Bean

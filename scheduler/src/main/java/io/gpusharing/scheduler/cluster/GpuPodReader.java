@@ -18,7 +18,10 @@ public class GpuPodReader {
 
     private final ProviderAsk asks;
 
-    GpuPodReader(ProviderAsk asks) {
+    /**
+     * @param asks what the resources of containers mean
+     */
+    public GpuPodReader(ProviderAsk asks) {
         this.asks = asks;
     }
 

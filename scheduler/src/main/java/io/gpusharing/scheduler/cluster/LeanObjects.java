@@ -19,14 +19,17 @@ public final class LeanObjects {
 
     /** What reads them. */
     public static KubernetesSerialization serialization() {
-        return new KubernetesSerialization(
-                JsonMapper.builder()
-                        .addMixIn(ObjectMeta.class, OfMetadata.class)
-                        .addMixIn(PodSpec.class, OfSpec.class)
-                        .addMixIn(PodStatus.class, OfStatus.class)
-                        .addMixIn(Container.class, OfContainer.class)
-                        .build(),
-                true);
+        JsonMapper.Builder mapper = JsonMapper.builder();
+        lean(mapper);
+        return new KubernetesSerialization(mapper.build(), true);
+    }
+
+    /** Lets a mapper pass over the rest. */
+    public static void lean(JsonMapper.Builder mapper) {
+        mapper.addMixIn(ObjectMeta.class, OfMetadata.class)
+                .addMixIn(PodSpec.class, OfSpec.class)
+                .addMixIn(PodStatus.class, OfStatus.class)
+                .addMixIn(Container.class, OfContainer.class);
     }
 
     @JsonIgnoreProperties({"managedFields", "ownerReferences"})

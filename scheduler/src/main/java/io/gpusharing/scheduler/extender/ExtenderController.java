@@ -1,7 +1,7 @@
 package io.gpusharing.scheduler.extender;
 
-import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.scheduler.cluster.ClusterKnowledge;
+import io.gpusharing.scheduler.cluster.GpuPodReader;
 import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
@@ -31,7 +31,7 @@ class ExtenderController {
     private final ClusterKnowledge cluster;
     private final SchedulerName schedulerName;
     private final ClusterGpus gpus;
-    private final ProviderAsk asks;
+    private final GpuPodReader reader;
     private final Binder binder;
     private final Clock clock;
 
@@ -39,13 +39,13 @@ class ExtenderController {
             ClusterKnowledge cluster,
             SchedulerName schedulerName,
             ClusterGpus gpus,
-            ProviderAsk asks,
+            GpuPodReader reader,
             Binder binder,
             Clock clock) {
         this.cluster = cluster;
         this.schedulerName = schedulerName;
         this.gpus = gpus;
-        this.asks = asks;
+        this.reader = reader;
         this.binder = binder;
         this.clock = clock;
     }
@@ -61,14 +61,14 @@ class ExtenderController {
             return FilterAnswer.failed(
                     "the extender is called without node names: set nodeCacheCapable: true for it in kube-scheduler's configuration");
         }
-        GpuPod pod = question.pod().gpuPod(asks);
+        GpuPod pod = reader.waiting(question.pod());
         if (pod.asks().isEmpty()) {
             return FilterAnswer.of(nodes);
         }
         if (!cluster.isKnown()) {
             return FilterAnswer.failed(NOT_KNOWN);
         }
-        if (!question.pod().isFollowed(schedulerName)) {
+        if (!schedulerName.follows(question.pod())) {
             return FilterAnswer.failed(
                     "the extender follows pods that name the scheduler %s: set gpusharing.scheduler.name"
                             .formatted(schedulerName.name()));

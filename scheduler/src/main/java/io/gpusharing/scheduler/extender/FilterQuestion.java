@@ -2,6 +2,7 @@ package io.gpusharing.scheduler.extender;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonProperty;
+import io.fabric8.kubernetes.api.model.Pod;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -12,5 +13,5 @@ import org.jspecify.annotations.Nullable;
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 record FilterQuestion(
-        @JsonProperty("Pod") ExtenderPod pod,
+        @JsonProperty("Pod") Pod pod,
         @JsonProperty("NodeNames") @Nullable List<String> nodeNames) {}

@@ -8,6 +8,7 @@ import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.scheduler.cluster.GpuPodReader;
 import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
@@ -49,7 +50,8 @@ class ExtenderControllerTest {
                                     () -> known,
                                     new SchedulerName("gpusharing-scheduler"),
                                     gpus,
-                                    new ProviderAsk(Map.of("cnvrg.io/metagpu", 100)),
+                                    new GpuPodReader(
+                                            new ProviderAsk(Map.of("cnvrg.io/metagpu", 100))),
                                     (namespace, name, uid, node) -> {
                                         assertThat(List.of(namespace, name, uid, node))
                                                 .containsExactly(
