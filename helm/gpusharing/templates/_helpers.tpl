@@ -133,6 +133,13 @@ request.userInfo.?username.orValue('') in {{ .users | toJson | replace "\"" "'" 
 authorizer.group('gpusharing.io').resource('gpubudgets').check('update').allowed()
 {{- end }}
 
+{{/* Labels of nodes where our device plugin runs: key=value, joined by commas. */}}
+{{- define "gpusharing.providerLabels" -}}
+{{- $labels := list }}
+{{- range .Values.provider.nodeLabels }}{{ $labels = append $labels (printf "%s=%s" .key .value) }}{{ end }}
+{{- join "," $labels }}
+{{- end }}
+
 {{/* Node selector terms for a list of labels, each of which is enough. */}}
 {{- define "gpusharing.nodeSelectorTerms" -}}
 {{- range . }}
@@ -211,6 +218,46 @@ imagePullSecrets:
 {{- $_ := set $settings (printf "%s.pods" $prefix) $kind.pods }}
 {{- end }}
 {{- if $settings }}{{ toJson $settings }}{{ end }}
+{{- end }}
+
+{{/* How many units of a resource are a GPU, for the extender; empty where it is as it has it by itself. */}}
+{{- define "gpusharing.schedulerJson" -}}
+{{- $settings := dict }}
+{{- range .Values.provider.metagpu }}
+{{- $_ := set $settings (printf "gpusharing.scheduler.metagpu-units[%s]" .resource) (int64 .unitsPerGpu) }}
+{{- end }}
+{{- if ne (toJson $settings) "{\"gpusharing.scheduler.metagpu-units[cnvrg.io/metagpu]\":100}" }}{{ toJson $settings }}{{ end }}
+{{- end }}
+
+{{/* What our device plugin may offer, as JSON: a node chooses its dialect by a label. */}}
+{{- define "gpusharing.offeredResources" -}}
+{{- $offered := list "tencent.com/vcuda-core" "tencent.com/vcuda-memory" "aliyun.com/gpu-mem" "cnvrg.io/metagpu" }}
+{{- range .Values.provider.metagpu }}{{ $offered = append $offered .resource }}{{ end }}
+{{- uniq $offered | toJson }}
+{{- end }}
+
+{{/* What kube-scheduler reads. Of fewer nodes than all it would ask about a sample, and a pod would wait beside a GPU that it fits on. Its
+own default of 60 requests a second would bind fewer pods than the cluster's scheduler does. */}}
+{{- define "gpusharing.schedulerConfiguration" -}}
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+leaderElection: {leaderElect: true, resourceName: gpusharing-scheduler, resourceNamespace: {{ .Release.Namespace }}}
+clientConnection: {qps: 200, burst: 400}
+percentageOfNodesToScore: 100
+profiles:
+  - schedulerName: gpusharing-scheduler
+extenders:
+  - urlPrefix: http://127.0.0.1:8889
+    filterVerb: filter
+    bindVerb: bind
+    httpTimeout: 5s
+    nodeCacheCapable: true
+    # Without the extender nobody knows which GPU is free: pods wait until it answers.
+    ignorable: false
+    managedResources:
+      {{- range include "gpusharing.offeredResources" . | fromJsonArray }}
+      - {name: {{ . }}, ignoredByScheduler: false}
+      {{- end }}
 {{- end }}
 
 {{/* Configuration that both services share. Spring binds GPUSHARING_A_B to the property gpusharing.a.b. */}}

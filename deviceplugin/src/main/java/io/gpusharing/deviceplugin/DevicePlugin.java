@@ -18,6 +18,7 @@ import io.gpusharing.deviceplugin.gpu.GpuMonitor;
 import io.gpusharing.deviceplugin.grant.GrantFile;
 import io.gpusharing.deviceplugin.grant.Grants;
 import io.gpusharing.deviceplugin.kubelet.CheckpointFile;
+import io.gpusharing.deviceplugin.kubelet.DeviceResource;
 import io.gpusharing.deviceplugin.kubelet.PodResources;
 import io.gpusharing.deviceplugin.kubelet.Registration;
 import io.gpusharing.deviceplugin.kubelet.UnixSockets;
@@ -242,8 +243,13 @@ public final class DevicePlugin implements AutoCloseable {
     }
 
     private void publish() {
-        published.publish(
-                () -> GpuNodeStatus.of(gpus.all(), grants.all(), refused.all(), numaNodes::of));
+        published.publish(() ->
+                GpuNodeStatus.of(
+                        provider.resources().stream().map(DeviceResource::name).toList(),
+                        gpus.all(),
+                        grants.all(),
+                        refused.all(),
+                        numaNodes::of));
     }
 
     private Optional<String> dead() {

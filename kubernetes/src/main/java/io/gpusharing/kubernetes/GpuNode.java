@@ -20,10 +20,11 @@ public class GpuNode extends CustomResource<Void, GpuNode.Status> {
     /**
      * What the node's device plugin says.
      *
+     * @param resources by which pods ask for its GPUs; null where an older one wrote it
      * @param refused pods that it did not let start; null where an older one wrote it
      */
     @JsonIgnoreProperties(ignoreUnknown = true)
-    public record Status(@Nullable List<Refused> refused) {}
+    public record Status(@Nullable List<String> resources, @Nullable List<Refused> refused) {}
 
     /**
      * A pod that the device plugin did not let start.

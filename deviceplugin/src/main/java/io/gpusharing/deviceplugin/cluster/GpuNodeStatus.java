@@ -20,10 +20,12 @@ import org.jspecify.annotations.Nullable;
  * come.
  *
  * @param tier how those who share a GPU are kept apart
+ * @param resources by which pods ask for the GPUs
  * @param gpus by NVML's number
  * @param refused the oldest first
  */
-public record GpuNodeStatus(String tier, List<Gpu> gpus, List<RefusedPod> refused) {
+public record GpuNodeStatus(
+        String tier, List<String> resources, List<Gpu> gpus, List<RefusedPod> refused) {
 
     /** They take turns, and nothing limits them. */
     public static final String TIME_SLICE = "TimeSlice";
@@ -73,6 +75,7 @@ public record GpuNodeStatus(String tier, List<Gpu> gpus, List<RefusedPod> refuse
     }
 
     public GpuNodeStatus {
+        resources = List.copyOf(resources);
         gpus = List.copyOf(gpus);
         refused = List.copyOf(refused);
     }
@@ -80,15 +83,18 @@ public record GpuNodeStatus(String tier, List<Gpu> gpus, List<RefusedPod> refuse
     /**
      * The status of a node.
      *
+     * @param resources by which pods ask for its GPUs
      * @param numaNode of a PCI device, null where it is not known
      */
     public static GpuNodeStatus of(
+            List<String> resources,
             List<NodeGpu> gpus,
             List<PodGrant> grants,
             List<RefusedPod> refused,
             Function<String, @Nullable Integer> numaNode) {
         return new GpuNodeStatus(
                 TIME_SLICE,
+                resources,
                 gpus.stream()
                         .sorted(
                                 Comparator.comparingInt((NodeGpu gpu) -> gpu.physical().index())
@@ -129,6 +135,9 @@ public record GpuNodeStatus(String tier, List<Gpu> gpus, List<RefusedPod> refuse
         gpus.forEach(gpu -> all.add(json(gpu)));
         var status = new JsonObject();
         status.addProperty("tier", tier);
+        var names = new JsonArray();
+        resources.forEach(names::add);
+        status.add("resources", names);
         // kubectl's columns cannot count.
         status.addProperty("gpuCount", gpus.size());
         status.addProperty(

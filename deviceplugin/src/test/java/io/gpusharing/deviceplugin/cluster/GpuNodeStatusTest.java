@@ -35,6 +35,7 @@ class GpuNodeStatusTest {
 
         GpuNodeStatus status =
                 GpuNodeStatus.of(
+                        List.of("tencent.com/vcuda-core", "tencent.com/vcuda-memory"),
                         List.of(first, second),
                         List.of(half),
                         List.of(),
@@ -44,7 +45,9 @@ class GpuNodeStatusTest {
                 .isEqualTo(
                         JsonParser.parseString(
                                 """
-                                {"tier": "TimeSlice", "gpuCount": 2, "unhealthyCount": 1, "gpus": [
+                                {"tier": "TimeSlice",
+                                 "resources": ["tencent.com/vcuda-core", "tencent.com/vcuda-memory"],
+                                 "gpuCount": 2, "unhealthyCount": 1, "gpus": [
                                   {"index": 0, "uuid": "GPU-0", "minor": 0, "model": "NVIDIA H200",
                                    "memoryMiB": 143771, "pciBusId": "0000:00:00.0", "numaNode": 1,
                                    "mig": false, "health": "Healthy", "mode": "Shared", "grants": [
@@ -65,7 +68,12 @@ class GpuNodeStatusTest {
         var waits = refused("u-2", noon.minusSeconds(1), null, "x".repeat(300));
 
         JsonObject json =
-                GpuNodeStatus.of(List.of(), List.of(), List.of(starts, waits), device -> null)
+                GpuNodeStatus.of(
+                                List.of(),
+                                List.of(),
+                                List.of(),
+                                List.of(starts, waits),
+                                device -> null)
                         .json();
 
         assertThat(json.get("refused"))
@@ -126,7 +134,7 @@ class GpuNodeStatusTest {
                 .isEqualTo(
                         JsonParser.parseString(
                                 """
-                                {"tier": "TimeSlice", "gpuCount": 1, "unhealthyCount": 0, "gpus": [{"index": 0, "uuid": "GPU-0",
+                                {"tier": "TimeSlice", "resources": [], "gpuCount": 1, "unhealthyCount": 0, "gpus": [{"index": 0, "uuid": "GPU-0",
                                  "minor": 0, "memoryMiB": 0, "mig": true, "health": "Healthy",
                                  "mode": "Idle", "grants": []}], "refused": []}
                                 """));
@@ -146,7 +154,7 @@ class GpuNodeStatusTest {
     }
 
     private static GpuNodeStatus status(List<NodeGpu> gpus, List<PodGrant> grants) {
-        return GpuNodeStatus.of(gpus, grants, List.of(), device -> null);
+        return GpuNodeStatus.of(List.of(), gpus, grants, List.of(), device -> null);
     }
 
     private static NodeGpu gpu(int index, @Nullable String fault, boolean mig) {

@@ -4,6 +4,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.e2e.cluster.TestCluster;
 import java.net.URI;
 import java.time.Duration;
+import java.util.List;
 import org.awaitility.Awaitility;
 
 /**
@@ -30,18 +31,41 @@ public final class InClusterInstallation implements InstalledServices {
                     "statefulset/gpusharing-timekeeper",
                     "daemonset/gpusharing-node-agent"
                 }) {
-            cluster.kubectl()
-                    .run(
-                            "rollout",
-                            "status",
-                            workload,
-                            "--namespace=" + Installation.NAMESPACE,
-                            "--timeout=180s")
-                    .orFail();
+            awaitRollout(cluster, workload);
         }
         Installation.letTheQuestionerSeePods(cluster);
         Installation.awaitAdmission(cluster);
         return new InClusterInstallation(cluster);
+    }
+
+    /** Turns our scheduler on, as {@code helm upgrade} would, and waits until it is there. */
+    public static void placeByOurScheduler(TestCluster cluster) {
+        String values =
+                "scheduler.mode=Own,scheduler.kubeScheduler.image=registry.k8s.io/kube-scheduler:"
+                        + cluster.client().getKubernetesVersion().getGitVersion();
+        for (String template :
+                List.of(
+                        "serviceaccounts",
+                        "rbac-scheduler",
+                        "rbac-webhook",
+                        "networkpolicies",
+                        "scheduler",
+                        "webhook")) {
+            Installation.set(cluster, values, template + ".yaml");
+        }
+        awaitRollout(cluster, "deployment/gpusharing-scheduler");
+        awaitRollout(cluster, "deployment/gpusharing-webhook");
+    }
+
+    private static void awaitRollout(TestCluster cluster, String workload) {
+        cluster.kubectl()
+                .run(
+                        "rollout",
+                        "status",
+                        workload,
+                        "--namespace=" + Installation.NAMESPACE,
+                        "--timeout=180s")
+                .orFail();
     }
 
     @Override

@@ -174,6 +174,13 @@ class AttacksIT {
                             "has ended long ago",
                             "{status: {containerStatuses: [{name: cuda, image: cuda, imageID: '', ready: false, restartCount: 0, state: {terminated: {exitCode: 0, finishedAt: '2020-01-01T00:00:00Z'}}}]}}"),
                     new Attack(
+                            "is bound to a GPU of its choice",
+                            (api, pod) ->
+                                    api.post(
+                                            pod + "/binding",
+                                            "{apiVersion: v1, kind: Binding, metadata: {name: %s, annotations: {gpusharing.io/placement: 'u;cuda=GPU-1'}}, target: {apiVersion: v1, kind: Node, name: gpu-node-2}}"
+                                                    .formatted(name(pod)))),
+                    new Attack(
                             "is bound with a stamp",
                             (api, pod) ->
                                     api.post(

@@ -433,6 +433,50 @@ class FractionsIT {
         assertThat(pods.gpuOf("three")).isEqualTo(one);
     }
 
+    @Test
+    @Order(18)
+    void whereOurSchedulerIsTurnedOnAPodIsPlacedBeforeItIsBoundAndElseWaitsUnbound() {
+        String before = pods.gpuOfNew("before", "cnvrg.io/metagpu: 80");
+
+        InClusterInstallation.placeByOurScheduler(cluster);
+
+        String one = pods.gpuOfNew("one", "cnvrg.io/metagpu: 80");
+        assertThat(one).isNotEqualTo(before);
+        assertThat(pods.pod("one").at("/spec/schedulerName").asText())
+                .isEqualTo("gpusharing-scheduler");
+        assertThat(pods.pod("one").at("/metadata/annotations").path("gpusharing.io/placement"))
+                .hasToString(
+                        "\"%s;cuda=%s\""
+                                .formatted(pods.pod("one").at("/metadata/uid").asText(), one));
+
+        // Twice 20 are free.
+        pods.create("three", "cnvrg.io/metagpu: 40");
+        await("it waits for one GPU")
+                .atMost(SOON)
+                .untilAsserted(() ->
+                        assertThat(pods.eventsOf("three"))
+                                .contains(
+                                        "no single GPU has 40 of 100 and 40 of 100 of its memory free"));
+        assertThat(pods.pod("three").at("/spec/nodeName").isMissingNode()).isTrue();
+
+        pods.kubectl("delete", "pod", "before", "--grace-period=1");
+        assertThat(pods.gpuOf("three")).isEqualTo(before);
+    }
+
+    @Test
+    @Order(19)
+    void itPlacesNobodyOnAGpuThatHasFailed() {
+        String gpu = pods.gpuOfNew("first", vcuda(50, 15));
+
+        assertThat(pods.gpuOfNew("second", vcuda(50, 15))).isEqualTo(gpu);
+        pods.create("third", vcuda(50, 15));
+        await("the node's other GPU has failed")
+                .atMost(SOON)
+                .untilAsserted(() ->
+                        assertThat(pods.eventsOf("third"))
+                                .contains("Insufficient tencent.com/vcuda-core"));
+    }
+
     /** Of a pod, while its kubelet does not run. */
     private static void killProcesses(String pod) {
         cluster.node(

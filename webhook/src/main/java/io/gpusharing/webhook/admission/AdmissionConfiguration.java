@@ -3,6 +3,7 @@ package io.gpusharing.webhook.admission;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.webhook.cluster.ClusterWatch;
+import io.gpusharing.webhook.cluster.PlacementProperties;
 import io.gpusharing.webhook.events.RefusalEvents;
 import io.gpusharing.webhook.injection.Sidecar;
 import io.gpusharing.webhook.injection.SidecarProperties;
@@ -43,6 +44,7 @@ class AdmissionConfiguration {
             RequestGrammars grammars,
             PolicyProperties policy,
             PriorityClassProperties classes,
+            PlacementProperties placement,
             SidecarProperties sidecar,
             WorkloadProperties workloads,
             ClaimProperties claims,
@@ -57,7 +59,7 @@ class AdmissionConfiguration {
                         : DecisionListeners.all(metrics, DecisionListeners.log());
         return new Admission(
                 new ReviewReader(grammars::reads, claims::isClaimed),
-                new PodAdmission(grammars, policy, classes, new Sidecar(sidecar)),
+                new PodAdmission(grammars, policy, classes, placement, new Sidecar(sidecar)),
                 new TemplateAdmission(grammars, policy, classes, workloads.templates()),
                 cluster::now,
                 listener);

@@ -13,7 +13,7 @@ import org.springframework.context.annotation.Configuration;
 
 /** Wires what watches the cluster. */
 @Configuration(proxyBeanMethods = false)
-@EnableConfigurationProperties(BudgetProperties.class)
+@EnableConfigurationProperties({BudgetProperties.class, PlacementProperties.class})
 class ClusterConfiguration {
 
     @Bean
@@ -22,12 +22,14 @@ class ClusterConfiguration {
             GpuSharingProperties installation,
             RequestGrammars grammars,
             BudgetProperties budgets,
+            PlacementProperties placement,
             Clock clock) {
         Optional<String> shared =
                 budgets.unnamedNamespaces() == UnnamedNamespaces.Shared
                         ? Optional.of(budgets.sharedBudget())
                         : Optional.empty();
-        return new ClusterWatch(client, installation.namespace(), grammars::reads, shared, clock);
+        return new ClusterWatch(
+                client, installation.namespace(), grammars::reads, placement, shared, clock);
     }
 
     @Bean

@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.GpuBudget;
+import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Quantity;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -36,7 +38,9 @@ public final class ClusterWatch implements SmartLifecycle {
     private final ObjectInformer<GpuBudget> budgets;
     private final BudgetReader budgetReader;
     private final Watched<PriorityClass, PriorityClasses> classes;
-    private final Watched<Node, List<NodeFacts>> nodes;
+    private final Watched<Node, Nodes> nodes;
+    private final Watched<GpuNode, Map<String, Set<String>>> sharing;
+    private final boolean placing;
     private final Watched<LimitRange, Map<String, ContainerLimits>> limits;
     private final ObjectInformer<ResourceQuota> quotas;
     private final Watched<ConfigMap, Optional<String>> reportingCa;
@@ -44,14 +48,24 @@ public final class ClusterWatch implements SmartLifecycle {
     private volatile boolean running;
 
     /**
+     * What is read of all nodes.
+     *
+     * @param facts what GPUs they have
+     * @param labelled names of those on which our device plugin is to run
+     */
+    record Nodes(List<NodeFacts> facts, Set<String> labelled) {}
+
+    /**
      * @param namespace our own
      * @param gpuResource resources that ask for GPUs
+     * @param placement whether to know which GPUs our device plugins share
      * @param sharedBudget see {@link PublishedBudgets}
      */
     public ClusterWatch(
             KubernetesClient client,
             String namespace,
             Predicate<String> gpuResource,
+            PlacementProperties placement,
             Optional<String> sharedBudget,
             Clock clock) {
         this.clock = clock;
@@ -65,7 +79,20 @@ public final class ClusterWatch implements SmartLifecycle {
                         PriorityClasses.NONE);
         this.nodes =
                 new Watched<>(
-                        "nodes", client.nodes(), found -> nodes(found, gpuResource), List.of());
+                        "nodes",
+                        client.nodes(),
+                        found ->
+                                new Nodes(
+                                        nodes(found, gpuResource),
+                                        SharedGpus.labelled(found, placement)),
+                        new Nodes(List.of(), Set.of()));
+        this.placing = placement.isWanted();
+        this.sharing =
+                new Watched<>(
+                        "gpunodes",
+                        client.resources(GpuNode.class),
+                        SharedGpus::offering,
+                        Map.of());
         this.limits =
                 new Watched<>(
                         "limitranges",
@@ -93,7 +120,8 @@ public final class ClusterWatch implements SmartLifecycle {
         return new Surroundings(
                 budgetReader.budgets(),
                 classes.value(),
-                nodes.value(),
+                nodes.value().facts(),
+                new SharedGpus(sharing.value(), nodes.value().labelled()),
                 limits.value(),
                 QuotaReader.of(quotas.objects()),
                 reportingCa.value().orElse(null),
@@ -117,6 +145,9 @@ public final class ClusterWatch implements SmartLifecycle {
         var _ = budgets.start(budgetReader);
         classes.start();
         nodes.start();
+        if (placing) {
+            sharing.start();
+        }
         limits.start();
         // They change with every pod of their namespace, and are read when somebody asks.
         var _ = quotas.start(new ObjectInformer.Handler<>() {});
@@ -139,7 +170,9 @@ public final class ClusterWatch implements SmartLifecycle {
     Stream<ObjectInformer<?>> all() {
         return Stream.concat(
                 Stream.of(budgets, quotas),
-                Stream.of(classes, nodes, limits, reportingCa, injection).map(Watched::informer));
+                Stream.of(classes, nodes, sharing, limits, reportingCa, injection)
+                        .filter(watched -> placing || watched != sharing)
+                        .map(Watched::informer));
     }
 
     private static Map<String, ContainerLimits> limits(Collection<LimitRange> found) {

@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.WatchEvent;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.gpusharing.budget.GpuBudgetStatus;
 import io.gpusharing.kubernetes.GpuBudget;
+import io.gpusharing.kubernetes.GpuNode;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.util.JsonParserSequence;
 import tools.jackson.databind.DeserializationContext;
@@ -34,6 +35,7 @@ public final class LeanObjects {
                         .addMixIn(ObjectMeta.class, OfAll.class)
                         .addMixIn(NodeStatus.class, OfNode.class)
                         .addMixIn(GpuBudgetStatus.class, OfBudget.class)
+                        .addMixIn(GpuNode.Status.class, OfGpuNode.class)
                         .addMixIn(WatchEvent.class, OfWatch.class)
                         .build(),
                 true);
@@ -44,6 +46,9 @@ public final class LeanObjects {
 
     @JsonIgnoreProperties({"images", "volumesAttached", "volumesInUse"})
     private interface OfNode {}
+
+    @JsonIgnoreProperties(value = "refused", ignoreUnknown = true)
+    private interface OfGpuNode {}
 
     /** The line is here; these are for people. */
     @JsonIgnoreProperties({

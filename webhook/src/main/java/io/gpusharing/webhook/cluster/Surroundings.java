@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param budgets all published budgets
  * @param classes all priority classes
  * @param nodes what is known of nodes with GPUs
+ * @param shared which of them are ours to place pods on
  * @param limits what LimitRanges demand, by namespace
  * @param quotas what ResourceQuotas leave
  * @param reportingCa what injected sidecars trust, PEM; null until it is known, then nothing is
@@ -27,6 +28,7 @@ public record Surroundings(
         PublishedBudgets budgets,
         PriorityClasses classes,
         Collection<NodeFacts> nodes,
+        SharedGpus shared,
         Map<String, ContainerLimits> limits,
         Quotas quotas,
         @Nullable String reportingCa,
@@ -34,7 +36,7 @@ public record Surroundings(
         boolean budgetsAway,
         Instant now) {
 
-    /** While every image can be pulled, and there are no quotas. */
+    /** While every image can be pulled, no GPU is shared, and there are no quotas. */
     public Surroundings(
             PublishedBudgets budgets,
             PriorityClasses classes,
@@ -42,7 +44,17 @@ public record Surroundings(
             Map<String, ContainerLimits> limits,
             @Nullable String reportingCa,
             Instant now) {
-        this(budgets, classes, nodes, limits, Quotas.NONE, reportingCa, null, false, now);
+        this(
+                budgets,
+                classes,
+                nodes,
+                SharedGpus.NONE,
+                limits,
+                Quotas.NONE,
+                reportingCa,
+                null,
+                false,
+                now);
     }
 
     /** Whether a namespace is known to draw on no budget. */

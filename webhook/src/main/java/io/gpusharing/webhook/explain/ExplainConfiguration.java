@@ -1,6 +1,7 @@
 package io.gpusharing.webhook.explain;
 
 import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.webhook.cluster.PlacementProperties;
 import io.gpusharing.webhook.injection.SidecarProperties;
 import io.gpusharing.webhook.pod.ClaimProperties;
 import io.gpusharing.webhook.policy.PolicyProperties;
@@ -28,11 +29,12 @@ class ExplainConfiguration {
             RequestGrammars grammars,
             PolicyProperties policy,
             PriorityClassProperties classes,
+            PlacementProperties placement,
             SidecarProperties sidecar,
             WorkloadProperties workloads,
             ClaimProperties claims) {
         return new ExplainCommand(
-                new Explainer(grammars, policy, classes, sidecar, workloads),
+                new Explainer(grammars, policy, classes, placement, sidecar, workloads),
                 new ReviewReader(grammars::reads, claims::isClaimed),
                 Clock.systemUTC(),
                 System.out);

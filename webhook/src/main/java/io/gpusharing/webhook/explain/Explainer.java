@@ -6,6 +6,7 @@ import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.Verdict.LegalUntilBound;
 import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.webhook.cluster.PlacementProperties;
 import io.gpusharing.webhook.cluster.Surroundings;
 import io.gpusharing.webhook.decision.Decision.Allowed;
 import io.gpusharing.webhook.decision.Decision.Refused;
@@ -39,11 +40,12 @@ public final class Explainer {
             RequestGrammars grammars,
             PolicyProperties policy,
             PriorityClassProperties classes,
+            PlacementProperties placement,
             SidecarProperties sidecar,
             WorkloadProperties workloads) {
         this.templates = workloads.templates();
         this.grammars = grammars;
-        this.pods = new PodAdmission(grammars, policy, classes, new Sidecar(sidecar));
+        this.pods = new PodAdmission(grammars, policy, classes, placement, new Sidecar(sidecar));
     }
 
     /**

@@ -75,6 +75,11 @@ public final class PodPatch extends ObjectPatch {
         });
     }
 
+    /** Says who places the pod. Nobody can change that later. */
+    public void scheduler(String name) {
+        addText("/spec/schedulerName", name);
+    }
+
     /** Adds the container as the first init container, and its volumes. */
     public void inject(Sidecar.Parts parts) {
         if (pod.spec().initContainers() == null) {

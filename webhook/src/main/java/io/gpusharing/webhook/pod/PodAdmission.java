@@ -11,6 +11,7 @@ import io.gpusharing.request.Verdict.NotOurs;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.webhook.cluster.Demands;
 import io.gpusharing.webhook.cluster.NamespaceStanding;
+import io.gpusharing.webhook.cluster.PlacementProperties;
 import io.gpusharing.webhook.cluster.Surroundings;
 import io.gpusharing.webhook.decision.Decision;
 import io.gpusharing.webhook.decision.Decision.Allowed;
@@ -50,16 +51,19 @@ public final class PodAdmission {
     private final RequestGrammars grammars;
     private final BypassPolicy bypass;
     private final PriorityClassPolicy classes;
+    private final PlacementProperties placement;
     private final Sidecar sidecar;
 
     public PodAdmission(
             RequestGrammars grammars,
             PolicyProperties policy,
             PriorityClassProperties classes,
+            PlacementProperties placement,
             Sidecar sidecar) {
         this.grammars = grammars;
         this.bypass = new BypassPolicy(policy);
         this.classes = new PriorityClassPolicy(classes);
+        this.placement = placement;
         this.sidecar = sidecar;
     }
 
@@ -126,6 +130,10 @@ public final class PodAdmission {
         var patch = new PodPatch(pod);
         if (completion.adds()) {
             patch.complete(request);
+        }
+        if (placement.concerns(pod.spec().schedulerName())
+                && request.asksFor(surroundings.shared()::offer)) {
+            patch.scheduler(placement.schedulerName());
         }
         String container =
                 inject(

@@ -152,6 +152,7 @@ public final class PodReader {
         private @Nullable Integer priority;
         private @Nullable String preemptionPolicy;
         private @Nullable String nodeName;
+        private @Nullable String schedulerName;
         private @Nullable String osName;
         private @Nullable Long runAsUser;
         private boolean podLevelResources;
@@ -178,6 +179,7 @@ public final class PodReader {
                 }
                 case "preemptionPolicy" -> preemptionPolicy = text(json);
                 case "nodeName" -> nodeName = text(json);
+                case "schedulerName" -> schedulerName = text(json);
                 case "os" -> osName = field(json, "name", JsonFields::text);
                 case "securityContext" -> runAsUser = field(json, "runAsUser", JsonFields::number);
                 case "resources" -> {
@@ -204,6 +206,7 @@ public final class PodReader {
                     priority,
                     preemptionPolicy,
                     nodeName,
+                    schedulerName,
                     osName,
                     runAsUser,
                     podLevelResources,

@@ -51,6 +51,7 @@ public record PodView(Metadata metadata, Spec spec, Slice source) {
      * @param initContainers null if absent
      * @param volumes null if absent
      * @param priority as the API server has filled it in from the class
+     * @param schedulerName who places it
      * @param runAsUser of the pod's security context
      * @param podLevelResources whether the pod itself has {@code resources}
      * @param overhead of its RuntimeClass, cpu and memory
@@ -67,6 +68,7 @@ public record PodView(Metadata metadata, Spec spec, Slice source) {
             @Nullable Integer priority,
             @Nullable String preemptionPolicy,
             @Nullable String nodeName,
+            @Nullable String schedulerName,
             @Nullable String osName,
             @Nullable Long runAsUser,
             boolean podLevelResources,

@@ -9,10 +9,12 @@ import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.grammar.GrammarSettings;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.webhook.cluster.ContainerLimits;
+import io.gpusharing.webhook.cluster.PlacementProperties;
 import io.gpusharing.webhook.cluster.PriorityClasses;
 import io.gpusharing.webhook.cluster.PublishedBudgets;
 import io.gpusharing.webhook.cluster.Quota;
 import io.gpusharing.webhook.cluster.Quotas;
+import io.gpusharing.webhook.cluster.SharedGpus;
 import io.gpusharing.webhook.cluster.Surroundings;
 import io.gpusharing.webhook.decision.Reaction;
 import io.gpusharing.webhook.injection.Sidecar;
@@ -27,10 +29,12 @@ import io.gpusharing.webhook.review.ReviewReader;
 import io.gpusharing.webhook.template.PodTemplates;
 import io.gpusharing.webhook.template.TemplateAdmission;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -81,6 +85,26 @@ public final class Installation {
             new PriorityClassProperties("gpu-in-budget", "gpu-over-budget", Set.of());
     private SidecarProperties sidecar = sidecar(Mode.PerPod);
     private RequestGrammars grammars = RequestGrammars.of(List.of("vcuda"), List.of());
+
+    private PlacementProperties placement =
+            new PlacementProperties("gpusharing-scheduler", List.of("gpusharing.io/gpus=shared"));
+    private SharedGpus shared = SharedGpus.NONE;
+
+    /** A node of ours offers these resources. */
+    Installation sharing(String... resources) {
+        this.shared =
+                new SharedGpus(
+                        Arrays.stream(resources)
+                                .collect(Collectors.toMap(it -> it, it -> Set.of("gpu-node-1"))),
+                        Set.of("gpu-node-1"));
+        return this;
+    }
+
+    /** Pods are left to the cluster's own scheduler. */
+    Installation withoutAScheduler() {
+        this.placement = new PlacementProperties("", List.of());
+        return this;
+    }
 
     private ClaimProperties claims = new ClaimProperties(List.of());
 
@@ -274,13 +298,14 @@ public final class Installation {
     public Admission admission() {
         return new Admission(
                 new ReviewReader(grammars::reads, claims::isClaimed),
-                new PodAdmission(grammars, policy, classes, new Sidecar(sidecar)),
+                new PodAdmission(grammars, policy, classes, placement, new Sidecar(sidecar)),
                 new TemplateAdmission(grammars, policy, classes, templates),
                 () ->
                         new Surroundings(
                                 budgets,
                                 known,
                                 nodes,
+                                shared,
                                 limits,
                                 quotas,
                                 reportingCa,

@@ -8,7 +8,9 @@ import io.fabric8.kubernetes.api.model.WatchEvent;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.kubernetes.GpuBudget;
+import io.gpusharing.kubernetes.GpuNode;
 import java.time.Instant;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -127,5 +129,21 @@ class LeanObjectsTest {
                                 """);
 
         assertThat(status.getCode()).isEqualTo(410);
+    }
+
+    @Test
+    void ofAGpuNodeTheResourcesStay() {
+        GpuNode node =
+                lean.unmarshal(
+                        """
+                        {"apiVersion": "gpusharing.io/v1alpha1", "kind": "GpuNode", "metadata": {"name": "a"},
+                         "status": {"tier": "TimeSlice", "resources": ["tencent.com/vcuda-core"], "gpus": [{"uuid": "GPU-1"}],
+                          "refused": [{"podUid": "u", "namespace": "n", "pod": "p", "since": "2026-03-01T10:00:00Z",
+                           "final": true, "ran": false, "reason": "no"}]}}
+                        """,
+                        GpuNode.class);
+
+        assertThat(node.getStatus())
+                .isEqualTo(new GpuNode.Status(List.of("tencent.com/vcuda-core"), null));
     }
 }

@@ -1,0 +1,40 @@
+package io.gpusharing.webhook.cluster;
+
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Who places pods that ask for what our device plugin hands out.
+ *
+ * @param schedulerName the scheduler that such pods get; empty where the cluster's own places them
+ * @param nodeLabels labels of nodes on which our device plugin runs, each of them enough: {@code
+ *     gpusharing.io/gpus=shared}
+ */
+@ConfigurationProperties("gpusharing.placement")
+public record PlacementProperties(
+        @DefaultValue("") String schedulerName,
+        @DefaultValue("gpusharing.io/gpus=shared") List<String> nodeLabels) {
+
+    private static final String DEFAULT = "default-scheduler";
+
+    /** Whether pods get a scheduler at all. */
+    boolean isWanted() {
+        return !schedulerName.isEmpty();
+    }
+
+    /**
+     * Whether a pod gets ours. The API server has filled in the default where the author wrote
+     * none, so nobody can tell the two apart.
+     */
+    public boolean concerns(@Nullable String schedulerName) {
+        return isWanted() && (schedulerName == null || schedulerName.equals(DEFAULT));
+    }
+
+    boolean isLabelled(Map<String, String> labels) {
+        return labels.entrySet().stream()
+                .anyMatch(label -> nodeLabels.contains(label.getKey() + "=" + label.getValue()));
+    }
+}

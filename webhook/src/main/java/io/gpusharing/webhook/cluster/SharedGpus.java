@@ -1,0 +1,51 @@
+package io.gpusharing.webhook.cluster;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.gpusharing.kubernetes.GpuNode;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * What the nodes offer whose GPUs our device plugin hands out.
+ *
+ * @param offering nodes with a {@code GpuNode}, by each resource that it names
+ * @param labelled nodes on which our device plugin is to run: a {@code GpuNode} stays when it ends
+ */
+public record SharedGpus(Map<String, Set<String>> offering, Set<String> labelled) {
+
+    /** There are none, or it is none of our business. */
+    public static final SharedGpus NONE = new SharedGpus(Map.of(), Set.of());
+
+    /** Names of nodes by what their device plugins say that they offer. */
+    static Map<String, Set<String>> offering(Collection<GpuNode> found) {
+        var nodes = new HashMap<String, Set<String>>();
+        for (GpuNode node : found) {
+            List<String> resources = node.getStatus() == null ? null : node.getStatus().resources();
+            for (String resource : resources == null ? List.<String>of() : resources) {
+                nodes.computeIfAbsent(resource, name -> new HashSet<>())
+                        .add(node.getMetadata().getName());
+            }
+        }
+        return nodes;
+    }
+
+    /** Names of nodes on which our device plugin is to run. */
+    static Set<String> labelled(Collection<Node> found, PlacementProperties placement) {
+        return found.stream()
+                .map(Node::getMetadata)
+                .filter(node -> node.getLabels() != null && placement.isLabelled(node.getLabels()))
+                .map(ObjectMeta::getName)
+                .collect(Collectors.toSet());
+    }
+
+    /** Whether a node of ours offers the resource. */
+    public boolean offer(String resource) {
+        return offering.getOrDefault(resource, Set.of()).stream().anyMatch(labelled::contains);
+    }
+}

@@ -1,0 +1,66 @@
+package io.gpusharing.webhook.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.gpusharing.kubernetes.GpuNode;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class SharedGpusTest {
+
+    @Test
+    void aNodeOffersWhatItsDevicePluginSays() {
+        GpuNode sharing = gpuNode("a", List.of("tencent.com/vcuda-core"));
+        GpuNode notYetWritten = gpuNode("b", null);
+
+        assertThat(SharedGpus.offering(List.of(sharing, notYetWritten)))
+                .isEqualTo(Map.of("tencent.com/vcuda-core", Set.of("a")));
+    }
+
+    private static GpuNode gpuNode(String name, @Nullable List<String> resources) {
+        var node = new GpuNode();
+        node.setMetadata(new ObjectMetaBuilder().withName(name).build());
+        node.setStatus(new GpuNode.Status(resources, null));
+        return node;
+    }
+
+    @Test
+    void oneOfTheLabelsIsEnough() {
+        var placement =
+                new PlacementProperties(
+                        "gpusharing-scheduler",
+                        List.of("gpusharing.io/gpus=shared", "gpushare=true"));
+
+        assertThat(
+                        SharedGpus.labelled(
+                                List.of(
+                                        node("a", Map.of("gpushare", "true")),
+                                        node("b", Map.of("gpusharing.io/gpus", "shared")),
+                                        node("c", Map.of("gpusharing.io/gpus", "own")),
+                                        node("d", Map.of())),
+                                placement))
+                .containsExactlyInAnyOrder("a", "b");
+    }
+
+    @Test
+    void aNodeThatIsNotLabelledAnyMoreOffersNothing() {
+        var gone = new SharedGpus(Map.of("tencent.com/vcuda-core", Set.of("node-1")), Set.of());
+
+        assertThat(gone.offer("tencent.com/vcuda-core")).isFalse();
+    }
+
+    private static Node node(String name, Map<String, String> labels) {
+        return new NodeBuilder()
+                .withNewMetadata()
+                .withName(name)
+                .withLabels(labels)
+                .endMetadata()
+                .build();
+    }
+}
