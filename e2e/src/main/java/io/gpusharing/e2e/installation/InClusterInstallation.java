@@ -38,11 +38,11 @@ public final class InClusterInstallation implements InstalledServices {
         return new InClusterInstallation(cluster);
     }
 
-    /** Turns our scheduler on, as {@code helm upgrade} would, and waits until it is there. */
+    /**
+     * Turns our scheduler on, as {@code helm upgrade} would, and waits until it is there. The
+     * chart's kube-scheduler cannot be pulled here, so it has to follow the API server's version.
+     */
     public static void placeByOurScheduler(TestCluster cluster) {
-        String values =
-                "scheduler.mode=Own,scheduler.kubeScheduler.image=registry.k8s.io/kube-scheduler:"
-                        + cluster.client().getKubernetesVersion().getGitVersion();
         for (String template :
                 List.of(
                         "serviceaccounts",
@@ -51,7 +51,7 @@ public final class InClusterInstallation implements InstalledServices {
                         "networkpolicies",
                         "scheduler",
                         "webhook")) {
-            Installation.set(cluster, values, template + ".yaml");
+            Installation.set(cluster, "scheduler.mode=Own", template + ".yaml");
         }
         awaitRollout(cluster, "deployment/gpusharing-scheduler");
         awaitRollout(cluster, "deployment/gpusharing-webhook");

@@ -1,0 +1,40 @@
+package io.gpusharing.scheduler.version;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which kube-scheduler is to run. It must not be newer than any API server of the cluster, and may
+ * be one minor release older (kubernetes.io, version skew policy). The API servers are upgraded one
+ * after another, and each answers for itself.
+ */
+final class VersionRule {
+
+    /** How long all answers must have been the same before a usable release is replaced. */
+    static final Duration SETTLED = Duration.ofMinutes(30);
+
+    private @Nullable KubernetesVersion seen;
+    private Instant since = Instant.MIN;
+
+    /**
+     * What to change it to.
+     *
+     * @param runs the kube-scheduler that is there
+     * @param server what an API server has just said of itself
+     * @return empty if it stays
+     */
+    Optional<KubernetesVersion> next(
+            KubernetesVersion runs, KubernetesVersion server, Instant now) {
+        if (!server.equals(seen)) {
+            seen = server;
+            since = now;
+        }
+        if (runs.equals(server)) {
+            return Optional.empty();
+        }
+        boolean usable = runs.compareTo(server) < 0 && runs.minorsBehind(server) <= 1;
+        return usable && now.isBefore(since.plus(SETTLED)) ? Optional.empty() : Optional.of(server);
+    }
+}
