@@ -34,6 +34,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -197,9 +198,14 @@ public final class DevicePlugin implements AutoCloseable {
         publish();
         // Reading the runtime's configuration is not to delay the registration.
         long until = System.nanoTime() + FOR_THE_KUBELET.toNanos();
+        boolean offering = true;
         while (true) {
             podsChanged.poll(TIDY_EVERY.toMillis(), TimeUnit.MILLISECONDS);
             tidyUp();
+            if (offering != registration.refused().isEmpty()) {
+                offering = !offering;
+                publish();
+            }
             if (registration.isRegistered() || System.nanoTime() - until > 0) {
                 lookAtRuntime();
             }
@@ -245,11 +251,14 @@ public final class DevicePlugin implements AutoCloseable {
     private void publish() {
         published.publish(() ->
                 GpuNodeStatus.of(
-                        provider.resources().stream().map(DeviceResource::name).toList(),
-                        gpus.all(),
-                        grants.all(),
-                        refused.all(),
-                        numaNodes::of));
+                        offered(), gpus.all(), grants.all(), refused.all(), numaNodes::of));
+    }
+
+    /** Nothing while another provider offers the same, so that no pod is placed here by us. */
+    private List<String> offered() {
+        return registration.refused().isPresent()
+                ? List.of()
+                : provider.resources().stream().map(DeviceResource::name).toList();
     }
 
     private Optional<String> dead() {

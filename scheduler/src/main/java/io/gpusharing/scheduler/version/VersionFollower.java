@@ -60,7 +60,7 @@ class VersionFollower {
                             .formatted(image.tag().orElse("none"), said));
             return;
         }
-        rule.next(runs.get(), server.get(), clock.instant())
+        rule.next(runs.get(), server.get(), image.stuck().isPresent(), clock.instant())
                 .ifPresentOrElse(
                         next -> change(image, next),
                         () ->

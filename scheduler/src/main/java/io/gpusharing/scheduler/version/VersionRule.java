@@ -19,22 +19,26 @@ final class VersionRule {
     private Instant since = Instant.MIN;
 
     /**
-     * What to change it to.
+     * What to change it to. Of the same minor release any will do.
      *
      * @param runs the kube-scheduler that is there
      * @param server what an API server has just said of itself
+     * @param stuck whether the one that is there does not start
      * @return empty if it stays
      */
     Optional<KubernetesVersion> next(
-            KubernetesVersion runs, KubernetesVersion server, Instant now) {
+            KubernetesVersion runs, KubernetesVersion server, boolean stuck, Instant now) {
         if (!server.equals(seen)) {
             seen = server;
             since = now;
         }
-        if (runs.equals(server)) {
-            return Optional.empty();
+        int behind = runs.minorsBehind(server);
+        if (behind == 0) {
+            // Some distributions count patches of their own. Of the first one there is an image.
+            return stuck && runs.patch() != 0 ? Optional.of(runs.first()) : Optional.empty();
         }
-        boolean usable = runs.compareTo(server) < 0 && runs.minorsBehind(server) <= 1;
-        return usable && now.isBefore(since.plus(SETTLED)) ? Optional.empty() : Optional.of(server);
+        return behind == 1 && now.isBefore(since.plus(SETTLED))
+                ? Optional.empty()
+                : Optional.of(server);
     }
 }

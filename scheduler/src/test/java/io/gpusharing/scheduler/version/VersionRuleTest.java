@@ -31,7 +31,16 @@ class VersionRuleTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"latest", "1.31.4", "v1.31", "v1.31.4.5", "v99999999999.1.1"})
+    @CsvSource({
+        "latest",
+        "1.31.4",
+        "v1.31",
+        "v1.31.4.5",
+        "v99999999999.1.1",
+        "v1.37.0-rc.1",
+        "v1.37.0-alpha.2.15+abc",
+        "v0.0.0-master+abc"
+    })
     void whatIsNoReleaseIsNotFollowed(String text) {
         assertThat(KubernetesVersion.parse(text)).isEmpty();
     }
@@ -43,16 +52,27 @@ class VersionRuleTest {
         "v1.34.0, v1.36.3, v1.36.3",
         // One that is newer may wait for ever for what the API server does not have.
         "v1.36.3, v1.35.1, v1.35.1",
-        "v1.30.14, v1.30.5, v1.30.5",
         "v2.0.0, v1.36.3, v1.36.3"
     })
     void oneThatCannotBeUsedIsReplacedAtOnce(String runs, String server, String next) {
-        assertThat(rule.next(version(runs), version(server), NOON)).contains(version(next));
+        assertThat(rule.next(version(runs), version(server), false, NOON)).contains(version(next));
+    }
+
+    @Test
+    void ofTheSameMinorReleaseAnyWillDo() {
+        assertThat(rule.next(version("v1.30.14"), version("v1.30.5"), false, NOON)).isEmpty();
+    }
+
+    @Test
+    void whereAPatchReleaseHasNoImageTheFirstOneHas() {
+        assertThat(rule.next(version("v1.31.104"), version("v1.31.104"), true, NOON))
+                .contains(version("v1.31.0"));
+        assertThat(rule.next(version("v1.31.0"), version("v1.31.104"), true, NOON)).isEmpty();
     }
 
     @Test
     void theSameStays() {
-        assertThat(rule.next(version("v1.36.3"), version("v1.36.3"), NOON)).isEmpty();
+        assertThat(rule.next(version("v1.36.3"), version("v1.36.3"), false, NOON)).isEmpty();
     }
 
     @Test
@@ -60,12 +80,12 @@ class VersionRuleTest {
         KubernetesVersion old = version("v1.35.1");
         KubernetesVersion upgraded = version("v1.36.0");
 
-        assertThat(rule.next(old, upgraded, NOON)).isEmpty();
+        assertThat(rule.next(old, upgraded, false, NOON)).isEmpty();
         // Another API server, which is not upgraded yet.
-        assertThat(rule.next(old, old, NOON.plusSeconds(600))).isEmpty();
-        assertThat(rule.next(old, upgraded, NOON.plusSeconds(660))).isEmpty();
-        assertThat(rule.next(old, upgraded, NOON.plus(SETTLED))).isEmpty();
-        assertThat(rule.next(old, upgraded, NOON.plusSeconds(660).plus(SETTLED)))
+        assertThat(rule.next(old, old, false, NOON.plusSeconds(600))).isEmpty();
+        assertThat(rule.next(old, upgraded, false, NOON.plusSeconds(660))).isEmpty();
+        assertThat(rule.next(old, upgraded, false, NOON.plus(SETTLED))).isEmpty();
+        assertThat(rule.next(old, upgraded, false, NOON.plusSeconds(660).plus(SETTLED)))
                 .contains(upgraded);
     }
 

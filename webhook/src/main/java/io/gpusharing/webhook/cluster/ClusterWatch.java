@@ -91,7 +91,7 @@ public final class ClusterWatch implements SmartLifecycle {
                 new Watched<>(
                         "gpunodes",
                         client.resources(GpuNode.class),
-                        SharedGpus::offering,
+                        found -> SharedGpus.offering(found, placement),
                         Map.of());
         this.limits =
                 new Watched<>(

@@ -10,12 +10,14 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * Who places pods that ask for what our device plugin hands out.
  *
  * @param schedulerName the scheduler that such pods get; empty where the cluster's own places them
+ * @param resources what our device plugin may offer: a plugin that names others says nothing
  * @param nodeLabels labels of nodes on which our device plugin runs, each of them enough: {@code
  *     gpusharing.io/gpus=shared}
  */
 @ConfigurationProperties("gpusharing.placement")
 public record PlacementProperties(
         @DefaultValue("") String schedulerName,
+        @DefaultValue List<String> resources,
         @DefaultValue("gpusharing.io/gpus=shared") List<String> nodeLabels) {
 
     private static final String DEFAULT = "default-scheduler";

@@ -23,13 +23,16 @@ public record SharedGpus(Map<String, Set<String>> offering, Set<String> labelled
     public static final SharedGpus NONE = new SharedGpus(Map.of(), Set.of());
 
     /** Names of nodes by what their device plugins say that they offer. */
-    static Map<String, Set<String>> offering(Collection<GpuNode> found) {
+    static Map<String, Set<String>> offering(
+            Collection<GpuNode> found, PlacementProperties placement) {
         var nodes = new HashMap<String, Set<String>>();
         for (GpuNode node : found) {
             List<String> resources = node.getStatus() == null ? null : node.getStatus().resources();
             for (String resource : resources == null ? List.<String>of() : resources) {
-                nodes.computeIfAbsent(resource, name -> new HashSet<>())
-                        .add(node.getMetadata().getName());
+                if (placement.resources().contains(resource)) {
+                    nodes.computeIfAbsent(resource, name -> new HashSet<>())
+                            .add(node.getMetadata().getName());
+                }
             }
         }
         return nodes;

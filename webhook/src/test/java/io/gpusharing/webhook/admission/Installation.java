@@ -87,7 +87,7 @@ public final class Installation {
     private RequestGrammars grammars = RequestGrammars.of(List.of("vcuda"), List.of());
 
     private PlacementProperties placement =
-            new PlacementProperties("gpusharing-scheduler", List.of("gpusharing.io/gpus=shared"));
+            new PlacementProperties("gpusharing-scheduler", List.of(), List.of());
     private SharedGpus shared = SharedGpus.NONE;
 
     /** A node of ours offers these resources. */
@@ -102,7 +102,7 @@ public final class Installation {
 
     /** Pods are left to the cluster's own scheduler. */
     Installation withoutAScheduler() {
-        this.placement = new PlacementProperties("", List.of());
+        this.placement = new PlacementProperties("", List.of(), List.of());
         return this;
     }
 

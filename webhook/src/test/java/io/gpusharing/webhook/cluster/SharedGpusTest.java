@@ -14,13 +14,26 @@ import org.junit.jupiter.api.Test;
 
 class SharedGpusTest {
 
+    private final PlacementProperties placement =
+            new PlacementProperties(
+                    "gpusharing-scheduler",
+                    List.of("tencent.com/vcuda-core"),
+                    List.of("gpusharing.io/gpus=shared", "gpushare=true"));
+
     @Test
     void aNodeOffersWhatItsDevicePluginSays() {
         GpuNode sharing = gpuNode("a", List.of("tencent.com/vcuda-core"));
         GpuNode notYetWritten = gpuNode("b", null);
 
-        assertThat(SharedGpus.offering(List.of(sharing, notYetWritten)))
+        assertThat(SharedGpus.offering(List.of(sharing, notYetWritten), placement))
                 .isEqualTo(Map.of("tencent.com/vcuda-core", Set.of("a")));
+    }
+
+    @Test
+    void aDevicePluginGetsNoPodsOfOtherProviders() {
+        GpuNode greedy = gpuNode("a", List.of("nvidia.com/gpu"));
+
+        assertThat(SharedGpus.offering(List.of(greedy), placement)).isEmpty();
     }
 
     private static GpuNode gpuNode(String name, @Nullable List<String> resources) {
@@ -32,11 +45,6 @@ class SharedGpusTest {
 
     @Test
     void oneOfTheLabelsIsEnough() {
-        var placement =
-                new PlacementProperties(
-                        "gpusharing-scheduler",
-                        List.of("gpusharing.io/gpus=shared", "gpushare=true"));
-
         assertThat(
                         SharedGpus.labelled(
                                 List.of(
