@@ -50,11 +50,11 @@ public record Amounts(Map<String, BigDecimal> byResource) {
         return of(container.limits()).overriddenBy(of(container.requests()));
     }
 
-    Amounts plus(Amounts other) {
+    public Amounts plus(Amounts other) {
         return merged(other, BigDecimal::add);
     }
 
-    Amounts minus(Amounts other) {
+    public Amounts minus(Amounts other) {
         var negative = new TreeMap<String, BigDecimal>();
         other.byResource.forEach((name, amount) -> negative.put(name, amount.negate()));
         return plus(new Amounts(negative));
@@ -75,7 +75,7 @@ public record Amounts(Map<String, BigDecimal> byResource) {
     }
 
     /** Whether everything that is asked for here is free there; nothing else matters. */
-    boolean fitInto(Amounts free) {
+    public boolean fitInto(Amounts free) {
         return byResource.entrySet().stream()
                 .filter(entry -> entry.getValue().signum() > 0)
                 .allMatch(entry -> free.of(entry.getKey()).compareTo(entry.getValue()) >= 0);

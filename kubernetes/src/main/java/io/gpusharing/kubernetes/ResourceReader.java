@@ -3,6 +3,7 @@ package io.gpusharing.kubernetes;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.ResourceRequirements;
+import io.gpusharing.placement.Amounts;
 import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.request.PodRequest;
@@ -43,6 +44,28 @@ public final class ResourceReader {
                 kind,
                 resources == null ? Map.of() : amounts(resources.getLimits(), wanted),
                 resources == null ? Map.of() : amounts(resources.getRequests(), wanted));
+    }
+
+    /**
+     * What a pod takes of its node, as kube-scheduler counts it.
+     *
+     * @param containers what all of its containers ask for, of every resource
+     */
+    public static Amounts requests(PodSpec pod, PodRequest containers) {
+        ResourceRequirements podLevel = pod.getResources();
+        return Amounts.ofPod(
+                containers,
+                podLevel == null
+                        ? Amounts.NONE
+                        : amounts(podLevel.getLimits())
+                                .overriddenBy(amounts(podLevel.getRequests())),
+                amounts(pod.getOverhead()));
+    }
+
+    /** All amounts. */
+    public static Amounts amounts(
+            @Nullable Map<String, io.fabric8.kubernetes.api.model.Quantity> resources) {
+        return Amounts.of(amounts(resources, resource -> true));
     }
 
     /** The amounts of those resources that are wanted. */

@@ -22,6 +22,7 @@ class WallsTest {
                     .resideInAnyPackage(
                             "io.gpusharing",
                             "io.gpusharing.budget..",
+                            "io.gpusharing.placement..",
                             "io.gpusharing.request..",
                             "io.gpusharing.kubernetes..",
                             "io.fabric8.kubernetes..",

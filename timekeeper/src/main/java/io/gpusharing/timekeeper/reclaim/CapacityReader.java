@@ -1,11 +1,12 @@
 package io.gpusharing.timekeeper.reclaim;
 
+import static io.gpusharing.kubernetes.ResourceReader.amounts;
+import static io.gpusharing.kubernetes.ResourceReader.requests;
 import static java.util.Objects.requireNonNullElse;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodSpec;
-import io.fabric8.kubernetes.api.model.ResourceRequirements;
 import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.HamiGpu;
@@ -78,24 +79,8 @@ final class CapacityReader {
         return placement.unjudged(request(pod.getSpec()), annotations(pod));
     }
 
-    private static Amounts requests(PodSpec pod, PodRequest request) {
-        ResourceRequirements podLevel = pod.getResources();
-        return Amounts.ofPod(
-                request,
-                podLevel == null
-                        ? Amounts.NONE
-                        : amounts(podLevel.getLimits())
-                                .overriddenBy(amounts(podLevel.getRequests())),
-                amounts(pod.getOverhead()));
-    }
-
     private static PodRequest request(PodSpec pod) {
         return ResourceReader.request(pod, resource -> true);
-    }
-
-    private static Amounts amounts(
-            @Nullable Map<String, io.fabric8.kubernetes.api.model.Quantity> written) {
-        return Amounts.of(ResourceReader.amounts(written, resource -> true));
     }
 
     private static Map<String, String> annotations(Pod pod) {

@@ -2,8 +2,6 @@ package io.gpusharing.timekeeper.reclaim;
 
 import static java.util.stream.Collectors.toMap;
 
-import io.fabric8.kubernetes.api.model.LabelSelector;
-import io.fabric8.kubernetes.api.model.LabelSelectorRequirement;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -12,6 +10,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.GpuBudget;
+import io.gpusharing.kubernetes.LabelMatch;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.PodFacts;
@@ -39,7 +38,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Value;
@@ -216,36 +214,12 @@ final class ClusterSnapshotReader {
         Set<String> names = new HashSet<>();
         for (PodDisruptionBudget guard : disruptions) {
             if (guard.getMetadata().getNamespace().equals(pod.getMetadata().getNamespace())
-                    && selects(guard.getSpec().getSelector(), pod)) {
+                    && LabelMatch.matches(
+                            guard.getSpec().getSelector(), pod.getMetadata().getLabels())) {
                 names.add(name(guard));
             }
         }
         return names;
-    }
-
-    /** No selector selects nothing, an empty one everything. */
-    private static boolean selects(@Nullable LabelSelector selector, Pod pod) {
-        if (selector == null) {
-            return false;
-        }
-        Map<String, String> labels =
-                Objects.requireNonNullElse(pod.getMetadata().getLabels(), Map.of());
-        Map<String, String> wanted =
-                Objects.requireNonNullElse(selector.getMatchLabels(), Map.of());
-        return labels.entrySet().containsAll(wanted.entrySet())
-                && selector.getMatchExpressions().stream().allMatch(it -> holds(it, labels));
-    }
-
-    private static boolean holds(LabelSelectorRequirement it, Map<String, String> labels) {
-        String found = labels.get(it.getKey());
-        return switch (it.getOperator()) {
-            case "In" -> found != null && it.getValues().contains(found);
-            case "NotIn" -> found == null || !it.getValues().contains(found);
-            case "Exists" -> found != null;
-            case "DoesNotExist" -> found == null;
-            // What is not understood may guard the pod.
-            default -> true;
-        };
     }
 
     private NodeFacts nodeFacts(PodFacts pod) {

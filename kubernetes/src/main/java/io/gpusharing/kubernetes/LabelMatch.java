@@ -1,0 +1,41 @@
+package io.gpusharing.kubernetes;
+
+import io.fabric8.kubernetes.api.model.LabelSelector;
+import io.fabric8.kubernetes.api.model.LabelSelectorRequirement;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Which labels a PodDisruptionBudget selects. */
+public final class LabelMatch {
+
+    private LabelMatch() {}
+
+    /**
+     * Whether it selects an object with these labels. No selector selects nothing, an empty one
+     * everything.
+     */
+    public static boolean matches(
+            @Nullable LabelSelector selector, @Nullable Map<String, String> labels) {
+        if (selector == null) {
+            return false;
+        }
+        Map<String, String> given = Objects.requireNonNullElse(labels, Map.of());
+        Map<String, String> wanted =
+                Objects.requireNonNullElse(selector.getMatchLabels(), Map.of());
+        return given.entrySet().containsAll(wanted.entrySet())
+                && selector.getMatchExpressions().stream().allMatch(it -> holds(it, given));
+    }
+
+    private static boolean holds(LabelSelectorRequirement it, Map<String, String> labels) {
+        String found = labels.get(it.getKey());
+        return switch (it.getOperator()) {
+            case "In" -> found != null && it.getValues().contains(found);
+            case "NotIn" -> found == null || !it.getValues().contains(found);
+            case "Exists" -> found != null;
+            case "DoesNotExist" -> found == null;
+            // What is not understood may guard the pod.
+            default -> true;
+        };
+    }
+}
