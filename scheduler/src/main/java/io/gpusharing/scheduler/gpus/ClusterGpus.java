@@ -237,6 +237,27 @@ public final class ClusterGpus {
     }
 
     /**
+     * Who holds which GPUs, by node, apart from a pod that looks for room there.
+     *
+     * @return empty if the pod is bound, or may be at this moment
+     */
+    public synchronized Map<String, HeldGpus> heldBeside(
+            String podUid, Collection<String> candidates, Instant now) {
+        expire(now);
+        Reservation own = reservations.get(podUid);
+        var held = new HashMap<String, HeldGpus>();
+        if (!bound.containsKey(podUid) && (own == null || !own.claimed())) {
+            for (String name : candidates) {
+                NodeGpus node = nodes.get(name);
+                if (node != null && node.isUsable()) {
+                    held.put(name, node.heldBeside(podUid));
+                }
+            }
+        }
+        return held;
+    }
+
+    /**
      * Pods that were refused for want of room, and for which there is room by now: those that wait
      * longest, so many at most.
      */

@@ -11,9 +11,9 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -179,24 +179,37 @@ final class NodeGpus {
     private GpuLayout free(SharedNode shared) {
         var gpus = new LinkedHashMap<String, Gpu>();
         shared.gpus().forEach(gpu -> gpus.put(gpu.id(), gpu));
-        var holds = new HashMap<>(reserved);
-        bound.forEach((uid, asks) -> {
-            if (isPlaced(asks)) {
-                holds.put(uid, held(asks, gpus));
-            }
-        });
-        holds.putAll(shared.granted());
-        for (List<GpuHold> held : holds.values()) {
+        for (List<GpuHold> held : holds(shared).values()) {
             for (GpuHold hold : held) {
                 gpus.computeIfPresent(hold.gpu(), (uuid, gpu) -> gpu.without(hold));
             }
         }
+        return new GpuLayout(List.copyOf(gpus.values()));
+    }
+
+    /** Who holds what, by UID, apart from this pod. */
+    HeldGpus heldBeside(String podUid) {
+        SharedNode shared = node;
+        if (shared == null) {
+            return new HeldGpus(new GpuLayout(List.of()), Map.of());
+        }
+        Map<String, List<GpuHold>> holds = holds(shared);
+        holds.remove(podUid);
+        return new HeldGpus(new GpuLayout(shared.gpus()), holds);
+    }
+
+    private Map<String, List<GpuHold>> holds(SharedNode shared) {
+        var holds = new HashMap<>(reserved);
         bound.forEach((uid, asks) -> {
-            if (!holds.containsKey(uid)) {
-                gpus.replaceAll((uuid, gpu) -> without(gpu, asks));
+            if (isPlaced(asks)) {
+                holds.put(uid, held(asks, shared.gpus()));
+            } else {
+                // A pod of which nobody says where it is may be on any of them.
+                holds.computeIfAbsent(uid, unknown -> heldOfAny(asks, shared.gpus()));
             }
         });
-        return new GpuLayout(List.copyOf(gpus.values()));
+        holds.putAll(shared.granted());
+        return holds;
     }
 
     private static boolean isPlaced(List<ContainerAsk> asks) {
@@ -204,36 +217,23 @@ final class NodeGpus {
     }
 
     /** What a pod holds that was placed; of GPUs that are not usable nothing matters. */
-    private static List<GpuHold> held(List<ContainerAsk> asks, Map<String, Gpu> gpus) {
+    private static List<GpuHold> held(List<ContainerAsk> asks, List<Gpu> gpus) {
+        return held(asks, ask -> gpus.stream().filter(gpu -> ask.on().contains(gpu.id())).toList());
+    }
+
+    private static List<GpuHold> heldOfAny(List<ContainerAsk> asks, List<Gpu> gpus) {
+        return gpus.stream().flatMap(gpu -> held(asks, ask -> List.of(gpu)).stream()).toList();
+    }
+
+    private static List<GpuHold> held(
+            List<ContainerAsk> asks, Function<ContainerAsk, List<Gpu>> where) {
         return PodPlacement.held(
                 asks.stream()
                         .map(ask ->
                                 new ContainerPlacement(
                                         ask.container(),
                                         ask.kind(),
-                                        ask.on().stream()
-                                                .map(gpus::get)
-                                                .filter(Objects::nonNull)
-                                                .map(ask.ask()::on)
-                                                .toList()))
+                                        where.apply(ask).stream().map(ask.ask()::on).toList()))
                         .toList());
-    }
-
-    /** A pod of which nobody says where it is may be on any of them. */
-    private static Gpu without(Gpu gpu, List<ContainerAsk> asks) {
-        List<GpuHold> holds =
-                PodPlacement.held(
-                        asks.stream()
-                                .map(ask ->
-                                        new ContainerPlacement(
-                                                ask.container(),
-                                                ask.kind(),
-                                                List.of(ask.ask().on(gpu))))
-                                .toList());
-        Gpu left = gpu;
-        for (GpuHold hold : holds) {
-            left = left.without(hold);
-        }
-        return left;
     }
 }
