@@ -23,7 +23,8 @@ class WallsTest {
     static final ArchRule placingIsPure =
             noClasses()
                     .that()
-                    .resideInAPackage("io.gpusharing.scheduler.gpus")
+                    .resideInAnyPackage(
+                            "io.gpusharing.scheduler.gpus", "io.gpusharing.scheduler.preemption")
                     .should()
                     .dependOnClassesThat(
                             resideInAnyPackage(

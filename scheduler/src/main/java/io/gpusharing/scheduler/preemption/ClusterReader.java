@@ -1,0 +1,14 @@
+package io.gpusharing.scheduler.preemption;
+
+import java.util.List;
+import java.util.Optional;
+
+/** What is not remembered of the cluster. */
+public interface ClusterReader {
+
+    /** A node and all pods on it, at this moment; empty if it is gone. */
+    Optional<NodePods> read(String node);
+
+    /** All PodDisruptionBudgets. */
+    List<DisruptionBudget> disruptionBudgets();
+}

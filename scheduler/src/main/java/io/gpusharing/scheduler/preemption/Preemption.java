@@ -1,0 +1,73 @@
+package io.gpusharing.scheduler.preemption;
+
+import io.gpusharing.scheduler.gpus.Placement;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * Whom to evict from one node for a pod.
+ *
+ * @param victims the most important first; nobody where the pod fits as soon as those have ended
+ *     that are being deleted
+ * @param placement the GPUs on which the pod would be placed then
+ */
+public record Preemption(String node, List<RunningPod> victims, Cost cost, Placement placement) {
+
+    static final Comparator<Preemption> BEST_FIRST =
+            Comparator.comparing(Preemption::cost).thenComparing(Preemption::node);
+
+    public Preemption {
+        victims = List.copyOf(victims);
+    }
+
+    boolean isBetterThan(Preemption other) {
+        return BEST_FIRST.compare(this, other) < 0;
+    }
+
+    /**
+     * By what kube-scheduler chooses among nodes (pickOneNodeForPreemption): the least is best.
+     *
+     * @param violations victims that go against a PodDisruptionBudget
+     * @param highest the highest priority among the victims
+     * @param priorities sum of their priorities, each counted from the lowest that there is
+     * @param started the earliest start of those with the highest priority: who began late loses
+     *     less
+     */
+    public record Cost(int violations, int highest, long priorities, int pods, Instant started)
+            implements Comparable<Cost> {
+
+        private static final Comparator<Cost> LEAST_FIRST =
+                Comparator.comparingInt(Cost::violations)
+                        .thenComparingInt(Cost::highest)
+                        .thenComparingLong(Cost::priorities)
+                        .thenComparingInt(Cost::pods)
+                        .thenComparing(Cost::started, Comparator.reverseOrder());
+
+        static Cost of(List<RunningPod> victims, List<DisruptionBudget> budgets) {
+            int highest = Integer.MIN_VALUE;
+            long priorities = 0;
+            Instant started = Instant.MAX;
+            for (RunningPod victim : victims) {
+                priorities += (long) victim.priority() - Integer.MIN_VALUE;
+                if (victim.priority() > highest) {
+                    highest = victim.priority();
+                    started = victim.started();
+                } else if (victim.priority() == highest && victim.started().isBefore(started)) {
+                    started = victim.started();
+                }
+            }
+            return new Cost(
+                    DisruptionBudget.violated(budgets, victims).size(),
+                    highest,
+                    priorities,
+                    victims.size(),
+                    started);
+        }
+
+        @Override
+        public int compareTo(Cost other) {
+            return LEAST_FIRST.compare(this, other);
+        }
+    }
+}

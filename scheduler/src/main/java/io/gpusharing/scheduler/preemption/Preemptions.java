@@ -1,0 +1,94 @@
+package io.gpusharing.scheduler.preemption;
+
+import static java.util.Objects.requireNonNull;
+
+import io.gpusharing.scheduler.gpus.ClusterGpus;
+import io.gpusharing.scheduler.gpus.HeldGpus;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Chooses the node, and on it the pods, that are preempted for a pod. All nodes are compared by
+ * what is remembered of their GPUs; the best few are read anew, with their other pods.
+ */
+public final class Preemptions {
+
+    /** The best of so many nodes where it would do is taken: kube-scheduler waits meanwhile. */
+    private static final int ENOUGH = 3;
+
+    /** So long another node is looked at or read; kube-scheduler gives up after five seconds. */
+    private static final Duration PATIENCE = Duration.ofMillis(500);
+
+    private final ClusterGpus gpus;
+    private final RunningPods running;
+    private final ClusterReader cluster;
+    private final Clock clock;
+
+    public Preemptions(ClusterGpus gpus, RunningPods running, ClusterReader cluster, Clock clock) {
+        this.gpus = gpus;
+        this.running = running;
+        this.cluster = cluster;
+        this.clock = clock;
+    }
+
+    /**
+     * Chooses.
+     *
+     * @param candidates nodes where kube-scheduler would evict somebody, with the UIDs of whom
+     * @return empty if nobody is to be evicted: it would not help, or the pod fits as soon as those
+     *     have ended that are being deleted
+     */
+    public Optional<Preemption> choose(Preemptor preemptor, Map<String, Set<String>> candidates) {
+        if (!preemptor.preempts()) {
+            return Optional.empty();
+        }
+        Instant now = clock.instant();
+        Map<String, HeldGpus> held = gpus.heldBeside(preemptor.uid(), candidates.keySet(), now);
+        var filter = new VictimFilter(preemptor, running.spreadGangs(), now);
+        List<DisruptionBudget> budgets = cluster.disruptionBudgets();
+
+        Instant enough = now.plus(PATIENCE);
+        var byGpus = new ArrayList<Preemption>();
+        held.forEach((node, itsGpus) -> {
+            if (clock.instant().isBefore(enough)) {
+                List<RunningPod> pods = running.on(node);
+                NodeState state =
+                        filter.filter(node, itsGpus, NodePods.byGpusAlone(pods), uids(pods));
+                NodeSearch.search(preemptor.byGpusAlone(), budgets, state).ifPresent(byGpus::add);
+            }
+        });
+        byGpus.sort(Preemption.BEST_FIRST);
+
+        var found = new ArrayList<Preemption>();
+        int read = 0;
+        for (Preemption atLeast : byGpus) {
+            if (found.size() == ENOUGH
+                    || found.stream().anyMatch(it -> it.isBetterThan(atLeast))
+                    || (read > 0 && !clock.instant().isBefore(enough))) {
+                break;
+            }
+            read++;
+            String node = atLeast.node();
+            HeldGpus itsGpus = requireNonNull(held.get(node));
+            Set<String> expendable = uids(running.on(node));
+            expendable.addAll(candidates.getOrDefault(node, Set.of()));
+            cluster.read(node)
+                    .map(pods -> filter.filter(node, itsGpus, pods, expendable))
+                    .flatMap(state -> NodeSearch.search(preemptor, budgets, state))
+                    .ifPresent(found::add);
+        }
+        return found.stream().min(Preemption.BEST_FIRST).filter(it -> !it.victims().isEmpty());
+    }
+
+    private static Set<String> uids(List<RunningPod> pods) {
+        return pods.stream().map(RunningPod::uid).collect(Collectors.toCollection(HashSet::new));
+    }
+}

@@ -1,0 +1,32 @@
+package io.gpusharing.scheduler.preemption;
+
+import io.gpusharing.placement.Amounts;
+import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import java.util.List;
+
+/**
+ * A pod for which there is no room.
+ *
+ * @param priority pods of a lower one may have to go for it
+ * @param preempts whether it wants anybody to go; its {@code preemptionPolicy} may be {@code Never}
+ * @param gang as in {@link RunningPod}
+ * @param asks what its containers ask of GPUs of ours
+ * @param requests what it takes of its node, as kube-scheduler counts it
+ */
+public record Preemptor(
+        String uid,
+        int priority,
+        boolean preempts,
+        String gang,
+        List<ContainerAsk> asks,
+        Amounts requests) {
+
+    public Preemptor {
+        asks = List.copyOf(asks);
+    }
+
+    /** The same, as if nodes had enough of everything else. */
+    Preemptor byGpusAlone() {
+        return new Preemptor(uid, priority, preempts, gang, asks, Amounts.NONE);
+    }
+}

@@ -1,0 +1,134 @@
+package io.gpusharing.scheduler.preemption;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A pod of a test, on a node.
+ *
+ * @param gpus the indexes of the node's GPUs that it has, of each the same; null if nobody knows
+ * @param cores hundredths of each GPU; 100 is all of it; 0 if it has none
+ * @param memory MiB of each GPU
+ */
+record ToyPod(
+        String name,
+        String node,
+        @Nullable List<Integer> gpus,
+        int cores,
+        int memory,
+        int cpu,
+        int priority,
+        Instant started,
+        @Nullable Instant deletion,
+        String gang,
+        Map<String, String> labels) {
+
+    static final Instant NOON = Instant.parse("2026-11-25T12:00:00Z");
+
+    /** One of low priority that runs for an hour and has a part of one GPU. */
+    static ToyPod part(String name, String node, int gpu, int cores) {
+        return new ToyPod(
+                name,
+                node,
+                List.of(gpu),
+                cores,
+                100,
+                1,
+                -100,
+                NOON.minus(Duration.ofHours(1)),
+                null,
+                name,
+                Map.of());
+    }
+
+    /** One that has these GPUs to itself. */
+    static ToyPod whole(String name, String node, Integer... gpus) {
+        return part(name, node, 0, 100).on(List.of(gpus));
+    }
+
+    /** One that asks for no GPU. */
+    static ToyPod plain(String name, String node, int cpu) {
+        return part(name, node, 0, 0).on(List.of()).cpu(cpu);
+    }
+
+    ToyPod on(@Nullable List<Integer> now) {
+        return new ToyPod(
+                name, node, now, cores, memory, cpu, priority, started, deletion, gang, labels);
+    }
+
+    ToyPod memory(int now) {
+        return new ToyPod(
+                name, node, gpus, cores, now, cpu, priority, started, deletion, gang, labels);
+    }
+
+    ToyPod cpu(int now) {
+        return new ToyPod(
+                name, node, gpus, cores, memory, now, priority, started, deletion, gang, labels);
+    }
+
+    ToyPod priority(int now) {
+        return new ToyPod(
+                name, node, gpus, cores, memory, cpu, now, started, deletion, gang, labels);
+    }
+
+    ToyPod minutesOld(int minutes) {
+        return new ToyPod(
+                name,
+                node,
+                gpus,
+                cores,
+                memory,
+                cpu,
+                priority,
+                NOON.minus(Duration.ofMinutes(minutes)),
+                deletion,
+                gang,
+                labels);
+    }
+
+    ToyPod deleted(Duration endsIn) {
+        return new ToyPod(
+                name,
+                node,
+                gpus,
+                cores,
+                memory,
+                cpu,
+                priority,
+                started,
+                NOON.plus(endsIn),
+                gang,
+                labels);
+    }
+
+    ToyPod gang(String now) {
+        return new ToyPod(
+                name, node, gpus, cores, memory, cpu, priority, started, deletion, now, labels);
+    }
+
+    ToyPod label(String key, String value) {
+        return new ToyPod(
+                name,
+                node,
+                gpus,
+                cores,
+                memory,
+                cpu,
+                priority,
+                started,
+                deletion,
+                gang,
+                Map.of(key, value));
+    }
+
+    boolean isWhole() {
+        return cores == 100;
+    }
+
+    RunningPod running() {
+        return new RunningPod(name, "team-a", name, labels, priority, started, deletion, gang);
+    }
+}
