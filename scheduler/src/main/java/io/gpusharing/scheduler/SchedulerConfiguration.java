@@ -5,8 +5,12 @@ import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.grammar.MetagpuGrammar;
 import io.gpusharing.scheduler.cluster.LeanObjects;
+import io.gpusharing.scheduler.cluster.RunningPodReader;
 import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
+import io.gpusharing.scheduler.preemption.ClusterReader;
+import io.gpusharing.scheduler.preemption.Preemptions;
+import io.gpusharing.scheduler.preemption.RunningPods;
 import java.time.Clock;
 import org.springframework.boot.jackson.autoconfigure.JsonMapperBuilderCustomizer;
 import org.springframework.context.annotation.Bean;
@@ -37,6 +41,22 @@ class SchedulerConfiguration {
     @Bean
     ClusterGpus clusterGpus(SchedulerProperties properties) {
         return new ClusterGpus(properties.reservation());
+    }
+
+    @Bean
+    RunningPods runningPods() {
+        return new RunningPods();
+    }
+
+    @Bean
+    RunningPodReader runningPodReader(SchedulerProperties properties) {
+        return new RunningPodReader(properties.gangLabel());
+    }
+
+    @Bean
+    Preemptions preemptions(
+            ClusterGpus gpus, RunningPods running, ClusterReader cluster, Clock clock) {
+        return new Preemptions(gpus, running, cluster, clock);
     }
 
     @Bean

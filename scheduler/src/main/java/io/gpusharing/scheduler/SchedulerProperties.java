@@ -17,10 +17,14 @@ import org.springframework.validation.annotation.Validated;
  *     binding, where kube-scheduler may wait for volumes; then others get them
  * @param metagpuUnits the resources of the dialect {@code metagpu} and how many units of each are a
  *     GPU; 100 of {@code cnvrg.io/metagpu} where it is not named
+ * @param gangLabel label whose value names a gang in its namespace, for instance of a pod group:
+ *     its pods are preempted together or not at all. Pods of one Job are a gang without it; empty
+ *     for none
  */
 @Validated
 @ConfigurationProperties("gpusharing.scheduler")
 record SchedulerProperties(
         @NotBlank @DefaultValue("gpusharing-scheduler") String name,
         @NotNull @DefaultValue("30s") Duration reservation,
-        @DefaultValue Map<String, @Min(1) Integer> metagpuUnits) {}
+        @DefaultValue Map<String, @Min(1) Integer> metagpuUnits,
+        @NotNull @DefaultValue("") String gangLabel) {}

@@ -5,9 +5,9 @@ import io.fabric8.kubernetes.api.model.BindingBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.fabric8.kubernetes.client.RequestConfigBuilder;
 import io.gpusharing.placement.PlacementAnnotation;
 import io.gpusharing.scheduler.cluster.GpuPodReader;
+import io.gpusharing.scheduler.cluster.PromptClient;
 import io.gpusharing.scheduler.extender.Binder;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
@@ -39,13 +39,7 @@ class PodBinder implements Binder {
     private final Clock clock;
 
     PodBinder(KubernetesClient client, GpuPodReader reader, ClusterGpus gpus, Clock clock) {
-        this.client =
-                client.newClient(
-                                new RequestConfigBuilder()
-                                        .withRequestTimeout((int) PATIENCE.toMillis())
-                                        .withRequestRetryBackoffLimit(0)
-                                        .build())
-                        .adapt(KubernetesClient.class);
+        this.client = PromptClient.of(client, PATIENCE);
         this.reader = reader;
         this.gpus = gpus;
         this.clock = clock;

@@ -2,6 +2,7 @@ package io.gpusharing.scheduler.cluster;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
+import io.gpusharing.scheduler.preemption.RunningPods;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.SmartLifecycle;
@@ -16,15 +17,20 @@ class ClusterWatch implements ClusterKnowledge, SmartLifecycle, HealthIndicator 
 
     private final GpuNodeWatch nodes;
     private final PodWatch pods;
+    private final DisruptionBudgetWatch budgets;
     private volatile boolean running;
 
     ClusterWatch(
             KubernetesClient client,
             GpuPodReader reader,
+            RunningPodReader runningReader,
             ClusterGpus gpus,
+            RunningPods running,
+            DisruptionBudgetWatch budgets,
             SchedulerName schedulerName) {
         this.nodes = new GpuNodeWatch(client, gpus);
-        this.pods = new PodWatch(client, reader, gpus, schedulerName);
+        this.pods = new PodWatch(client, reader, runningReader, gpus, running, schedulerName);
+        this.budgets = budgets;
     }
 
     @Override
@@ -37,6 +43,7 @@ class ClusterWatch implements ClusterKnowledge, SmartLifecycle, HealthIndicator 
         running = true;
         nodes.start();
         pods.start();
+        budgets.start();
     }
 
     @Override
@@ -44,6 +51,7 @@ class ClusterWatch implements ClusterKnowledge, SmartLifecycle, HealthIndicator 
         running = false;
         nodes.close();
         pods.close();
+        budgets.close();
     }
 
     @Override

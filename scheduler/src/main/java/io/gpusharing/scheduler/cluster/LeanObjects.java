@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonIncludeProperties;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodStatus;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
@@ -27,18 +28,31 @@ public final class LeanObjects {
     /** Lets a mapper pass over the rest. */
     public static void lean(JsonMapper.Builder mapper) {
         mapper.addMixIn(ObjectMeta.class, OfMetadata.class)
+                .addMixIn(OwnerReference.class, OfOwner.class)
                 .addMixIn(PodSpec.class, OfSpec.class)
                 .addMixIn(PodStatus.class, OfStatus.class)
                 .addMixIn(Container.class, OfContainer.class);
     }
 
-    @JsonIgnoreProperties({"managedFields", "ownerReferences"})
+    @JsonIgnoreProperties("managedFields")
     private interface OfMetadata {}
 
-    @JsonIncludeProperties({"nodeName", "schedulerName", "containers", "initContainers"})
+    @JsonIncludeProperties({"kind", "uid", "controller"})
+    private interface OfOwner {}
+
+    @JsonIncludeProperties({
+        "nodeName",
+        "schedulerName",
+        "priority",
+        "preemptionPolicy",
+        "containers",
+        "initContainers",
+        "resources",
+        "overhead"
+    })
     private interface OfSpec {}
 
-    @JsonIncludeProperties("phase")
+    @JsonIncludeProperties({"phase", "startTime"})
     private interface OfStatus {}
 
     @JsonIncludeProperties({"name", "restartPolicy", "resources"})

@@ -7,6 +7,7 @@ import io.gpusharing.Names;
 import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.preemption.RunningPods;
 import java.util.Set;
 
 /**
@@ -19,17 +20,23 @@ final class PodWatch implements AutoCloseable {
     private static final Set<String> ENDED = Set.of("Succeeded", "Failed");
 
     private final ClusterGpus gpus;
+    private final RunningPods running;
     private final GpuPodReader reader;
+    private final RunningPodReader runningReader;
     private final ObjectInformer<Pod> metered;
     private final ObjectInformer<Pod> others;
 
     PodWatch(
             KubernetesClient client,
             GpuPodReader reader,
+            RunningPodReader runningReader,
             ClusterGpus gpus,
+            RunningPods running,
             SchedulerName schedulerName) {
         this.gpus = gpus;
+        this.running = running;
         this.reader = reader;
+        this.runningReader = runningReader;
         this.metered =
                 new ObjectInformer<>(
                         "pods",
@@ -54,12 +61,13 @@ final class PodWatch implements AutoCloseable {
         @Override
         public void onUpdate(Pod pod) {
             String node = pod.getSpec().getNodeName();
-            if (pod.getStatus() != null && ENDED.contains(pod.getStatus().getPhase())) {
-                gpus.forget(pod.getMetadata().getUid());
+            if (hasEnded(pod)) {
+                forget(pod);
             } else if (node != null) {
                 GpuPod placed = reader.placed(pod);
                 if (!placed.asks().isEmpty()) {
                     gpus.bind(placed, node);
+                    running.put(runningReader.running(pod), node);
                 }
             }
         }
@@ -69,9 +77,18 @@ final class PodWatch implements AutoCloseable {
             Pod there = other.objects().getByKey(Cache.metaNamespaceKeyFunc(pod));
             // An administrator may have changed its label.
             if (there == null || !there.getMetadata().getUid().equals(pod.getMetadata().getUid())) {
-                gpus.forget(pod.getMetadata().getUid());
+                forget(pod);
             }
         }
+    }
+
+    static boolean hasEnded(Pod pod) {
+        return pod.getStatus() != null && ENDED.contains(pod.getStatus().getPhase());
+    }
+
+    private void forget(Pod pod) {
+        gpus.forget(pod.getMetadata().getUid());
+        running.remove(pod.getMetadata().getUid());
     }
 
     boolean hasSynced() {

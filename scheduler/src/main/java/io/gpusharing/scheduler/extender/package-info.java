@@ -1,5 +1,5 @@
 /**
- * What kube-scheduler asks an extender over HTTP: {@code filter} and {@code bind}
+ * What kube-scheduler asks an extender over HTTP: {@code filter}, {@code preempt} and {@code bind}
  * (k8s.io/kube-scheduler, extender/v1).
  */
 @NullMarked

@@ -1,0 +1,24 @@
+package io.gpusharing.scheduler.cluster;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.RequestConfigBuilder;
+import java.time.Duration;
+
+/**
+ * For what kube-scheduler waits for: a request that is not answered in time fails, and is not
+ * repeated.
+ */
+public final class PromptClient {
+
+    private PromptClient() {}
+
+    /** The same client with this patience. */
+    public static KubernetesClient of(KubernetesClient client, Duration patience) {
+        return client.newClient(
+                        new RequestConfigBuilder()
+                                .withRequestTimeout((int) patience.toMillis())
+                                .withRequestRetryBackoffLimit(0)
+                                .build())
+                .adapt(KubernetesClient.class);
+    }
+}

@@ -1,0 +1,84 @@
+package io.gpusharing.scheduler.cluster;
+
+import static java.util.Objects.requireNonNullElse;
+
+import io.fabric8.kubernetes.api.model.OwnerReference;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.kubernetes.ResourceReader;
+import io.gpusharing.placement.Amounts;
+import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import io.gpusharing.scheduler.preemption.Preemptor;
+import io.gpusharing.scheduler.preemption.RunningPod;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+
+/** Reads what decides whether a pod has to go for another. */
+public final class RunningPodReader {
+
+    private final String gangLabel;
+
+    /**
+     * @param gangLabel label whose value names a gang within its namespace; empty for none
+     */
+    public RunningPodReader(String gangLabel) {
+        this.gangLabel = gangLabel;
+    }
+
+    /** A pod that is bound. */
+    RunningPod running(Pod pod) {
+        var metadata = pod.getMetadata();
+        String started = pod.getStatus() == null ? null : pod.getStatus().getStartTime();
+        String deletion = metadata.getDeletionTimestamp();
+        return new RunningPod(
+                metadata.getUid(),
+                metadata.getNamespace(),
+                metadata.getName(),
+                requireNonNullElse(metadata.getLabels(), Map.of()),
+                priority(pod),
+                started == null ? Instant.MAX : Instant.parse(started),
+                deletion == null ? null : Instant.parse(deletion),
+                gang(pod));
+    }
+
+    /**
+     * A pod that waits.
+     *
+     * @param asks what it asks of GPUs of ours
+     */
+    public Preemptor preemptor(Pod pod, List<ContainerAsk> asks) {
+        return new Preemptor(
+                pod.getMetadata().getUid(),
+                priority(pod),
+                !"Never".equals(pod.getSpec().getPreemptionPolicy()),
+                gang(pod),
+                asks,
+                requests(pod));
+    }
+
+    static Amounts requests(Pod pod) {
+        return ResourceReader.requests(
+                pod.getSpec(), ResourceReader.request(pod.getSpec(), resource -> true));
+    }
+
+    private static int priority(Pod pod) {
+        return requireNonNullElse(pod.getSpec().getPriority(), 0);
+    }
+
+    private String gang(Pod pod) {
+        var metadata = pod.getMetadata();
+        String group =
+                gangLabel.isEmpty() || metadata.getLabels() == null
+                        ? null
+                        : metadata.getLabels().get(gangLabel);
+        if (group != null) {
+            return metadata.getNamespace() + "/" + group;
+        }
+        return requireNonNullElse(metadata.getOwnerReferences(), List.<OwnerReference>of()).stream()
+                .filter(owner -> Boolean.TRUE.equals(owner.getController()))
+                .filter(owner -> "Job".equals(owner.getKind()))
+                .map(OwnerReference::getUid)
+                .findFirst()
+                .orElse(metadata.getUid());
+    }
+}

@@ -1,0 +1,90 @@
+package io.gpusharing.scheduler.extender;
+
+import io.gpusharing.scheduler.cluster.ClusterKnowledge;
+import io.gpusharing.scheduler.cluster.GpuPodReader;
+import io.gpusharing.scheduler.cluster.RunningPodReader;
+import io.gpusharing.scheduler.cluster.SchedulerName;
+import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.preemption.Preemption;
+import io.gpusharing.scheduler.preemption.Preemptions;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RestController;
+
+/**
+ * Answers kube-scheduler whom to preempt. It evicts whomever we name, and looks neither at
+ * priorities nor at PodDisruptionBudgets.
+ */
+@RestController
+class PreemptController {
+
+    private static final Logger log = LoggerFactory.getLogger(PreemptController.class);
+
+    private final ClusterKnowledge cluster;
+    private final SchedulerName schedulerName;
+    private final GpuPodReader gpuReader;
+    private final RunningPodReader reader;
+    private final Preemptions preemptions;
+
+    PreemptController(
+            ClusterKnowledge cluster,
+            SchedulerName schedulerName,
+            GpuPodReader gpuReader,
+            RunningPodReader reader,
+            Preemptions preemptions) {
+        this.cluster = cluster;
+        this.schedulerName = schedulerName;
+        this.gpuReader = gpuReader;
+        this.reader = reader;
+        this.preemptions = preemptions;
+    }
+
+    /** Names one node and its victims, or nobody. For pods without GPUs of ours nothing changes. */
+    @PostMapping("/preempt")
+    PreemptAnswer preempt(@RequestBody PreemptQuestion question) {
+        Map<String, MetaVictims> nodes = question.nodes();
+        GpuPod pod = gpuReader.waiting(question.pod());
+        if (pod.asks().isEmpty()) {
+            return new PreemptAnswer(nodes);
+        }
+        // Nobody goes for a pod that filter would refuse all the same.
+        if (!cluster.isKnown() || !schedulerName.follows(question.pod())) {
+            return PreemptAnswer.NOBODY;
+        }
+        var candidates = new HashMap<String, Set<String>>();
+        nodes.forEach((node, victims) -> candidates.put(node, victims.uids()));
+        return preemptions
+                .choose(reader.preemptor(question.pod(), pod.asks()), candidates)
+                .map(chosen -> answer(pod, chosen))
+                .orElse(PreemptAnswer.NOBODY);
+    }
+
+    private static PreemptAnswer answer(GpuPod pod, Preemption chosen) {
+        log.atInfo()
+                .addKeyValue("pod", pod.namespace() + "/" + pod.name())
+                .addKeyValue("node", chosen.node())
+                .addKeyValue(
+                        "victims",
+                        chosen.victims().stream()
+                                .map(it -> it.namespace() + "/" + it.name())
+                                .toList())
+                .log("preempting pods");
+        return new PreemptAnswer(
+                Map.of(
+                        chosen.node(),
+                        MetaVictims.of(chosen.victims(), chosen.cost().violations())));
+    }
+
+    /** No answer but an empty one is safe. */
+    @ExceptionHandler(RuntimeException.class)
+    PreemptAnswer failed(RuntimeException problem) {
+        log.atWarn().setCause(problem).log("whom to preempt was not answered");
+        return PreemptAnswer.NOBODY;
+    }
+}

@@ -1,0 +1,118 @@
+package io.gpusharing.scheduler.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.sun.net.httpserver.HttpServer;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.scheduler.preemption.NodePods;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Against an API server that knows nothing but what it is told here. */
+class LiveClusterTest {
+
+    private static final String PODS = "/api/v1/pods?fieldSelector=";
+
+    /** What is answered, by path and query. */
+    private final Map<String, String> objects = new HashMap<>();
+
+    private HttpServer server;
+    private KubernetesClient client;
+    private LiveCluster cluster;
+
+    @BeforeEach
+    void start() throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext(
+                "/",
+                exchange -> {
+                    String found = objects.get(exchange.getRequestURI().toString());
+                    byte[] body =
+                            (found == null ? "{\"kind\": \"Status\"}" : found)
+                                    .getBytes(StandardCharsets.UTF_8);
+                    exchange.sendResponseHeaders(found == null ? 404 : 200, body.length);
+                    exchange.getResponseBody().write(body);
+                    exchange.close();
+                });
+        server.start();
+        client =
+                new KubernetesClientBuilder()
+                        .withConfig(
+                                new ConfigBuilder()
+                                        .withMasterUrl(
+                                                "http://127.0.0.1:" + server.getAddress().getPort())
+                                        .build())
+                        .withKubernetesSerialization(LeanObjects.serialization())
+                        .build();
+        cluster =
+                new LiveCluster(
+                        client, new DisruptionBudgetWatch(client), new RunningPodReader(""));
+    }
+
+    @AfterEach
+    void stop() {
+        client.close();
+        server.stop(0);
+    }
+
+    private static String pods(String... phases) {
+        var items = new StringBuilder();
+        for (String phase : phases) {
+            items.append(items.isEmpty() ? "" : ",")
+                    .append(
+                            """
+                            {"metadata": {"name": "%1$s", "namespace": "team-a", "uid": "%1$s"},
+                             "spec": {"priority": 7, "containers": [{"name": "c", "resources": {"requests": {"cpu": "2"}}}]},
+                             "status": {"phase": "%1$s"}}
+                            """
+                                    .formatted(phase));
+        }
+        return "{\"apiVersion\": \"v1\", \"kind\": \"PodList\", \"items\": [%s]}".formatted(items);
+    }
+
+    @Test
+    void readsANodeAndWhoIsOnItOrIsToCome() {
+        objects.put(
+                "/api/v1/nodes/n",
+                """
+                {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"},
+                 "status": {"allocatable": {"cpu": "8", "pods": "110"}, "capacity": {"cpu": "9"}}}
+                """);
+        objects.put(PODS + "spec.nodeName%3Dn", pods("Running", "Succeeded", "Pending", "Failed"));
+        objects.put(PODS + "spec.nodeName%3D%2Cstatus.nominatedNodeName%3Dn", pods("Pending"));
+
+        NodePods read = cluster.read("n").orElseThrow();
+
+        assertThat(read.allocatable().of("cpu")).isEqualByComparingTo("8");
+        assertThat(read.bound())
+                .extracting(load -> load.pod().name())
+                .containsExactly("Running", "Pending");
+        assertThat(read.bound().getFirst().pod().priority()).isEqualTo(7);
+        assertThat(read.bound().getFirst().requests().of("cpu"))
+                .isEqualByComparingTo(BigDecimal.TWO);
+        assertThat(read.nominated()).hasSize(1);
+    }
+
+    @Test
+    void aNodeThatHasGoneIsNone() {
+        assertThat(cluster.read("gone")).isEmpty();
+    }
+
+    @Test
+    void beforePodDisruptionBudgetsAreListedNobodyIsTakenForUnguarded() {
+        assertThatThrownBy(cluster::disruptionBudgets)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("PodDisruptionBudgets have not been listed yet");
+    }
+}

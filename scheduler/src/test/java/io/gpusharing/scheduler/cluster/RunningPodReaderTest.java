@@ -1,0 +1,105 @@
+package io.gpusharing.scheduler.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.placement.Amounts;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Pods as the API server writes them and our client reads them: without most of it. */
+class RunningPodReaderTest {
+
+    private static final String POD =
+            """
+            {"apiVersion": "v1", "kind": "Pod",
+             "metadata": {"name": "train-x7", "namespace": "team-a", "uid": "u-1",
+               "labels": {"pod-group": "large"},
+               "managedFields": [{"manager": "kubelet"}],
+               "deletionTimestamp": "2026-11-26T12:00:30Z",
+               "ownerReferences": [
+                 {"apiVersion": "example.com/v1", "kind": "Queue", "name": "q", "uid": "q-1"},
+                 {"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "j-1", "controller": true}]},
+             "spec": {"nodeName": "n", "priority": -100, "preemptionPolicy": "Never",
+               "overhead": {"memory": "1Mi"}, "resources": {"requests": {"cpu": "3"}},
+               "containers": [{"name": "cuda", "image": "cuda",
+                 "resources": {"limits": {"tencent.com/vcuda-core": "50"}, "requests": {"cpu": "1", "memory": "1Mi"}}}],
+               "initContainers": [{"name": "load", "resources": {"requests": {"memory": "3Mi"}}}]},
+             "status": {"phase": "Running", "startTime": "2026-11-26T11:00:00Z", "hostIP": "10.0.0.1"}}
+            """;
+
+    private static Pod pod(String json) {
+        return LeanObjects.serialization().unmarshal(json, Pod.class);
+    }
+
+    @Test
+    void readsWhatDecidesWhetherItHasToGo() {
+        var running = new RunningPodReader("").running(pod(POD));
+
+        assertThat(running.uid()).isEqualTo("u-1");
+        assertThat(running.priority()).isEqualTo(-100);
+        assertThat(running.started()).isEqualTo(Instant.parse("2026-11-26T11:00:00Z"));
+        assertThat(running.deletion()).isEqualTo(Instant.parse("2026-11-26T12:00:30Z"));
+        assertThat(running.labels()).isEqualTo(Map.of("pod-group", "large"));
+    }
+
+    @Test
+    void theJobThatControlsItIsItsGangUnlessALabelNamesOne() {
+        assertThat(new RunningPodReader("").running(pod(POD)).gang()).isEqualTo("j-1");
+        assertThat(new RunningPodReader("pod-group").running(pod(POD)).gang())
+                .isEqualTo("team-a/large");
+        assertThat(new RunningPodReader("other").running(pod(POD)).gang()).isEqualTo("j-1");
+        assertThat(
+                        new RunningPodReader("")
+                                .running(pod(POD.replace("\"controller\": true", "\"x\": 1")))
+                                .gang())
+                .isEqualTo("u-1");
+    }
+
+    @Test
+    void countsWhatItTakesAsKubeSchedulerDoes() {
+        assertThat(RunningPodReader.requests(pod(POD)))
+                .usingRecursiveComparison()
+                .withComparatorForType(BigDecimal::compareTo, BigDecimal.class)
+                .isEqualTo(
+                        new Amounts(
+                                Map.of(
+                                        "cpu",
+                                        BigDecimal.valueOf(3),
+                                        "memory",
+                                        BigDecimal.valueOf(4 << 20),
+                                        "tencent.com/vcuda-core",
+                                        BigDecimal.valueOf(50),
+                                        "pods",
+                                        BigDecimal.ONE)));
+    }
+
+    @Test
+    void aPodThatHasNotStartedBeganLatestAndWithoutAPriorityIsOfZero() {
+        var running =
+                new RunningPodReader("")
+                        .running(
+                                pod(
+                                        POD.replace("\"priority\": -100,", "")
+                                                .replace("\"startTime\"", "\"x\"")));
+
+        assertThat(running.started()).isEqualTo(Instant.MAX);
+        assertThat(running.priority()).isZero();
+    }
+
+    @Test
+    void aWaitingPodSaysWhetherItPreempts() {
+        var reader = new RunningPodReader("");
+
+        assertThat(reader.preemptor(pod(POD), List.of()).preempts()).isFalse();
+        assertThat(
+                        reader.preemptor(
+                                        pod(POD.replace("Never", "PreemptLowerPriority")),
+                                        List.of())
+                                .preempts())
+                .isTrue();
+    }
+}
