@@ -82,6 +82,7 @@ public final class PlacingScheduler {
                     extenders:
                       - urlPrefix: http://127.0.0.1:%d
                         filterVerb: filter
+                        preemptVerb: preempt
                         bindVerb: bind
                         httpTimeout: 5s
                         nodeCacheCapable: true

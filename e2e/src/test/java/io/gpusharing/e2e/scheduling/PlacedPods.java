@@ -9,6 +9,8 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Pods that name our scheduler, and where they were placed, by what is written on them alone. */
@@ -42,6 +44,15 @@ final class PlacedPods {
           - {name: cuda, image: cuda, resources: {limits: {%s: %d%s}}}
         """
                 .formatted(name, namespace, CORE, core, more);
+    }
+
+    /** One of a priority class, whose label {@code app} is its name. */
+    void create(String name, int core, String priorityClass) {
+        String manifest =
+                manifest(name, core, 1)
+                        .replace("spec:", "spec:\n  priorityClassName: " + priorityClass)
+                        .replace("metadata: {", "metadata: {labels: {app: %s}, ".formatted(name));
+        cluster.kubectl().pipe(manifest, "create", "-f", "-").orFail();
     }
 
     void createAll(List<String> manifests) {
@@ -78,6 +89,14 @@ final class PlacedPods {
 
     List<Pod> all() {
         return cluster.client().pods().inNamespace(namespace).list().getItems();
+    }
+
+    /** The names of those that are bound and have not ended. */
+    Set<String> bound() {
+        return all().stream()
+                .filter(pod -> pod.getSpec().getNodeName() != null && !hasEnded(pod))
+                .map(pod -> pod.getMetadata().getName())
+                .collect(Collectors.toSet());
     }
 
     long waiting() {

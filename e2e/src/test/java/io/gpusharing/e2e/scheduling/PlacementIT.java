@@ -41,6 +41,9 @@ class PlacementIT {
         share("gpu-node-1");
         share("gpu-node-2");
         pods = new PlacedPods(cluster, "placement");
+        priorityClass("lowest", -200);
+        priorityClass("low", -100);
+        priorityClass("high", 1_000);
         scheduler = PlacingScheduler.on(cluster);
     }
 
@@ -73,6 +76,10 @@ class PlacementIT {
                                         gpu.formatted(node, 0, mode, grants),
                                         gpu.formatted(node, 1, mode, grants)))
                 .orFail();
+    }
+
+    private static void priorityClass(String name, int value) {
+        cluster.kubectl().run("create", "priorityclass", name, "--value=" + value).orFail();
     }
 
     @AfterAll
@@ -144,6 +151,89 @@ class PlacementIT {
         bound("next");
         assertThat(pods.gpuOf("next")).startsWith("gpu-node-2");
         describe("gpu-node-1", "Idle", "");
+    }
+
+    @Test
+    void thoseGoWhoseGpuIsWantedThoughTheSchedulerWouldHaveChosenOneOnEach() {
+        onOneNode(() -> {
+            boundWith("kept-40", 40, "high");
+            boundWith("low-1", 30, "low");
+            boundWith("low-2", 30, "low");
+            boundWith("kept-60", 60, "high");
+            // It would go first, and 60 are free in sum with any other of the low ones.
+            boundWith("lowest", 40, "lowest");
+            String wanted = pods.gpuOf("low-1");
+            assertThat(pods.gpuOf("low-2")).isEqualTo(wanted);
+            assertThat(pods.gpuOf("lowest")).isNotEqualTo(wanted);
+
+            pods.create("waiter", 60, "high");
+
+            bound("waiter");
+            assertThat(pods.gpuOf("waiter")).isEqualTo(wanted);
+            assertThat(pods.bound())
+                    .containsExactlyInAnyOrder("kept-40", "kept-60", "lowest", "waiter");
+        });
+    }
+
+    @Test
+    void nobodyGoesWhereThatWouldHelpNobody() {
+        onOneNode(() -> {
+            for (int i = 1; i <= 2; i++) {
+                boundWith("kept-" + i, 50, "high");
+                boundWith("low-" + i, 50, "low");
+            }
+
+            // Without the low ones there would be 100 of it in sum, and 50 on each.
+            pods.create("waiter", 60, "high");
+
+            await("its preemption was tried")
+                    .atMost(SOON)
+                    .untilAsserted(() ->
+                            assertThat(pods.whyItWaits("waiter"))
+                                    .contains("preemption: no candidate node for preemption"));
+            assertThat(pods.bound())
+                    .containsExactlyInAnyOrder("kept-1", "kept-2", "low-1", "low-2");
+        });
+    }
+
+    @Test
+    void aPodThatADisruptionBudgetGuardsIsSparedWhereAnotherOneWillDo() {
+        cluster.kubectl()
+                .pipe(
+                        """
+                        apiVersion: policy/v1
+                        kind: PodDisruptionBudget
+                        metadata: {name: guard, namespace: placement}
+                        spec: {minAvailable: 1, selector: {matchLabels: {app: guarded}}}
+                        """,
+                        "create",
+                        "-f",
+                        "-")
+                .orFail();
+        onOneNode(() -> {
+            boundWith("guarded", 60, "lowest");
+            boundWith("other", 60, "low");
+
+            pods.create("waiter", 90, "high");
+
+            bound("waiter");
+            assertThat(pods.bound()).containsExactlyInAnyOrder("guarded", "waiter");
+        });
+    }
+
+    private static void boundWith(String pod, int core, String priorityClass) {
+        pods.create(pod, core, priorityClass);
+        bound(pod);
+    }
+
+    private static void onOneNode(Runnable test) {
+        cluster.kubectl().run("cordon", "gpu-node-2").orFail();
+        try {
+            test.run();
+        } finally {
+            pods.deleteAll();
+            cluster.kubectl().run("uncordon", "gpu-node-2").orFail();
+        }
     }
 
     @Test
