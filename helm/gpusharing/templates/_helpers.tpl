@@ -249,6 +249,7 @@ profiles:
 extenders:
   - urlPrefix: http://127.0.0.1:8889
     filterVerb: filter
+    preemptVerb: preempt
     bindVerb: bind
     httpTimeout: 5s
     nodeCacheCapable: true
