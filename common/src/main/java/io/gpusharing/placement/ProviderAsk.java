@@ -8,6 +8,7 @@ import io.gpusharing.request.grammar.VcudaGrammar;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -48,8 +49,29 @@ public final class ProviderAsk {
 
     /** Of all containers of a pod that ask for any, wherever they fit. */
     public List<ContainerAsk> of(PodRequest pod) {
+        return asks(pod, Map.of());
+    }
+
+    /**
+     * The same of a pod that is bound, each on the GPUs that its {@link PlacementAnnotation} names,
+     * if any. What was written for another pod places nobody.
+     */
+    public List<ContainerAsk> placed(
+            PodRequest pod, String podUid, Map<String, String> annotations) {
+        return asks(
+                pod,
+                Optional.ofNullable(annotations.get(PlacementAnnotation.KEY))
+                        .flatMap(PlacementAnnotation::parse)
+                        .filter(it -> it.podUid().equals(podUid))
+                        .map(PlacementAnnotation::gpus)
+                        .orElse(Map.of()));
+    }
+
+    private List<ContainerAsk> asks(PodRequest pod, Map<String, Set<String>> on) {
         return pod.containers().stream()
-                .map(it -> new ContainerAsk(it.name(), it.kind(), of(it), Set.of()))
+                .map(it ->
+                        new ContainerAsk(
+                                it.name(), it.kind(), of(it), on.getOrDefault(it.name(), Set.of())))
                 .filter(it -> it.ask().count() > 0)
                 .toList();
     }

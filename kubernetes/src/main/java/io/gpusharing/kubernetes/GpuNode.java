@@ -1,5 +1,7 @@
 package io.gpusharing.kubernetes;
 
+import static java.util.Objects.requireNonNullElse;
+
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import io.fabric8.kubernetes.client.CustomResource;
@@ -7,7 +9,15 @@ import io.fabric8.kubernetes.model.annotation.Group;
 import io.fabric8.kubernetes.model.annotation.Kind;
 import io.fabric8.kubernetes.model.annotation.Plural;
 import io.fabric8.kubernetes.model.annotation.Version;
+import io.gpusharing.placement.ContainerPlacement;
+import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.PodPlacement;
+import io.gpusharing.placement.SharedNode;
+import io.gpusharing.request.ContainerRequest;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** A {@code GpuNode} as the API server stores it; of its status only what is read here. */
@@ -17,14 +27,47 @@ import org.jspecify.annotations.Nullable;
 @Plural("gpunodes")
 public class GpuNode extends CustomResource<Void, GpuNode.Status> {
 
+    private static final long CORES = 100;
+
     /**
      * What the node's device plugin says.
      *
-     * @param resources by which pods ask for its GPUs; null where an older one wrote it
+     * @param resources by which pods ask for its GPUs, none while another provider offers them;
+     *     null where an older one wrote it
+     * @param gpus all GPUs of the node
      * @param refused pods that it did not let start; null where an older one wrote it
      */
     @JsonIgnoreProperties(ignoreUnknown = true)
-    public record Status(@Nullable List<String> resources, @Nullable List<Refused> refused) {}
+    public record Status(
+            @Nullable List<String> resources,
+            @Nullable List<Gpu> gpus,
+            @Nullable List<Refused> refused) {}
+
+    /**
+     * One GPU. What the definition does not require may be absent: were that not read, one such
+     * object would make every list fail.
+     *
+     * @param mig whether it is split, and its parts are another plugin's
+     * @param health {@code Healthy} while containers may start on it
+     * @param mode {@code Whole} while one container has all of it
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Gpu(
+            String uuid,
+            @Nullable Long memoryMiB,
+            @Nullable Boolean mig,
+            String health,
+            String mode,
+            @Nullable List<Grant> grants) {}
+
+    /** What a container was given of it. */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Grant(
+            String podUid,
+            String container,
+            ContainerRequest.@Nullable Kind kind,
+            @Nullable Long core,
+            @Nullable Long memoryMiB) {}
 
     /**
      * A pod that the device plugin did not let start.
@@ -46,4 +89,41 @@ public class GpuNode extends CustomResource<Void, GpuNode.Status> {
             @JsonProperty("final") boolean isFinal,
             boolean ran,
             String reason) {}
+
+    /** Its GPUs and who holds them, as placing sees it. */
+    public SharedNode shared() {
+        var usable = new ArrayList<io.gpusharing.placement.Gpu>();
+        var unhealthy = new ArrayList<io.gpusharing.placement.Gpu>();
+        var granted = new HashMap<String, List<ContainerPlacement>>();
+        List<Gpu> gpus = getStatus() == null ? null : getStatus().gpus();
+        for (Gpu gpu : gpus == null ? List.<Gpu>of() : gpus) {
+            if (Boolean.TRUE.equals(gpu.mig())) {
+                continue;
+            }
+            var empty =
+                    new io.gpusharing.placement.Gpu(
+                            gpu.uuid(), CORES, requireNonNullElse(gpu.memoryMiB(), 0L));
+            (gpu.health().equals("Healthy") ? usable : unhealthy).add(empty);
+            for (Grant grant : gpu.grants() == null ? List.<Grant>of() : gpu.grants()) {
+                granted.computeIfAbsent(grant.podUid(), uid -> new ArrayList<>())
+                        .add(placement(gpu, grant));
+            }
+        }
+        Map<String, List<GpuHold>> held = new HashMap<>();
+        granted.forEach((uid, containers) -> held.put(uid, PodPlacement.held(containers)));
+        return new SharedNode(getMetadata().getName(), usable, unhealthy, held);
+    }
+
+    /** A container on two GPUs is two here, and holds the same. */
+    private static ContainerPlacement placement(Gpu gpu, Grant grant) {
+        return new ContainerPlacement(
+                grant.container(),
+                requireNonNullElse(grant.kind(), ContainerRequest.Kind.App),
+                List.of(
+                        new GpuHold(
+                                gpu.uuid(),
+                                requireNonNullElse(grant.core(), 0L),
+                                requireNonNullElse(grant.memoryMiB(), 0L),
+                                gpu.mode().equals("Whole"))));
+    }
 }

@@ -1,6 +1,7 @@
 package io.gpusharing.scheduler.cluster;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 

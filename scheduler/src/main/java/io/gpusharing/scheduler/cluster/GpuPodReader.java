@@ -1,15 +1,16 @@
 package io.gpusharing.scheduler.cluster;
 
+import static java.util.Objects.requireNonNullElse;
+
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.kubernetes.ResourceReader;
-import io.gpusharing.placement.PlacementAnnotation;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.ProviderAsk;
+import io.gpusharing.request.PodRequest;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.springframework.stereotype.Component;
 
 /** Reads what a pod asks of physical GPUs, and where it was placed. */
@@ -27,38 +28,26 @@ public class GpuPodReader {
 
     /** A pod that is to be placed. */
     public GpuPod waiting(Pod pod) {
-        ObjectMeta metadata = pod.getMetadata();
-        return new GpuPod(
-                metadata.getUid(),
-                metadata.getNamespace(),
-                metadata.getName(),
-                asks.of(ResourceReader.request(pod.getSpec(), name -> name.indexOf('/') > 0)));
+        return gpuPod(pod, asks.of(request(pod)));
     }
 
-    /**
-     * A pod that is bound, with the GPUs that are written on it. What was written for another pod
-     * places nobody.
-     */
+    /** A pod that is bound, with the GPUs that are written on it. */
     GpuPod placed(Pod pod) {
-        GpuPod waiting = waiting(pod);
-        Map<String, String> annotations = pod.getMetadata().getAnnotations();
-        String text = annotations == null ? null : annotations.get(PlacementAnnotation.KEY);
-        Map<String, Set<String>> gpus =
-                text == null
-                        ? Map.of()
-                        : PlacementAnnotation.parse(text)
-                                .filter(it -> it.podUid().equals(waiting.uid()))
-                                .map(PlacementAnnotation::gpus)
-                                .orElse(Map.of());
-        List<ContainerAsk> placed =
-                waiting.asks().stream()
-                        .map(ask ->
-                                new ContainerAsk(
-                                        ask.container(),
-                                        ask.kind(),
-                                        ask.ask(),
-                                        gpus.getOrDefault(ask.container(), Set.of())))
-                        .toList();
-        return new GpuPod(waiting.uid(), waiting.namespace(), waiting.name(), placed);
+        ObjectMeta metadata = pod.getMetadata();
+        return gpuPod(
+                pod,
+                asks.placed(
+                        request(pod),
+                        metadata.getUid(),
+                        requireNonNullElse(metadata.getAnnotations(), Map.of())));
+    }
+
+    private static PodRequest request(Pod pod) {
+        return ResourceReader.request(pod.getSpec(), name -> name.indexOf('/') > 0);
+    }
+
+    private static GpuPod gpuPod(Pod pod, List<ContainerAsk> asks) {
+        ObjectMeta metadata = pod.getMetadata();
+        return new GpuPod(metadata.getUid(), metadata.getNamespace(), metadata.getName(), asks);
     }
 }

@@ -7,13 +7,13 @@ import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.GpuLayout;
 import io.gpusharing.placement.PodPlacement;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import io.gpusharing.placement.SharedNode;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -201,39 +201,11 @@ final class NodeGpus {
     private Map<String, List<GpuHold>> holds(SharedNode shared) {
         var holds = new HashMap<>(reserved);
         bound.forEach((uid, asks) -> {
-            if (isPlaced(asks)) {
-                holds.put(uid, held(asks, shared.gpus()));
-            } else {
-                // A pod of which nobody says where it is may be on any of them.
-                holds.computeIfAbsent(uid, unknown -> heldOfAny(asks, shared.gpus()));
+            if (SharedNode.isPlaced(asks) || !reserved.containsKey(uid)) {
+                holds.put(uid, shared.held(uid, asks));
             }
         });
         holds.putAll(shared.granted());
         return holds;
-    }
-
-    private static boolean isPlaced(List<ContainerAsk> asks) {
-        return asks.stream().allMatch(ask -> ask.on().size() == ask.ask().count());
-    }
-
-    /** What a pod holds that was placed; of GPUs that are not usable nothing matters. */
-    private static List<GpuHold> held(List<ContainerAsk> asks, List<Gpu> gpus) {
-        return held(asks, ask -> gpus.stream().filter(gpu -> ask.on().contains(gpu.id())).toList());
-    }
-
-    private static List<GpuHold> heldOfAny(List<ContainerAsk> asks, List<Gpu> gpus) {
-        return gpus.stream().flatMap(gpu -> held(asks, ask -> List.of(gpu)).stream()).toList();
-    }
-
-    private static List<GpuHold> held(
-            List<ContainerAsk> asks, Function<ContainerAsk, List<Gpu>> where) {
-        return PodPlacement.held(
-                asks.stream()
-                        .map(ask ->
-                                new ContainerPlacement(
-                                        ask.container(),
-                                        ask.kind(),
-                                        where.apply(ask).stream().map(ask.ask()::on).toList()))
-                        .toList());
     }
 }

@@ -1,0 +1,66 @@
+package io.gpusharing.placement;
+
+import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+/**
+ * A node that shares its GPUs, as its device plugin describes it. GPUs that are split by MIG are
+ * left out.
+ *
+ * @param gpus those on which containers may start, as if nobody held any of them
+ * @param unhealthy the others
+ * @param granted what pods were given, by the pod's UID
+ */
+public record SharedNode(
+        String name, List<Gpu> gpus, List<Gpu> unhealthy, Map<String, List<GpuHold>> granted) {
+
+    public SharedNode {
+        gpus = List.copyOf(gpus);
+        unhealthy = List.copyOf(unhealthy);
+        granted = Map.copyOf(granted);
+    }
+
+    /** All GPUs, healthy or not, as if nobody held any. */
+    public GpuLayout all() {
+        return new GpuLayout(Stream.concat(gpus.stream(), unhealthy.stream()).toList());
+    }
+
+    /** Whether it is written of all of a pod's containers on which GPUs they are. */
+    public static boolean isPlaced(List<ContainerAsk> asks) {
+        return asks.stream().allMatch(ask -> ask.on().size() == ask.ask().count());
+    }
+
+    /**
+     * What a pod that is bound here holds of the GPUs on which containers may start: what the
+     * device plugin granted it, else what was written on it. A pod of which nobody says where it is
+     * may be on any of them.
+     *
+     * @param asks what its containers ask for, each on the GPUs that were chosen for it if any were
+     */
+    public List<GpuHold> held(String podUid, List<ContainerAsk> asks) {
+        List<GpuHold> known = granted.get(podUid);
+        if (known != null) {
+            return known;
+        }
+        return isPlaced(asks)
+                ? held(
+                        asks,
+                        ask -> gpus.stream().filter(gpu -> ask.on().contains(gpu.id())).toList())
+                : gpus.stream().flatMap(gpu -> held(asks, ask -> List.of(gpu)).stream()).toList();
+    }
+
+    private static List<GpuHold> held(
+            List<ContainerAsk> asks, Function<ContainerAsk, List<Gpu>> where) {
+        return PodPlacement.held(
+                asks.stream()
+                        .map(ask ->
+                                new ContainerPlacement(
+                                        ask.container(),
+                                        ask.kind(),
+                                        where.apply(ask).stream().map(ask.ask()::on).toList()))
+                        .toList());
+    }
+}
