@@ -29,6 +29,9 @@ final class VictimSelector {
 
     private static final String NOT_NEEDED = "it could go, but the waiter fits without that";
 
+    /** Of more gangs not every part is tried. */
+    private static final int MOST_TRIED = 8;
+
     private final ClusterSnapshot snapshot;
     private final Rules rules;
     private final Waiter waiter;
@@ -109,7 +112,10 @@ final class VictimSelector {
         return Optional.empty();
     }
 
-    /** The last picked are spared first, as long as the waiter still fits. */
+    /**
+     * The last picked are spared first, as long as the waiter still fits. Where more is free
+     * several containers may be packed worse, so that fewer gangs than these may do.
+     */
     private List<Gang> onlyNeeded(NodeView node, List<Gang> chosen) {
         var needed = new ArrayList<>(chosen);
         for (Gang gang : chosen.reversed()) {
@@ -118,7 +124,23 @@ final class VictimSelector {
                 needed.remove(gang);
             }
         }
-        return needed;
+        return needed.size() > MOST_TRIED ? needed : smallestPart(node, needed);
+    }
+
+    private List<Gang> smallestPart(NodeView node, List<Gang> needed) {
+        List<Gang> smallest = needed;
+        for (int mask = 1; mask < (1 << needed.size()) - 1; mask++) {
+            var part = new ArrayList<Gang>();
+            for (int i = 0; i < needed.size(); i++) {
+                if ((mask & (1 << i)) != 0) {
+                    part.add(needed.get(i));
+                }
+            }
+            if (part.size() < smallest.size() && fitCheck.fits(node, goneWith(part))) {
+                smallest = part;
+            }
+        }
+        return smallest;
     }
 
     private static Predicate<GpuPod> goneWith(List<Gang> gangs) {
