@@ -28,6 +28,11 @@ public record SharedNode(
         return new GpuLayout(Stream.concat(gpus.stream(), unhealthy.stream()).toList());
     }
 
+    /** What the node has while it is empty. */
+    public FreeCapacity empty(Amounts allocatable) {
+        return new FreeCapacity(allocatable, new GpuLayout(gpus), true);
+    }
+
     /** Whether it is written of all of a pod's containers on which GPUs they are. */
     public static boolean isPlaced(List<ContainerAsk> asks) {
         return asks.stream().allMatch(ask -> ask.on().size() == ask.ask().count());

@@ -1,7 +1,8 @@
 /**
  * What is free on a node and on each of its physical GPUs, and where a pod would fit: {@link
- * FreeCapacity} for a node, {@link GpuLayout} for its GPUs, {@link PlacementReader} for who holds
- * them. Pure, so that admission and reclaim compute the same.
+ * FreeCapacity} for a node, {@link GpuLayout} for its GPUs. Who holds them says {@link SharedNode}
+ * where our device plugin hands them out, else {@link PlacementReader}. Pure, so that scheduler and
+ * reclaim compute the same.
  */
 @NullMarked
 package io.gpusharing.placement;

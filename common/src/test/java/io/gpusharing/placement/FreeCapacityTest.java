@@ -22,11 +22,11 @@ class FreeCapacityTest {
     }
 
     private static PodAsk asks(long cpus, long cores) {
-        return new PodAsk(cpus(cpus), List.of(new GpuAsk(1, cores, 10, false)));
+        return new PodAsk(cpus(cpus), List.of(new GpuAsk(1, cores, 10, false)), List.of());
     }
 
     private static PodHold holds(long cpus, String gpu, long cores) {
-        return new PodHold(cpus(cpus), List.of(new GpuHold(gpu, cores, 10, false)));
+        return new PodHold(cpus(cpus), List.of(new GpuHold(gpu, cores, 10, false)), List.of());
     }
 
     @Test
@@ -56,7 +56,8 @@ class FreeCapacityTest {
 
     @Test
     void nodeTotalsDecideWhereAPodDoesNotSayWhichGpuItHolds() {
-        FreeCapacity free = EMPTY.beside(new PodHold(cpus(2), null)).beside(holds(2, "0", 100));
+        FreeCapacity free =
+                EMPTY.beside(new PodHold(cpus(2), null, List.of())).beside(holds(2, "0", 100));
 
         assertThat(free.gpus()).isNull();
         assertThat(free.fits(asks(4, 100))).isTrue();

@@ -2,8 +2,10 @@ package io.gpusharing.timekeeper.cluster;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.grammar.CustomResource;
 import io.gpusharing.request.grammar.GrammarSettings;
+import io.gpusharing.request.grammar.MetagpuGrammar;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.allocation.claim.ClaimedGpus;
@@ -33,6 +35,11 @@ class ClusterConfiguration {
                                 .map(it -> CustomResource.of(it.getKey(), it.getValue()))
                                 .toList(),
                         properties.metagpuUnits()));
+    }
+
+    @Bean
+    ProviderAsk providerAsk(RequestProperties properties) {
+        return new ProviderAsk(MetagpuGrammar.units(properties.metagpuUnits()));
     }
 
     @Bean

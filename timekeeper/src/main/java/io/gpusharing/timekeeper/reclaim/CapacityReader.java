@@ -13,6 +13,8 @@ import io.gpusharing.placement.HamiGpu;
 import io.gpusharing.placement.PlacementReader;
 import io.gpusharing.placement.PodAsk;
 import io.gpusharing.placement.PodHold;
+import io.gpusharing.placement.ProviderAsk;
+import io.gpusharing.placement.SharedNode;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.reclaim.snapshot.NodeView;
@@ -28,9 +30,14 @@ final class CapacityReader {
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     private final PlacementReader placement;
+    private final ProviderAsk asks;
 
-    CapacityReader(RequestGrammars grammars) {
+    /**
+     * @param asks what containers ask of GPUs that our device plugin hands out
+     */
+    CapacityReader(RequestGrammars grammars, ProviderAsk asks) {
         this.placement = new PlacementReader(grammars, CapacityReader::hamiGpus);
+        this.asks = asks;
     }
 
     private static List<HamiGpu> hamiGpus(String json) {
@@ -41,24 +48,32 @@ final class CapacityReader {
         }
     }
 
-    NodeView node(Node node) {
+    /**
+     * @param shared its GPUs where our device plugin hands them out; then no annotation of another
+     *     provider counts
+     */
+    NodeView node(Node node, @Nullable SharedNode shared) {
         var meta = node.getMetadata();
         var spec = node.getSpec();
+        Amounts allocatable =
+                node.getStatus() == null
+                        ? Amounts.NONE
+                        : amounts(node.getStatus().getAllocatable());
         return new NodeView(
                 meta.getName(),
                 requireNonNullElse(meta.getLabels(), Map.of()),
                 spec == null ? List.of() : spec.getTaints(),
                 spec != null && Boolean.TRUE.equals(spec.getUnschedulable()),
-                placement.emptyNode(
-                        node.getStatus() == null
-                                ? Amounts.NONE
-                                : amounts(node.getStatus().getAllocatable()),
-                        requireNonNullElse(meta.getAnnotations(), Map.of())));
+                shared == null
+                        ? placement.emptyNode(
+                                allocatable, requireNonNullElse(meta.getAnnotations(), Map.of()))
+                        : shared.empty(allocatable),
+                shared);
     }
 
     PodAsk ask(PodSpec pod) {
         PodRequest request = request(pod);
-        return new PodAsk(requests(pod, request), placement.asks(request));
+        return new PodAsk(requests(pod, request), placement.asks(request), asks.of(request));
     }
 
     /**
@@ -66,12 +81,14 @@ final class CapacityReader {
      */
     PodHold hold(Pod pod, boolean hasGpu) {
         PodRequest request = request(pod.getSpec());
+        // A pod that is only nominated holds no GPU yet, just reserved capacity.
+        boolean bound = pod.getSpec().getNodeName() != null;
         return new PodHold(
                 requests(pod.getSpec(), request),
-                // A pod that is only nominated holds no GPU yet, just reserved capacity.
-                !hasGpu || pod.getSpec().getNodeName() == null
-                        ? List.of()
-                        : placement.holds(request, annotations(pod)));
+                hasGpu && bound ? placement.holds(request, annotations(pod)) : List.of(),
+                bound
+                        ? asks.placed(request, pod.getMetadata().getUid(), annotations(pod))
+                        : List.of());
     }
 
     /** Why a pod's place cannot be judged by its GPUs, in words; null if it can. */

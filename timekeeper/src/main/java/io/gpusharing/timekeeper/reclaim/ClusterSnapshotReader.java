@@ -11,6 +11,8 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.GpuBudget;
 import io.gpusharing.kubernetes.LabelMatch;
+import io.gpusharing.placement.ProviderAsk;
+import io.gpusharing.placement.SharedNode;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.PodFacts;
@@ -60,6 +62,7 @@ final class ClusterSnapshotReader {
     private final WaiterReader waiterReader;
     private final GpuPodReader gpuPodReader;
     private final CapacityReader capacity;
+    private final SharedNodeReader sharedNodes;
     private final RequestGrammars grammars;
     private final String ownNamespace;
     private final ReclaimProperties properties;
@@ -70,6 +73,7 @@ final class ClusterSnapshotReader {
             Budgets budgets,
             ClusterView view,
             RequestGrammars grammars,
+            ProviderAsk asks,
             @Value("${gpusharing.cluster.namespace}") String ownNamespace,
             ReclaimProperties properties) {
         this.client = client;
@@ -77,7 +81,8 @@ final class ClusterSnapshotReader {
         this.view = view;
         this.grammars = grammars;
         this.pods = new PodReader(grammars::reads);
-        this.capacity = new CapacityReader(grammars);
+        this.capacity = new CapacityReader(grammars, asks);
+        this.sharedNodes = new SharedNodeReader(client);
         this.waiterReader = new WaiterReader(capacity);
         this.gpuPodReader = new GpuPodReader(grammars, capacity, properties.gangLabel());
         this.ownNamespace = ownNamespace;
@@ -132,11 +137,16 @@ final class ClusterSnapshotReader {
                         gpuPods.add(gpuPod.apply(pod, facts));
                     }
                 });
+        // After the pods, lest one that has ended meanwhile seem to have left something behind.
+        Map<String, SharedNode> shared = sharedNodes.read();
         ClusterSnapshot snapshot =
                 new ClusterSnapshot(
                         now,
                         waiters,
-                        nodes.stream().map(capacity::node).toList(),
+                        nodes.stream()
+                                .map(it ->
+                                        capacity.node(it, shared.get(it.getMetadata().getName())))
+                                .toList(),
                         gpuPods,
                         budgets(namespaces.keySet(), now),
                         allowed(disruptions),

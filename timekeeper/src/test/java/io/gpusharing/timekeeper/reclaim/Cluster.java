@@ -1,5 +1,7 @@
 package io.gpusharing.timekeeper.reclaim;
 
+import static java.util.stream.Collectors.toSet;
+
 import io.fabric8.kubernetes.api.model.Taint;
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.budget.GpuTime;
@@ -12,6 +14,9 @@ import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.GpuLayout;
 import io.gpusharing.placement.PodAsk;
 import io.gpusharing.placement.PodHold;
+import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import io.gpusharing.placement.SharedNode;
+import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.timekeeper.reclaim.plan.Decision;
 import io.gpusharing.timekeeper.reclaim.plan.Planner;
 import io.gpusharing.timekeeper.reclaim.plan.Rules;
@@ -73,11 +78,36 @@ public final class Cluster {
                 taints,
                 false,
                 new FreeCapacity(
-                        amounts(gpus * 100L, gpus * 60L, 16),
-                        new GpuLayout(
-                                IntStream.range(0, gpus)
-                                        .mapToObj(i -> new Gpu(Integer.toString(i), 100, 60))
-                                        .toList())));
+                        amounts(gpus * 100L, gpus * 60L, 16), new GpuLayout(gpus("", gpus))),
+                null);
+    }
+
+    private static List<Gpu> gpus(String prefix, int count) {
+        return IntStream.range(0, count).mapToObj(i -> new Gpu(prefix + i, 100, 60)).toList();
+    }
+
+    /**
+     * A node of which our device plugin hands out GPU-0, GPU-1 and so on; the last ones may be
+     * unhealthy.
+     *
+     * @param granted by UID; a pod that is not named is where {@link Pod#on} says
+     */
+    public static SharedNode shared(
+            String name, int gpus, int unhealthy, Map<String, List<GpuHold>> granted) {
+        List<Gpu> all = gpus("GPU-", gpus);
+        int healthy = gpus - unhealthy;
+        return new SharedNode(name, all.subList(0, healthy), all.subList(healthy, gpus), granted);
+    }
+
+    public static NodeView node(SharedNode shared, Amounts allocatable) {
+        return new NodeView(
+                shared.name(), Map.of(), List.of(), false, shared.empty(allocatable), shared);
+    }
+
+    /** A node that our device plugin serves, of which kube-scheduler counts all GPUs. */
+    public Cluster shares(SharedNode shared) {
+        int gpus = shared.all().gpus().size();
+        return replaceNode(node(shared, amounts(gpus * 100L, gpus * 60L, 16)));
     }
 
     public Cluster replaceNode(NodeView node) {
@@ -156,7 +186,7 @@ public final class Cluster {
         return new Pod(namespace, name);
     }
 
-    static Amounts amounts(long cores, long memory, long cpus) {
+    public static Amounts amounts(long cores, long memory, long cpus) {
         return new Amounts(
                 Map.of(
                         CORE,
@@ -186,6 +216,7 @@ public final class Cluster {
         private String workload;
         private Set<String> disruptionBudgets = Set.of();
         private SchedulingConstraints constraints = SchedulingConstraints.NONE;
+        private List<ContainerAsk> containers = List.of();
 
         private Pod(String namespace, String name) {
             this.ref = new PodRef(namespace + "-" + name, namespace, name);
@@ -273,6 +304,24 @@ public final class Cluster {
             return this;
         }
 
+        /** What it asks for where our device plugin hands out GPUs, if not the same. */
+        public Pod containers(ContainerAsk... containers) {
+            this.containers = List.of(containers);
+            return this;
+        }
+
+        private GpuAsk ask() {
+            return cores >= 100
+                    ? new GpuAsk((int) (cores / 100), 100, 0, true)
+                    : new GpuAsk(1, cores, memory, false);
+        }
+
+        private List<ContainerAsk> containers(Set<String> on) {
+            return containers.isEmpty()
+                    ? List.of(new ContainerAsk("cuda", Kind.App, ask(), on))
+                    : containers;
+        }
+
         public GpuPod on(String node, int... gpus) {
             boolean whole = cores >= 100;
             List<GpuHold> holds =
@@ -290,7 +339,13 @@ public final class Cluster {
                     NOON.minus(age),
                     priority,
                     cores * 10_000,
-                    new PodHold(amounts(cores, memory, cpus), placementKnown ? holds : null),
+                    new PodHold(
+                            amounts(cores, memory, cpus),
+                            placementKnown ? holds : null,
+                            containers(
+                                    IntStream.of(placementKnown ? gpus : new int[0])
+                                            .mapToObj(gpu -> "GPU-" + gpu)
+                                            .collect(toSet()))),
                     gang,
                     leaving,
                     exemption,
@@ -299,7 +354,6 @@ public final class Cluster {
         }
 
         public Waiter waiting(Duration since) {
-            boolean whole = cores >= 100;
             return new Waiter(
                     ref,
                     NOON.minus(since),
@@ -307,12 +361,7 @@ public final class Cluster {
                     gated,
                     priority,
                     preempts,
-                    new PodAsk(
-                            amounts(cores, memory, cpus),
-                            List.of(
-                                    whole
-                                            ? new GpuAsk((int) (cores / 100), 100, 0, true)
-                                            : new GpuAsk(1, cores, memory, false))),
+                    new PodAsk(amounts(cores, memory, cpus), List.of(ask()), containers(Set.of())),
                     workload,
                     constraints,
                     unjudged);

@@ -61,7 +61,7 @@ class EvictionPlansTest {
                         false,
                         0,
                         true,
-                        new PodAsk(Amounts.NONE, List.of()),
+                        new PodAsk(Amounts.NONE, List.of(), List.of()),
                         "deployment-uid",
                         SchedulingConstraints.NONE,
                         null);

@@ -2,7 +2,10 @@ package io.gpusharing.timekeeper.reclaim;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.kubernetes.GpuNode;
+import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.grammar.MetagpuGrammar;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.reclaim.GpuPodReader.Ending;
@@ -26,12 +29,18 @@ final class Readers {
 
     Readers(RequestGrammars grammars, String gangLabel) {
         this.pods = new PodReader(grammars::reads);
-        this.capacity = new CapacityReader(grammars);
+        this.capacity =
+                new CapacityReader(
+                        grammars, new ProviderAsk(MetagpuGrammar.units(Map.of("site/metagpu", 4))));
         this.gpuPods = new GpuPodReader(grammars, capacity, gangLabel);
     }
 
     NodeView node(Node node) {
-        return capacity.node(node);
+        return capacity.node(node, null);
+    }
+
+    NodeView node(Node node, GpuNode gpus) {
+        return capacity.node(node, gpus.shared());
     }
 
     boolean waits(Pod pod) {

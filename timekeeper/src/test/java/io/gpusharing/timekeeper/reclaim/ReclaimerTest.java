@@ -1,12 +1,15 @@
 package io.gpusharing.timekeeper.reclaim;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.budget.GpuBudgetSpec;
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.PodAsk;
+import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.testing.SteppingClock;
@@ -32,8 +35,11 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.transaction.support.TransactionTemplate;
 
 class ReclaimerTest {
@@ -80,6 +86,7 @@ class ReclaimerTest {
                         budgets,
                         view,
                         new RequestGrammars(List.of(new VcudaGrammar())),
+                        new ProviderAsk(Map.of()),
                         "gpusharing-system",
                         PROPERTIES),
                 plans,
@@ -99,7 +106,7 @@ class ReclaimerTest {
                         false,
                         0,
                         true,
-                        new PodAsk(Amounts.NONE, List.of()),
+                        new PodAsk(Amounts.NONE, List.of(), List.of()),
                         "deployment-uid",
                         SchedulingConstraints.NONE,
                         null),
@@ -218,6 +225,44 @@ class ReclaimerTest {
         amongTwoTeams(plans).work(TEN);
 
         assertThat(api.to("/pods/old/eviction")).hasSize(2);
+    }
+
+    private void theOnlyGpuHasFailed() {
+        api.answer(
+                "/gpunodes",
+                """
+                {"metadata": {}, "items": [{"metadata": {"name": "gpu-1"}, "status": {"gpus":
+                  [{"uuid": "GPU-0", "memoryMiB": 15360, "health": "Unhealthy", "mode": "Idle"}]}}]}
+                """);
+    }
+
+    @Test
+    void nobodyIsEvictedFromAGpuThatItsDevicePluginCallsUnhealthy() {
+        theOnlyGpuHasFailed();
+
+        amongTwoTeams(plans).work(TEN);
+
+        assertThat(api.to("/pods/old/eviction")).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {403, 404})
+    void whereNoGpuNodeCanBeReadOthersAnnotationsSayWhoHoldsTheGpu(int code) {
+        theOnlyGpuHasFailed();
+        api.refuse("/gpunodes", code);
+
+        amongTwoTeams(plans).work(TEN);
+
+        assertThat(api.to("/pods/old/eviction")).hasSize(2);
+    }
+
+    @Test
+    void whileTheApiServerDoesNotSayWhetherThereAreGpuNodesNobodyIsEvicted() {
+        api.refuse("/gpunodes", 500);
+
+        assertThatExceptionOfType(KubernetesClientException.class)
+                .isThrownBy(() -> amongTwoTeams(plans).work(TEN));
+        assertThat(api.to("/pods/old/eviction")).isEmpty();
     }
 
     @Test

@@ -1,15 +1,20 @@
 package io.gpusharing.timekeeper.reclaim;
 
 import static io.gpusharing.timekeeper.reclaim.Cluster.amounts;
+import static java.util.stream.Collectors.toSet;
 
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Standing;
+import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.GpuLayout;
 import io.gpusharing.placement.PodAsk;
 import io.gpusharing.placement.PodHold;
+import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import io.gpusharing.placement.SharedNode;
+import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.timekeeper.reclaim.snapshot.BudgetAccount;
 import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
@@ -26,20 +31,26 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A cluster that lives: teams submit pods, a scheduler packs them on GPUs and preempts by priority,
- * controllers recreate what was evicted, budgets are used up and renewed at midnight.
+ * controllers recreate what was evicted, budgets are used up and renewed at midnight. The GPUs of
+ * the second node are handed out by our device plugin, which grants them a while after the binding
+ * and takes them back a while after the end.
  */
 final class ToyCluster {
 
     static final Duration TICK = Duration.ofSeconds(10);
     private static final Duration GRACE = Duration.ofSeconds(30);
+    private static final Duration LAG = Duration.ofSeconds(20);
+    private static final String SHARED = "n2";
     private static final int GPUS = 2;
     private static final String DISRUPTION_BUDGET = "all/never";
 
@@ -47,6 +58,10 @@ final class ToyCluster {
     final List<NodeView> nodes;
     final List<Team> teams = new ArrayList<>();
     final List<ToyPod> pods = new ArrayList<>();
+
+    /** Those that have ended, and of which the device plugin has not yet taken back the GPUs. */
+    private final Map<ToyPod, Instant> ended = new HashMap<>();
+
     final List<PastEviction> past = new ArrayList<>();
     final List<Refusal> refusals = new ArrayList<>();
     Instant now = Instant.parse("2026-03-01T00:00:00Z");
@@ -95,7 +110,7 @@ final class ToyCluster {
         return new ClusterSnapshot(
                 now,
                 pods.stream().filter(pod -> pod.node == null).map(ToyPod::waiter).toList(),
-                nodes,
+                nodes.stream().map(this::described).toList(),
                 pods.stream().filter(pod -> pod.node != null).map(ToyPod::gpuPod).toList(),
                 budgets,
                 Map.of(DISRUPTION_BUDGET, 0),
@@ -126,9 +141,32 @@ final class ToyCluster {
                 remade.add(make(team(pod.team), pod.cores, pod.gang, pod.length));
             }
         }
-        pods.removeIf(pod -> pod.leavesAt != null && !now.isBefore(pod.leavesAt));
-        pods.removeIf(pod -> pod.node != null && !now.isBefore(pod.since.plus(pod.length)));
+        List<ToyPod> over = pods.stream().filter(this::isOver).toList();
+        over.stream()
+                .filter(pod -> SHARED.equals(pod.node))
+                .forEach(pod -> ended.put(pod, now.plus(LAG)));
+        ended.values().removeIf(until -> !now.isBefore(until));
+        pods.removeAll(over);
         pods.addAll(remade);
+    }
+
+    private boolean isOver(ToyPod pod) {
+        return (pod.leavesAt != null && !now.isBefore(pod.leavesAt))
+                || (pod.node != null && !now.isBefore(pod.since.plus(pod.length)));
+    }
+
+    private NodeView described(NodeView node) {
+        if (!node.name().equals(SHARED)) {
+            return node;
+        }
+        Map<String, List<GpuHold>> granted = new HashMap<>();
+        on(node).stream()
+                .filter(pod -> now.isAfter(pod.since.plus(LAG)))
+                .forEach(pod -> granted.put(pod.uid, pod.gpus));
+        ended.keySet().forEach(pod -> granted.put(pod.uid, pod.gpus));
+        List<Gpu> gpus = Objects.requireNonNull(node.empty().gpus()).gpus();
+        return Cluster.node(
+                new SharedNode(node.name(), gpus, List.of(), granted), node.empty().amounts());
     }
 
     private void charge() {
@@ -219,9 +257,12 @@ final class ToyCluster {
     }
 
     private GpuLayout free(NodeView node) {
-        GpuLayout free = java.util.Objects.requireNonNull(node.empty().gpus());
+        GpuLayout free = Objects.requireNonNull(node.empty().gpus());
         for (ToyPod pod : on(node)) {
             free = free.without(pod.gpus);
+        }
+        for (ToyPod pod : ended.keySet()) {
+            free = node.name().equals(pod.node) ? free.without(pod.gpus) : free;
         }
         return free;
     }
@@ -301,6 +342,10 @@ final class ToyCluster {
                             : new GpuAsk(1, cores, 0, false));
         }
 
+        private List<ContainerAsk> containers(Set<String> on) {
+            return List.of(new ContainerAsk("cuda", Kind.App, asks().getFirst(), on));
+        }
+
         void bind(String to, Instant at, List<GpuHold> held) {
             node = to;
             since = at;
@@ -325,7 +370,7 @@ final class ToyCluster {
                     false,
                     priority,
                     priority >= 0,
-                    new PodAsk(amounts(cores, 0, 0), asks()),
+                    new PodAsk(amounts(cores, 0, 0), asks(), containers(Set.of())),
                     uid,
                     SchedulingConstraints.NONE,
                     null);
@@ -334,11 +379,14 @@ final class ToyCluster {
         GpuPod gpuPod() {
             return new GpuPod(
                     ref(),
-                    java.util.Objects.requireNonNull(node),
+                    Objects.requireNonNull(node),
                     since,
                     priority,
                     cores * 10_000,
-                    new PodHold(amounts(cores, 0, 0), gpus),
+                    new PodHold(
+                            amounts(cores, 0, 0),
+                            gpus,
+                            containers(gpus.stream().map(GpuHold::gpu).collect(toSet()))),
                     gang,
                     leavesAt != null,
                     null,
@@ -349,11 +397,13 @@ final class ToyCluster {
 
     Map<String, Long> coresByGpu(String node, Set<String> without) {
         Map<String, Long> held = new TreeMap<>();
-        for (ToyPod pod : pods) {
-            if (node.equals(pod.node) && !without.contains(pod.uid) && pod.leavesAt == null) {
-                pod.gpus.forEach(gpu -> held.merge(gpu.gpu(), gpu.cores(), Long::sum));
-            }
-        }
+        Stream.concat(
+                        pods.stream()
+                                .filter(pod -> !without.contains(pod.uid) && pod.leavesAt == null),
+                        ended.keySet().stream())
+                .filter(pod -> node.equals(pod.node))
+                .flatMap(pod -> pod.gpus.stream())
+                .forEach(gpu -> held.merge(gpu.gpu(), gpu.cores(), Long::sum));
         return held;
     }
 }

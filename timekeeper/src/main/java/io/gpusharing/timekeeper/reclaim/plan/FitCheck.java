@@ -46,10 +46,11 @@ final class FitCheck {
     }
 
     private boolean fits(NodeView node, FreeCapacity empty, Predicate<GpuPod> gone) {
-        FreeCapacity free = empty;
-        for (GpuPod gpuPod : gpuPods.getOrDefault(node.name(), List.of())) {
+        List<GpuPod> here = gpuPods.getOrDefault(node.name(), List.of());
+        FreeCapacity free = empty.beside(node.leftBehind(here));
+        for (GpuPod gpuPod : here) {
             if (!gone.test(gpuPod)) {
-                free = free.beside(gpuPod.hold());
+                free = free.beside(node.hold(gpuPod));
             }
         }
         for (Waiter other : promised.getOrDefault(node.name(), List.of())) {

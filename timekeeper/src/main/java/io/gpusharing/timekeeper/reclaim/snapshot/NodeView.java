@@ -1,24 +1,58 @@
 package io.gpusharing.timekeeper.reclaim.snapshot;
 
 import io.fabric8.kubernetes.api.model.Taint;
+import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.FreeCapacity;
+import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.PodHold;
+import io.gpusharing.placement.SharedNode;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A node, as the scheduler sees it.
  *
  * @param empty what it has while nobody runs there
+ * @param shared its GPUs where our device plugin hands them out; null where another provider does
  */
 public record NodeView(
         String name,
         Map<String, String> labels,
         List<Taint> taints,
         boolean unschedulable,
-        FreeCapacity empty) {
+        FreeCapacity empty,
+        @Nullable SharedNode shared) {
 
     public NodeView {
         labels = Map.copyOf(labels);
         taints = List.copyOf(taints);
+    }
+
+    /** What a pod that is here holds, by the word of whoever hands out the node's GPUs. */
+    public PodHold hold(GpuPod gpuPod) {
+        PodHold hold = gpuPod.hold();
+        return shared == null
+                ? hold
+                : new PodHold(
+                        hold.requests(),
+                        shared.held(gpuPod.pod().uid(), hold.containers()),
+                        hold.containers());
+    }
+
+    /**
+     * What the device plugin says that pods hold that are here no more: their processes may live
+     * on, and until they have ended their GPUs are not free.
+     *
+     * @param here the pods that are
+     */
+    public PodHold leftBehind(Collection<GpuPod> here) {
+        Map<String, List<GpuHold>> granted =
+                new HashMap<>(shared == null ? Map.of() : shared.granted());
+        here.forEach(gpuPod -> granted.remove(gpuPod.pod().uid()));
+        return new PodHold(
+                Amounts.NONE, granted.values().stream().flatMap(List::stream).toList(), List.of());
     }
 }

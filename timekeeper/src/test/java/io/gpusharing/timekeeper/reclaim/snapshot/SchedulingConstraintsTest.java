@@ -22,7 +22,8 @@ class SchedulingConstraintsTest {
                 Map.of("gpu", "a100", "count", "8"),
                 List.of(taints),
                 cordoned,
-                new FreeCapacity(Amounts.NONE, null));
+                new FreeCapacity(Amounts.NONE, null),
+                null);
     }
 
     private static SchedulingConstraints requiring(String key, String operator, String... values) {

@@ -1,0 +1,56 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import static java.util.stream.Collectors.toMap;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.kubernetes.GpuNode;
+import io.gpusharing.placement.SharedNode;
+import java.net.HttpURLConnection;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Reads which nodes our device plugin serves, and what it says of their GPUs. */
+final class SharedNodeReader {
+
+    private static final Logger log = LoggerFactory.getLogger(SharedNodeReader.class);
+
+    private final KubernetesClient client;
+    private boolean blind;
+
+    SharedNodeReader(KubernetesClient client) {
+        this.client = client;
+    }
+
+    /**
+     * Those that have GPUs to share, by name; none where the kind is not installed, or may not be
+     * seen.
+     */
+    Map<String, SharedNode> read() {
+        try {
+            return client.resources(GpuNode.class).list().getItems().stream()
+                    .map(GpuNode::shared)
+                    .filter(node -> !node.all().gpus().isEmpty())
+                    .collect(toMap(SharedNode::name, node -> node));
+        } catch (KubernetesClientException e) {
+            // Of any other failure more is known a round later: a guess could evict the wrong pods.
+            switch (e.getCode()) {
+                case HttpURLConnection.HTTP_NOT_FOUND -> {}
+                case HttpURLConnection.HTTP_FORBIDDEN -> warn();
+                default -> throw e;
+            }
+            return Map.of();
+        }
+    }
+
+    private void warn() {
+        if (!blind) {
+            log.warn(
+                    "Cannot list gpunodes.gpusharing.io: the API server answered 403. Reclaim does not"
+                            + " know which pod holds which GPU. The service account"
+                            + " gpusharing-timekeeper needs get, list, watch on them");
+        }
+        blind = true;
+    }
+}
