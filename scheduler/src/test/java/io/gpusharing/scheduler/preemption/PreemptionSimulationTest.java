@@ -21,6 +21,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 
 /**
@@ -367,6 +368,17 @@ class PreemptionSimulationTest {
                         .isInstanceOf(Filtered.Nowhere.class);
             }
             chosen.victims().forEach(victim -> cluster.gpus.forget(victim.uid()));
+            if (plenty) {
+                assertThat(gangs(chosen))
+                        .as("nobody could have stayed (seed %d)", seed)
+                        .allSatisfy(gang -> {
+                            gang.forEach(pod ->
+                                    cluster.gpus.bind(ToyCluster.gpuPod(pod), chosen.node()));
+                            assertThat(cluster.gpus.filter(waiter, there, ToyPod.NOON))
+                                    .isInstanceOf(Filtered.Nowhere.class);
+                            gang.forEach(pod -> cluster.gpus.forget(pod.name()));
+                        });
+            }
             assertThat(cluster.gpus.filter(waiter, there, ToyPod.NOON))
                     .as("seed %d", seed)
                     .isEqualTo(new Filtered.Chosen(chosen.node()));
@@ -374,5 +386,22 @@ class PreemptionSimulationTest {
                     .as("it is placed where we said (seed %d)", seed)
                     .contains(chosen.placement());
         });
+    }
+
+    /** Its containers were packed otherwise once a second pod was spared. */
+    @Test
+    void whoIsNotInTheWayAnyMoreWhenOthersWereSparedIsSparedToo() {
+        afterwardsFilterPlacesAPodOfSeveralContainersThereAndNotBefore(-3938670218143841359L);
+    }
+
+    private List<List<ToyPod>> gangs(Preemption chosen) {
+        Map<String, List<ToyPod>> gangs =
+                cluster.pods.stream()
+                        .filter(pod -> pod.cores() > 0)
+                        .filter(pod ->
+                                chosen.victims().stream()
+                                        .anyMatch(victim -> victim.uid().equals(pod.name())))
+                        .collect(Collectors.groupingBy(ToyPod::gang));
+        return List.copyOf(gangs.values());
     }
 }

@@ -96,7 +96,7 @@ final class ToyCluster implements ClusterReader {
         return this;
     }
 
-    private static GpuPod gpuPod(ToyPod pod) {
+    static GpuPod gpuPod(ToyPod pod) {
         List<Integer> on = pod.gpus();
         int count = on == null ? 1 : on.size();
         GpuAsk ask =
