@@ -90,13 +90,12 @@ public class GpuNode extends CustomResource<Void, GpuNode.Status> {
             boolean ran,
             String reason) {}
 
-    /** Its GPUs and who holds them, as placing sees it. */
+    /** Its GPUs and who holds them, as placing sees it; none while another provider offers them. */
     public SharedNode shared() {
         var usable = new ArrayList<io.gpusharing.placement.Gpu>();
         var unhealthy = new ArrayList<io.gpusharing.placement.Gpu>();
         var granted = new HashMap<String, List<ContainerPlacement>>();
-        List<Gpu> gpus = getStatus() == null ? null : getStatus().gpus();
-        for (Gpu gpu : gpus == null ? List.<Gpu>of() : gpus) {
+        for (Gpu gpu : offered()) {
             if (Boolean.TRUE.equals(gpu.mig())) {
                 continue;
             }
@@ -112,6 +111,13 @@ public class GpuNode extends CustomResource<Void, GpuNode.Status> {
         Map<String, List<GpuHold>> held = new HashMap<>();
         granted.forEach((uid, containers) -> held.put(uid, PodPlacement.held(containers)));
         return new SharedNode(getMetadata().getName(), usable, unhealthy, held);
+    }
+
+    private List<Gpu> offered() {
+        Status status = getStatus();
+        boolean withdrawn =
+                status == null || (status.resources() != null && status.resources().isEmpty());
+        return withdrawn || status.gpus() == null ? List.of() : status.gpus();
     }
 
     /** A container on two GPUs is two here, and holds the same. */

@@ -455,8 +455,7 @@ class FractionsIT {
                 .atMost(SOON)
                 .untilAsserted(() ->
                         assertThat(pods.eventsOf("three"))
-                                .contains(
-                                        "no single GPU has 40 of 100 and 40 of 100 of its memory free"));
+                                .contains("no single GPU has 40 of 100 free"));
         assertThat(pods.pod("three").at("/spec/nodeName").isMissingNode()).isTrue();
 
         pods.kubectl("delete", "pod", "before", "--grace-period=1");

@@ -35,7 +35,7 @@ class RefusedStartTest {
     static GpuNode node(String name, GpuNode.Refused... refused) {
         var node = new GpuNode();
         node.setMetadata(new ObjectMetaBuilder().withName(name).build());
-        node.setStatus(new GpuNode.Status(null, List.of(refused)));
+        node.setStatus(new GpuNode.Status(null, null, List.of(refused)));
         return node;
     }
 
@@ -89,7 +89,7 @@ class RefusedStartTest {
     void aPluginThatIsOlderOrSaysNonsenseRefusesNobody() {
         var node = new GpuNode();
         assertThat(RefusedStart.of(node)).isEmpty();
-        node.setStatus(new GpuNode.Status(null, null));
+        node.setStatus(new GpuNode.Status(null, null, null));
         assertThat(RefusedStart.of(node)).isEmpty();
 
         var absurd =

@@ -47,7 +47,9 @@ public final class LeanObjects {
     @JsonIgnoreProperties({"images", "volumesAttached", "volumesInUse"})
     private interface OfNode {}
 
-    @JsonIgnoreProperties(value = "refused", ignoreUnknown = true)
+    @JsonIgnoreProperties(
+            value = {"gpus", "refused"},
+            ignoreUnknown = true)
     private interface OfGpuNode {}
 
     /** The line is here; these are for people. */

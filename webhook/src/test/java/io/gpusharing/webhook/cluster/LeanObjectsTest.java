@@ -144,6 +144,6 @@ class LeanObjectsTest {
                         GpuNode.class);
 
         assertThat(node.getStatus())
-                .isEqualTo(new GpuNode.Status(List.of("tencent.com/vcuda-core"), null));
+                .isEqualTo(new GpuNode.Status(List.of("tencent.com/vcuda-core"), null, null));
     }
 }

@@ -39,7 +39,7 @@ class SharedGpusTest {
     private static GpuNode gpuNode(String name, @Nullable List<String> resources) {
         var node = new GpuNode();
         node.setMetadata(new ObjectMetaBuilder().withName(name).build());
-        node.setStatus(new GpuNode.Status(resources, null));
+        node.setStatus(new GpuNode.Status(resources, null, null));
         return node;
     }
 
