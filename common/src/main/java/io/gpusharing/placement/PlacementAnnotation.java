@@ -21,6 +21,13 @@ public record PlacementAnnotation(String podUid, Map<String, Set<String>> gpus) 
     /** Its key. */
     public static final String KEY = Names.PREFIX + "placement";
 
+    /**
+     * Room for it beside a pod's other annotations. The API server does not check how long those
+     * are that come with a binding; where all together are too long it refuses every later write of
+     * the pod, that of its status by its node too.
+     */
+    public static final int MOST_BYTES = 8 * 1024;
+
     /** Reads the annotation; empty if it is not one. */
     public static Optional<PlacementAnnotation> parse(String text) {
         String[] parts = text.split(";", -1);

@@ -49,7 +49,7 @@ class PodBinder implements Binder {
     public Optional<String> bind(String namespace, String name, String uid, String node) {
         Optional<Placement> reserved = gpus.claim(uid, node, clock.instant());
         if (reserved.isPresent()) {
-            return write(namespace, name, uid, node, annotations(uid, reserved.get()));
+            return place(namespace, name, uid, node, reserved.get());
         }
         // Its reservation has expired, or we have started anew, or it asks for nothing of ours.
         Pod pod = client.pods().inNamespace(namespace).withName(name).get();
@@ -66,12 +66,23 @@ class PodBinder implements Binder {
         }
         Optional<Placement> free = gpus.claim(asking, node, clock.instant());
         return free.isPresent()
-                ? write(namespace, name, uid, node, annotations(uid, free.get()))
+                ? place(namespace, name, uid, node, free.get())
                 : Optional.of("its GPUs on %s are not free any more".formatted(node));
     }
 
-    private static Map<String, String> annotations(String uid, Placement placement) {
-        return Map.of(PlacementAnnotation.KEY, placement.annotation(uid).text());
+    private Optional<String> place(
+            String namespace, String name, String uid, String node, Placement placement) {
+        String text = placement.annotation(uid).text();
+        if (text.length() > PlacementAnnotation.MOST_BYTES) {
+            gpus.cancel(uid);
+            return Optional.of(
+                    "%s would have %d bytes, %d at most are written: it has too many containers with GPUs"
+                            .formatted(
+                                    PlacementAnnotation.KEY,
+                                    text.length(),
+                                    PlacementAnnotation.MOST_BYTES));
+        }
+        return write(namespace, name, uid, node, Map.of(PlacementAnnotation.KEY, text));
     }
 
     private Optional<String> write(

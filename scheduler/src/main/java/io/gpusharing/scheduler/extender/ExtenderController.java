@@ -1,5 +1,9 @@
 package io.gpusharing.scheduler.extender;
 
+import static java.util.Objects.requireNonNullElse;
+
+import io.gpusharing.AnnotationBytes;
+import io.gpusharing.placement.PlacementAnnotation;
 import io.gpusharing.scheduler.cluster.ClusterKnowledge;
 import io.gpusharing.scheduler.cluster.GpuPodReader;
 import io.gpusharing.scheduler.cluster.SchedulerName;
@@ -72,6 +76,20 @@ class ExtenderController {
             return FilterAnswer.failed(
                     "the extender follows pods that name the scheduler %s: set gpusharing.scheduler.name"
                             .formatted(schedulerName.name()));
+        }
+        long annotations =
+                AnnotationBytes.of(
+                        requireNonNullElse(
+                                question.pod().getMetadata().getAnnotations(), Map.of()));
+        if (annotations > AnnotationBytes.MOST - PlacementAnnotation.MOST_BYTES) {
+            return FilterAnswer.failed(
+                    "its annotations have %d bytes, which leaves no room for %s: shorten them by %d"
+                            .formatted(
+                                    annotations,
+                                    PlacementAnnotation.KEY,
+                                    annotations
+                                            - AnnotationBytes.MOST
+                                            + PlacementAnnotation.MOST_BYTES));
         }
         return switch (gpus.filter(pod, nodes, clock.instant())) {
             case Chosen(var node) -> FilterAnswer.of(List.of(node));

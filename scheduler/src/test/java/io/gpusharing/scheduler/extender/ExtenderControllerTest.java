@@ -161,6 +161,19 @@ class ExtenderControllerTest {
     }
 
     @Test
+    void whoseAnnotationsLeaveNoRoomForAPlacementIsNotPlaced() throws Exception {
+        share("gpu-node-1", 1);
+        String question = recorded("filter-1.36.3.json");
+        String tooLong = question.replace("\"vision\"", "\"%s\"".formatted("ä".repeat(127_000)));
+        String fits = question.replace("\"vision\"", "\"%s\"".formatted("ä".repeat(126_000)));
+
+        assertThat(ask("/filter", tooLong).path("Error").asString())
+                .isEqualTo(
+                        "its annotations have 254004 bytes, which leaves no room for gpusharing.io/placement: shorten them by 52");
+        assertThat(ask("/filter", fits).path("NodeNames")).hasSize(1);
+    }
+
+    @Test
     void whatCannotBeReadIsAnErrorInWords() throws Exception {
         share("gpu-node-1", 1);
         String broken = recorded("filter-1.36.3.json").replace("\"50\"", "\"fifty\"");

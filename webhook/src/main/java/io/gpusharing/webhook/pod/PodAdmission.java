@@ -1,6 +1,8 @@
 package io.gpusharing.webhook.pod;
 
+import io.gpusharing.AnnotationBytes;
 import io.gpusharing.Names;
+import io.gpusharing.placement.PlacementAnnotation;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.RequestGrammar;
@@ -44,9 +46,6 @@ public final class PodAdmission {
 
     /** Objects of more than 1.5 MiB do not fit into etcd; some bytes are left for others. */
     private static final int MAX_BYTES = 1_400 * 1024;
-
-    /** All annotations of an object together (apimachinery, ValidateAnnotations). */
-    private static final int MAX_ANNOTATION_BYTES = 256 * 1024;
 
     private final RequestGrammars grammars;
     private final BypassPolicy bypass;
@@ -131,8 +130,10 @@ public final class PodAdmission {
         if (completion.adds()) {
             patch.complete(request);
         }
-        if (placement.concerns(pod.spec().schedulerName())
-                && request.asksFor(surroundings.shared()::offer)) {
+        boolean placed =
+                placement.concerns(pod.spec().schedulerName())
+                        && request.asksFor(surroundings.shared()::offer);
+        if (placed) {
             patch.scheduler(placement.schedulerName());
         }
         String container =
@@ -147,7 +148,7 @@ public final class PodAdmission {
                 PodStamp.of(standing, request.stamp(grammars::reads), container).since(pod, now);
         bypass.checkForged(stamp.forgedIn(pod, now), findings);
         Map<String, String> ceilings = grammar.annotations(request);
-        checkSize(pod, stamp, ceilings, findings);
+        checkSize(pod, stamp, ceilings, placed ? PlacementAnnotation.MOST_BYTES : 0, findings);
         if (!findings.refusals().isEmpty()) {
             return new Refused(Refused.FORBIDDEN, findings.refusals());
         }
@@ -191,27 +192,35 @@ public final class PodAdmission {
                 .orElse(Map.of());
     }
 
-    /** The API server refuses what our annotations make too long, and names neither them nor us. */
+    /**
+     * The API server refuses what our annotations make too long, and names neither them nor us.
+     *
+     * @param later bytes that our scheduler may add
+     */
     private static void checkSize(
-            PodView pod, PodStamp stamp, Map<String, String> ceilings, Findings findings) {
+            PodView pod,
+            PodStamp stamp,
+            Map<String, String> ceilings,
+            int later,
+            Findings findings) {
         // Each byte of an annotation is one of the manifest, too.
-        if (pod.source().length() < MAX_ANNOTATION_BYTES / 2) {
+        if (pod.source().length() < AnnotationBytes.MOST / 2) {
             return;
         }
         var annotations = new HashMap<String, @Nullable String>(ceilings);
         annotations.putAll(stamp.annotations());
         long present = AnnotationBytes.of(pod.annotations());
         annotations.keySet().removeAll(pod.annotations().keySet());
-        long added = AnnotationBytes.of(annotations);
-        if (present + added > MAX_ANNOTATION_BYTES) {
+        long added = AnnotationBytes.of(annotations) + later;
+        if (present + added > AnnotationBytes.MOST) {
             findings.refuse(
                     "ANNOTATIONS_TOO_LONG",
                     "metadata.annotations have %d bytes, and GPUSharing adds %d: Kubernetes allows %d together; shorten them by %d"
                             .formatted(
                                     present,
                                     added,
-                                    MAX_ANNOTATION_BYTES,
-                                    present + added - MAX_ANNOTATION_BYTES));
+                                    AnnotationBytes.MOST,
+                                    present + added - AnnotationBytes.MOST));
         }
     }
 

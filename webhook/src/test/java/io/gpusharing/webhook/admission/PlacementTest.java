@@ -55,6 +55,17 @@ class PlacementTest {
         assertThat(sharing.received(once.patched()).patched()).isEqualTo(once.patched());
     }
 
+    @Test
+    void roomIsLeftForWhatOurSchedulerWritesWithTheBinding() {
+        ObjectNode pod = half("default-scheduler");
+        pod.withObject("/metadata/annotations").put("big", "a".repeat(255_000));
+
+        assertThat(new Installation().create(pod).allowed()).isTrue();
+        Answered answer = sharing.create(pod);
+        assertThat(answer.code()).isEqualTo(403);
+        assertThat(answer.audit("rules")).isEqualTo("ANNOTATIONS_TOO_LONG");
+    }
+
     private static ObjectNode half(String schedulerName) {
         ObjectNode pod = halfAGpu();
         pod.withObject("/spec").put("schedulerName", schedulerName);
