@@ -89,14 +89,25 @@ public final class Installation implements InstalledServices {
         Path folder = cluster.dir().resolve("deployment");
         Manifests.writeTo(folder, webhook);
         cluster.kubectl().run("create", "-f", folder.toString()).orFail();
-        cluster.kubectl()
-                .run(
-                        "wait",
-                        "--for=condition=Established",
-                        "crd/gpubudgets.gpusharing.io",
-                        "crd/gpugrants.gpusharing.io",
-                        "--timeout=30s")
-                .orFail();
+        awaitKinds(cluster, "gpubudgets", "gpugrants");
+    }
+
+    /** Waits until the API server serves these kinds of ours. */
+    public static void awaitKinds(TestCluster cluster, String... plurals) {
+        for (String plural : plurals) {
+            // In the first moments a definition has no conditions, and kubectl takes that for an
+            // error.
+            Awaitility.await(plural)
+                    .atMost(Duration.ofSeconds(30))
+                    .untilAsserted(() ->
+                            cluster.kubectl()
+                                    .run(
+                                            "wait",
+                                            "--for=condition=Established",
+                                            "crd/" + plural + ".gpusharing.io",
+                                            "--timeout=10s")
+                                    .orFail());
+        }
     }
 
     /** Gives one template of the chart another value, as {@code helm upgrade --set} would. */

@@ -41,9 +41,7 @@ class DeploymentIT {
     @Test
     @Order(2)
     void theExampleOfATeamIsCreatedAfterwards() {
-        cluster.kubectl()
-                .run("wait", "--for=condition=Established", "crd/gpubudgets.gpusharing.io")
-                .orFail();
+        Installation.awaitKinds(cluster, "gpubudgets");
 
         var answer = cluster.kubectl().run("create", "-f", "examples/team-a.yaml");
 

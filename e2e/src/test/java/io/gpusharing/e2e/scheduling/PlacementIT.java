@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
+import io.gpusharing.e2e.installation.Installation;
 import io.gpusharing.e2e.installation.PlacingScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,9 +36,7 @@ class PlacementIT {
                         "-f",
                         Repository.root().resolve("deployment/10-crds.yaml").toString())
                 .orFail();
-        cluster.kubectl()
-                .run("wait", "crd/gpunodes.gpusharing.io", "--for=condition=Established")
-                .orFail();
+        Installation.awaitKinds(cluster, "gpunodes");
         share("gpu-node-1");
         share("gpu-node-2");
         pods = new PlacedPods(cluster, "placement");
