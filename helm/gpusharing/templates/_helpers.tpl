@@ -128,6 +128,11 @@ so every class that is asked for by its name counts, as every claim does. */}}
 request.userInfo.?username.orValue('') in {{ .users | toJson | replace "\"" "'" }} || request.userInfo.?groups.orValue([]).exists(g, g in {{ .groups | toJson | replace "\"" "'" }})
 {{- end }}
 
+{{/* CEL: is the key `k` one by which other providers' programs read where a pod was placed? Our scheduler writes them with the binding. */}}
+{{- define "gpusharing.cel.isDialectKey" -}}
+(k.startsWith('tencent.com/predicate-') || k == 'tencent.com/gpu-assigned' || k.startsWith('ALIYUN_COM_GPU_MEM_'))
+{{- end }}
+
 {{/* CEL: may the requesting user update budgets? */}}
 {{- define "gpusharing.cel.isAdministrator" -}}
 authorizer.group('gpusharing.io').resource('gpubudgets').check('update').allowed()

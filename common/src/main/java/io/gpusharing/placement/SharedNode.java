@@ -13,14 +13,26 @@ import java.util.stream.Stream;
  * @param gpus those on which containers may start, as if nobody held any of them
  * @param unhealthy the others
  * @param granted what pods were given, by the pod's UID
+ * @param indexes NVML's numbers of GPUs by UUID, where they are known
  */
 public record SharedNode(
-        String name, List<Gpu> gpus, List<Gpu> unhealthy, Map<String, List<GpuHold>> granted) {
+        String name,
+        List<Gpu> gpus,
+        List<Gpu> unhealthy,
+        Map<String, List<GpuHold>> granted,
+        Map<String, Integer> indexes) {
+
+    /** One of which no numbers are known. */
+    public SharedNode(
+            String name, List<Gpu> gpus, List<Gpu> unhealthy, Map<String, List<GpuHold>> granted) {
+        this(name, gpus, unhealthy, granted, Map.of());
+    }
 
     public SharedNode {
         gpus = List.copyOf(gpus);
         unhealthy = List.copyOf(unhealthy);
         granted = Map.copyOf(granted);
+        indexes = Map.copyOf(indexes);
     }
 
     /** All GPUs, healthy or not, as if nobody held any. */

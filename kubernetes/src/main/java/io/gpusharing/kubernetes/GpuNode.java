@@ -47,6 +47,7 @@ public class GpuNode extends CustomResource<Void, GpuNode.Status> {
      * One GPU. What the definition does not require may be absent: were that not read, one such
      * object would make every list fail.
      *
+     * @param index its number by NVML
      * @param mig whether it is split, and its parts are another plugin's
      * @param health {@code Healthy} while containers may start on it
      * @param mode {@code Whole} while one container has all of it
@@ -54,6 +55,7 @@ public class GpuNode extends CustomResource<Void, GpuNode.Status> {
     @JsonIgnoreProperties(ignoreUnknown = true)
     public record Gpu(
             String uuid,
+            @Nullable Integer index,
             @Nullable Long memoryMiB,
             @Nullable Boolean mig,
             String health,
@@ -95,9 +97,13 @@ public class GpuNode extends CustomResource<Void, GpuNode.Status> {
         var usable = new ArrayList<io.gpusharing.placement.Gpu>();
         var unhealthy = new ArrayList<io.gpusharing.placement.Gpu>();
         var granted = new HashMap<String, List<ContainerPlacement>>();
+        var indexes = new HashMap<String, Integer>();
         for (Gpu gpu : offered()) {
             if (Boolean.TRUE.equals(gpu.mig())) {
                 continue;
+            }
+            if (gpu.index() != null) {
+                indexes.put(gpu.uuid(), gpu.index());
             }
             var empty =
                     new io.gpusharing.placement.Gpu(
@@ -110,7 +116,7 @@ public class GpuNode extends CustomResource<Void, GpuNode.Status> {
         }
         Map<String, List<GpuHold>> held = new HashMap<>();
         granted.forEach((uid, containers) -> held.put(uid, PodPlacement.held(containers)));
-        return new SharedNode(getMetadata().getName(), usable, unhealthy, held);
+        return new SharedNode(getMetadata().getName(), usable, unhealthy, held, indexes);
     }
 
     private List<Gpu> offered() {

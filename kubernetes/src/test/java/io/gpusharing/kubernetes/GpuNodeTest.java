@@ -10,11 +10,16 @@ import org.junit.jupiter.api.Test;
 class GpuNodeTest {
 
     private static final GpuNode.Gpu GPU =
-            new GpuNode.Gpu("GPU-1", 15_360L, false, "Healthy", "Idle", List.of());
+            new GpuNode.Gpu("GPU-1", 3, 15_360L, false, "Healthy", "Idle", List.of());
 
     @Test
     void itsGpusAreSharedByWhatItSaysThatItOffers() {
         assertThat(node(List.of("tencent.com/vcuda-core")).shared().gpus()).hasSize(1);
+    }
+
+    @Test
+    void theNumbersOfItsGpusAreThoseOfNvml() {
+        assertThat(node(null).shared().indexes()).containsEntry("GPU-1", 3);
     }
 
     @Test

@@ -77,6 +77,11 @@ final class PlacedPods {
         return pod == null || pod.getSpec().getNodeName() == null ? null : gpus(pod).getFirst();
     }
 
+    @Nullable String annotation(String name, String key) {
+        Pod pod = cluster.client().pods().inNamespace(namespace).withName(name).get();
+        return pod.getMetadata().getAnnotations().get(key);
+    }
+
     /** What the API server says of why it waits. */
     String whyItWaits(String name) {
         Pod pod = cluster.client().pods().inNamespace(namespace).withName(name).get();

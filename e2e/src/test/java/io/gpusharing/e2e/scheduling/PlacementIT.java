@@ -62,7 +62,7 @@ class PlacementIT {
     /** Both GPUs are in this mode, with these grants. */
     private static void describe(String node, String mode, String grants) {
         String gpu =
-                "{\"uuid\":\"%s-gpu-%d\",\"memoryMiB\":15360,\"mig\":false,\"health\":\"Healthy\",\"mode\":\"%s\",\"grants\":[%s]}";
+                "{\"uuid\":\"%s-gpu-%2$d\",\"index\":%2$d,\"memoryMiB\":15360,\"mig\":false,\"health\":\"Healthy\",\"mode\":\"%3$s\",\"grants\":[%4$s]}";
         cluster.kubectl()
                 .run(
                         "patch",
@@ -107,6 +107,9 @@ class PlacementIT {
 
         assertThat(pods.gpuOf("second")).isEqualTo(pods.gpuOf("first"));
         assertThat(pods.gpuOf("third")).isNotEqualTo(pods.gpuOf("first"));
+        assertThat(pods.gpuOf("first"))
+                .endsWith("-gpu-" + pods.annotation("first", "tencent.com/predicate-gpu-idx-0"));
+        assertThat(pods.annotation("first", "tencent.com/gpu-assigned")).isEqualTo("true");
     }
 
     @Test

@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.api.model.BindingBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.AnnotationBytes;
 import io.gpusharing.placement.PlacementAnnotation;
 import io.gpusharing.scheduler.cluster.GpuPodReader;
 import io.gpusharing.scheduler.cluster.PromptClient;
@@ -72,17 +73,15 @@ class PodBinder implements Binder {
 
     private Optional<String> place(
             String namespace, String name, String uid, String node, Placement placement) {
-        String text = placement.annotation(uid).text();
-        if (text.length() > PlacementAnnotation.MOST_BYTES) {
+        Map<String, String> annotations = placement.annotations(uid);
+        long bytes = AnnotationBytes.of(annotations);
+        if (bytes > PlacementAnnotation.MOST_BYTES) {
             gpus.cancel(uid);
             return Optional.of(
-                    "%s would have %d bytes, %d at most are written: it has too many containers with GPUs"
-                            .formatted(
-                                    PlacementAnnotation.KEY,
-                                    text.length(),
-                                    PlacementAnnotation.MOST_BYTES));
+                    "its placement would have %d bytes, %d at most are written: it has too many containers with GPUs"
+                            .formatted(bytes, PlacementAnnotation.MOST_BYTES));
         }
-        return write(namespace, name, uid, node, Map.of(PlacementAnnotation.KEY, text));
+        return write(namespace, name, uid, node, annotations);
     }
 
     private Optional<String> write(

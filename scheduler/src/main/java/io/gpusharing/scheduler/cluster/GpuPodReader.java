@@ -2,12 +2,16 @@ package io.gpusharing.scheduler.cluster;
 
 import static java.util.Objects.requireNonNullElse;
 
+import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.grammar.AliyunGrammar;
+import io.gpusharing.request.grammar.VcudaGrammar;
+import io.gpusharing.scheduler.gpus.Dialect;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import java.util.List;
 import java.util.Map;
@@ -48,6 +52,20 @@ public class GpuPodReader {
 
     private static GpuPod gpuPod(Pod pod, List<ContainerAsk> asks) {
         ObjectMeta metadata = pod.getMetadata();
-        return new GpuPod(metadata.getUid(), metadata.getNamespace(), metadata.getName(), asks);
+        return new GpuPod(
+                metadata.getUid(),
+                metadata.getNamespace(),
+                metadata.getName(),
+                asks,
+                pod.getSpec().getContainers().stream().map(Container::getName).toList(),
+                dialect(request(pod)));
+    }
+
+    /** Admission lets nobody mix them. */
+    private static Dialect dialect(PodRequest request) {
+        if (request.asksFor(VcudaGrammar.CORE::equals)) {
+            return Dialect.Vcuda;
+        }
+        return request.asksFor(AliyunGrammar.MEMORY::equals) ? Dialect.Aliyun : Dialect.Metagpu;
     }
 }

@@ -137,7 +137,7 @@ public final class ClusterGpus {
                 least = left.getAsLong();
             }
         }
-        if (best != null && reserve(pod, best, false, now.plus(patience)).isPresent()) {
+        if (best != null && reserve(pod, best, false, now.plus(patience), now).isPresent()) {
             waiting.remove(pod.uid());
             return new Chosen(best);
         }
@@ -174,14 +174,15 @@ public final class ClusterGpus {
     }
 
     private Optional<Placement> reserve(
-            GpuPod pod, String node, boolean claimed, @Nullable Instant until) {
+            GpuPod pod, String node, boolean claimed, @Nullable Instant until, Instant now) {
         NodeGpus gpus = nodes.get(node);
         Optional<List<ContainerPlacement>> containers =
                 gpus == null ? Optional.empty() : gpus.place(pod.asks());
         if (gpus == null || containers.isEmpty()) {
             return Optional.empty();
         }
-        var placement = new Placement(node, containers.get());
+        var placement =
+                new Placement(node, containers.get(), gpus.besides(pod, containers.get(), now));
         gpus.reserve(pod.uid(), placement.held());
         reservations.put(pod.uid(), new Reservation(placement, claimed, until));
         return Optional.of(placement);
@@ -221,7 +222,7 @@ public final class ClusterGpus {
             return Optional.empty();
         }
         release(pod.uid());
-        return reserve(pod, node, true, null);
+        return reserve(pod, node, true, null, now);
     }
 
     /** It was not bound, and will not be by that request. */

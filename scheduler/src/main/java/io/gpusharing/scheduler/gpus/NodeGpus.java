@@ -8,6 +8,7 @@ import io.gpusharing.placement.GpuLayout;
 import io.gpusharing.placement.PodPlacement;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.SharedNode;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -87,6 +88,17 @@ final class NodeGpus {
     /** Where the pod's containers would run if it came to this node now. */
     Optional<List<ContainerPlacement>> place(List<ContainerAsk> asks) {
         return PodPlacement.placed(asks, free());
+    }
+
+    /** What programs of another provider are told of a pod that is placed here. */
+    Map<String, String> besides(GpuPod pod, List<ContainerPlacement> placed, Instant now) {
+        SharedNode shared = node;
+        if (shared == null
+                || PodPlacement.held(placed).stream()
+                        .anyMatch(hold -> !shared.indexes().containsKey(hold.gpu()))) {
+            return Map.of();
+        }
+        return pod.dialect().annotations(pod.containers(), placed, shared, now);
     }
 
     /** Whether a pod may still have what is reserved for it: the GPUs are usable, and it fits. */

@@ -4,17 +4,30 @@ import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.PlacementAnnotation;
 import io.gpusharing.placement.PodPlacement;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** The GPUs of one node on which a pod is to run. */
-public record Placement(String node, List<ContainerPlacement> containers) {
+/**
+ * The GPUs of one node on which a pod is to run.
+ *
+ * @param besides annotations that programs of another provider read; see {@link Dialect}
+ */
+public record Placement(
+        String node, List<ContainerPlacement> containers, Map<String, String> besides) {
 
     public Placement {
         containers = List.copyOf(containers);
+        besides = Map.copyOf(besides);
+    }
+
+    /** One that is only thought of. */
+    public Placement(String node, List<ContainerPlacement> containers) {
+        this(node, containers, Map.of());
     }
 
     /** What the pod holds of each GPU. */
@@ -22,7 +35,14 @@ public record Placement(String node, List<ContainerPlacement> containers) {
         return PodPlacement.held(containers);
     }
 
-    /** As it is written on the pod. */
+    /** What is written on the pod with its binding. */
+    public Map<String, String> annotations(String podUid) {
+        var annotations = new HashMap<>(besides);
+        annotations.put(PlacementAnnotation.KEY, annotation(podUid).text());
+        return annotations;
+    }
+
+    /** Where its containers run. */
     public PlacementAnnotation annotation(String podUid) {
         var gpus = new LinkedHashMap<String, Set<String>>();
         for (ContainerPlacement container : containers) {
