@@ -5,7 +5,9 @@ import static java.util.Objects.requireNonNullElse;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.AnnotationBytes;
 import io.gpusharing.kubernetes.ResourceReader;
+import io.gpusharing.placement.PlacementAnnotation;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.PodRequest;
@@ -15,6 +17,7 @@ import io.gpusharing.scheduler.gpus.Dialect;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.springframework.stereotype.Component;
 
 /** Reads what a pod asks of physical GPUs, and where it was placed. */
@@ -33,6 +36,19 @@ public class GpuPodReader {
     /** A pod that is to be placed. */
     public GpuPod waiting(Pod pod) {
         return gpuPod(pod, asks.of(request(pod)));
+    }
+
+    /** Why a pod can be placed nowhere whatever is free, in words; empty if it may be. */
+    public Optional<String> unplaceable(Pod pod) {
+        long annotations =
+                AnnotationBytes.of(
+                        requireNonNullElse(pod.getMetadata().getAnnotations(), Map.of()));
+        long tooMuch = annotations + PlacementAnnotation.MOST_BYTES - AnnotationBytes.MOST;
+        return tooMuch <= 0
+                ? Optional.empty()
+                : Optional.of(
+                        "its annotations have %d bytes, which leaves no room for %s: shorten them by %d"
+                                .formatted(annotations, PlacementAnnotation.KEY, tooMuch));
     }
 
     /** A pod that is bound, with the GPUs that are written on it. */

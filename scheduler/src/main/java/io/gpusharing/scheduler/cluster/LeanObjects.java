@@ -48,13 +48,15 @@ public final class LeanObjects {
         "containers",
         "initContainers",
         "resources",
-        "overhead"
+        "overhead",
+        "affinity",
+        "topologySpreadConstraints"
     })
     private interface OfSpec {}
 
     @JsonIncludeProperties({"phase", "startTime"})
     private interface OfStatus {}
 
-    @JsonIncludeProperties({"name", "restartPolicy", "resources"})
+    @JsonIncludeProperties({"name", "restartPolicy", "resources", "ports"})
     private interface OfContainer {}
 }

@@ -2,8 +2,11 @@ package io.gpusharing.scheduler.cluster;
 
 import static java.util.Objects.requireNonNullElse;
 
+import io.fabric8.kubernetes.api.model.Affinity;
+import io.fabric8.kubernetes.api.model.ContainerPort;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodSpec;
 import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
@@ -50,10 +53,27 @@ public final class RunningPodReader {
         return new Preemptor(
                 pod.getMetadata().getUid(),
                 priority(pod),
-                !"Never".equals(pod.getSpec().getPreemptionPolicy()),
+                !"Never".equals(pod.getSpec().getPreemptionPolicy()) && isJudged(pod.getSpec()),
                 gang(pod),
                 asks,
                 requests(pod));
+    }
+
+    /**
+     * Whether sums and GPUs alone decide where it fits. Whoever must go so that others are away
+     * from it, or a port is free, is not known here: somebody else would go in vain.
+     */
+    private static boolean isJudged(PodSpec spec) {
+        Affinity affinity = spec.getAffinity();
+        return (affinity == null
+                        || (affinity.getPodAffinity() == null
+                                && affinity.getPodAntiAffinity() == null))
+                && requireNonNullElse(spec.getTopologySpreadConstraints(), List.of()).isEmpty()
+                && spec.getContainers().stream()
+                        .flatMap(it ->
+                                requireNonNullElse(it.getPorts(), List.<ContainerPort>of())
+                                        .stream())
+                        .allMatch(port -> port.getHostPort() == null);
     }
 
     static Amounts requests(Pod pod) {

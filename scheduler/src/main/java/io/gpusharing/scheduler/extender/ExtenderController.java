@@ -1,9 +1,5 @@
 package io.gpusharing.scheduler.extender;
 
-import static java.util.Objects.requireNonNullElse;
-
-import io.gpusharing.AnnotationBytes;
-import io.gpusharing.placement.PlacementAnnotation;
 import io.gpusharing.scheduler.cluster.ClusterKnowledge;
 import io.gpusharing.scheduler.cluster.GpuPodReader;
 import io.gpusharing.scheduler.cluster.SchedulerName;
@@ -17,6 +13,7 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.web.bind.annotation.ExceptionHandler;
@@ -77,19 +74,9 @@ class ExtenderController {
                     "the extender follows pods that name the scheduler %s: set gpusharing.scheduler.name"
                             .formatted(schedulerName.name()));
         }
-        long annotations =
-                AnnotationBytes.of(
-                        requireNonNullElse(
-                                question.pod().getMetadata().getAnnotations(), Map.of()));
-        if (annotations > AnnotationBytes.MOST - PlacementAnnotation.MOST_BYTES) {
-            return FilterAnswer.failed(
-                    "its annotations have %d bytes, which leaves no room for %s: shorten them by %d"
-                            .formatted(
-                                    annotations,
-                                    PlacementAnnotation.KEY,
-                                    annotations
-                                            - AnnotationBytes.MOST
-                                            + PlacementAnnotation.MOST_BYTES));
+        Optional<String> unplaceable = reader.unplaceable(question.pod());
+        if (unplaceable.isPresent()) {
+            return FilterAnswer.failed(unplaceable.get());
         }
         return switch (gpus.filter(pod, nodes, clock.instant())) {
             case Chosen(var node) -> FilterAnswer.of(List.of(node));

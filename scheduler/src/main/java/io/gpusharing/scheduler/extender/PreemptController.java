@@ -54,7 +54,9 @@ class PreemptController {
             return new PreemptAnswer(nodes);
         }
         // Nobody goes for a pod that filter would refuse all the same.
-        if (!cluster.isKnown() || !schedulerName.follows(question.pod())) {
+        if (!cluster.isKnown()
+                || !schedulerName.follows(question.pod())
+                || gpuReader.unplaceable(question.pod()).isPresent()) {
             return PreemptAnswer.NOBODY;
         }
         var candidates = new HashMap<String, Set<String>>();

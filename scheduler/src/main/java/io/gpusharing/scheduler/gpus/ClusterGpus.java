@@ -124,7 +124,11 @@ public final class ClusterGpus {
         expire(now);
         Reservation before = reservations.get(pod.uid());
         if (before != null && before.claimed()) {
-            return keep(before, candidates);
+            return keep(before.placement().node(), candidates);
+        }
+        String boundTo = bound.get(pod.uid());
+        if (boundTo != null) {
+            return keep(boundTo, candidates);
         }
         release(pod.uid());
         String best = null;
@@ -145,8 +149,7 @@ public final class ClusterGpus {
         return nowhere(pod, candidates);
     }
 
-    private static Filtered keep(Reservation reservation, Collection<String> candidates) {
-        String node = reservation.placement().node();
+    private static Filtered keep(String node, Collection<String> candidates) {
         if (candidates.contains(node)) {
             return new Chosen(node);
         }
@@ -218,7 +221,7 @@ public final class ClusterGpus {
     public synchronized Optional<Placement> claim(GpuPod pod, String node, Instant now) {
         expire(now);
         Reservation elsewhere = reservations.get(pod.uid());
-        if (elsewhere != null && elsewhere.claimed()) {
+        if ((elsewhere != null && elsewhere.claimed()) || bound.containsKey(pod.uid())) {
             return Optional.empty();
         }
         release(pod.uid());

@@ -9,6 +9,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Pods as the API server writes them and our client reads them: without most of it. */
 class RunningPodReaderTest {
@@ -30,6 +32,8 @@ class RunningPodReaderTest {
                "initContainers": [{"name": "load", "resources": {"requests": {"memory": "3Mi"}}}]},
              "status": {"phase": "Running", "startTime": "2026-11-26T11:00:00Z", "hostIP": "10.0.0.1"}}
             """;
+
+    private final RunningPodReader reader = new RunningPodReader("");
 
     private static Pod pod(String json) {
         return LeanObjects.serialization().unmarshal(json, Pod.class);
@@ -92,13 +96,48 @@ class RunningPodReaderTest {
 
     @Test
     void aWaitingPodSaysWhetherItPreempts() {
-        var reader = new RunningPodReader("");
-
         assertThat(reader.preemptor(pod(POD), List.of()).preempts()).isFalse();
         assertThat(
                         reader.preemptor(
                                         pod(POD.replace("Never", "PreemptLowerPriority")),
                                         List.of())
+                                .preempts())
+                .isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "\"affinity\": {\"podAntiAffinity\": {\"requiredDuringSchedulingIgnoredDuringExecution\": []}},",
+                "\"affinity\": {\"podAffinity\": {}},",
+                "\"topologySpreadConstraints\": [{\"maxSkew\": 1, \"topologyKey\": \"zone\", \"whenUnsatisfiable\": \"DoNotSchedule\"}],",
+            })
+    void nobodyGoesForAPodOfWhichOtherThingsThanAmountsDecide(String constraint) {
+        String preempting = POD.replace("\"preemptionPolicy\": \"Never\",", "");
+
+        assertThat(reader.preemptor(pod(preempting), List.of()).preempts()).isTrue();
+        assertThat(
+                        reader.preemptor(
+                                        pod(
+                                                preempting.replace(
+                                                        "\"nodeName\"",
+                                                        constraint + "\"nodeName\"")),
+                                        List.of())
+                                .preempts())
+                .isFalse();
+    }
+
+    @Test
+    void norForOneThatWantsAPortOfTheNode() {
+        String preempting = POD.replace("\"preemptionPolicy\": \"Never\",", "");
+        String port =
+                preempting.replace(
+                        "\"image\": \"cuda\",",
+                        "\"ports\": [{\"containerPort\": 80, \"hostPort\": 80}],");
+
+        assertThat(reader.preemptor(pod(port), List.of()).preempts()).isFalse();
+        assertThat(
+                        reader.preemptor(pod(port.replace(", \"hostPort\": 80", "")), List.of())
                                 .preempts())
                 .isTrue();
     }

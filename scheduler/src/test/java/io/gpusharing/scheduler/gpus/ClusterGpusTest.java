@@ -361,4 +361,18 @@ class ClusterGpusTest {
 
         assertThat(gpus.wakeable(10, NOON.plus(PATIENCE))).containsExactly(refused);
     }
+
+    @Test
+    void aPodThatIsBoundIsNotPlacedAgainWhateverIsAskedLate() {
+        gpus.describe(node("a", 2));
+        gpus.describe(node("b", 2));
+        GpuPod late = pod(60);
+        gpus.bind(late, "a");
+
+        assertThat(filter(late, "a", "b")).isEqualTo(chosen("a"));
+        assertThat(filter(late, "b")).isEqualTo(failed("b", Reason.BEING_BOUND));
+        assertThat(gpus.claim(late, "b", NOON)).isEmpty();
+        // Nobody says on which GPU it is: each may be taken.
+        assertThat(filter(pod(60), "a")).isEqualTo(failed("a", Reason.NO_ROOM));
+    }
 }

@@ -35,6 +35,11 @@ public record PlacementProperties(
         return isWanted() && (schedulerName == null || schedulerName.equals(DEFAULT));
     }
 
+    /** Whether it is ours that a pod names already. */
+    public boolean isOurs(@Nullable String schedulerName) {
+        return isWanted() && this.schedulerName.equals(schedulerName);
+    }
+
     boolean isLabelled(Map<String, String> labels) {
         return labels.entrySet().stream()
                 .anyMatch(label -> nodeLabels.contains(label.getKey() + "=" + label.getValue()));

@@ -148,7 +148,8 @@ public final class PodAdmission {
                 PodStamp.of(standing, request.stamp(grammars::reads), container).since(pod, now);
         bypass.checkForged(stamp.forgedIn(pod, now), findings);
         Map<String, String> ceilings = grammar.annotations(request);
-        checkSize(pod, stamp, ceilings, placed ? PlacementAnnotation.MOST_BYTES : 0, findings);
+        boolean ours = placed || placement.isOurs(pod.spec().schedulerName());
+        checkSize(pod, stamp, ceilings, ours ? PlacementAnnotation.MOST_BYTES : 0, findings);
         if (!findings.refusals().isEmpty()) {
             return new Refused(Refused.FORBIDDEN, findings.refusals());
         }
