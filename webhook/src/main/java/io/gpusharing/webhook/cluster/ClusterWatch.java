@@ -84,14 +84,14 @@ public final class ClusterWatch implements SmartLifecycle {
                         found ->
                                 new Nodes(
                                         nodes(found, gpuResource),
-                                        SharedGpus.labelled(found, placement)),
+                                        SharedGpusReader.labelled(found, placement)),
                         new Nodes(List.of(), Set.of()));
         this.placing = placement.isWanted();
         this.sharing =
                 new Watched<>(
                         "gpunodes",
                         client.resources(GpuNode.class),
-                        found -> SharedGpus.offering(found, placement),
+                        found -> SharedGpusReader.offering(found, placement),
                         Map.of());
         this.limits =
                 new Watched<>(

@@ -25,7 +25,7 @@ class SharedGpusTest {
         GpuNode sharing = gpuNode("a", List.of("tencent.com/vcuda-core"));
         GpuNode notYetWritten = gpuNode("b", null);
 
-        assertThat(SharedGpus.offering(List.of(sharing, notYetWritten), placement))
+        assertThat(SharedGpusReader.offering(List.of(sharing, notYetWritten), placement))
                 .isEqualTo(Map.of("tencent.com/vcuda-core", Set.of("a")));
     }
 
@@ -33,7 +33,7 @@ class SharedGpusTest {
     void aDevicePluginGetsNoPodsOfOtherProviders() {
         GpuNode greedy = gpuNode("a", List.of("nvidia.com/gpu"));
 
-        assertThat(SharedGpus.offering(List.of(greedy), placement)).isEmpty();
+        assertThat(SharedGpusReader.offering(List.of(greedy), placement)).isEmpty();
     }
 
     private static GpuNode gpuNode(String name, @Nullable List<String> resources) {
@@ -46,7 +46,7 @@ class SharedGpusTest {
     @Test
     void oneOfTheLabelsIsEnough() {
         assertThat(
-                        SharedGpus.labelled(
+                        SharedGpusReader.labelled(
                                 List.of(
                                         node("a", Map.of("gpushare", "true")),
                                         node("b", Map.of("gpusharing.io/gpus", "shared")),

@@ -1,0 +1,43 @@
+package io.gpusharing.webhook.cluster;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.gpusharing.kubernetes.GpuNode;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** Reads what nodes share; see {@link SharedGpus}, which knows nothing of the cluster's objects. */
+final class SharedGpusReader {
+
+    private SharedGpusReader() {}
+
+    /** Names of nodes by what their device plugins say that they offer. */
+    static Map<String, Set<String>> offering(
+            Collection<GpuNode> found, PlacementProperties placement) {
+        var nodes = new HashMap<String, Set<String>>();
+        for (GpuNode node : found) {
+            List<String> resources = node.getStatus() == null ? null : node.getStatus().resources();
+            for (String resource : resources == null ? List.<String>of() : resources) {
+                if (placement.resources().contains(resource)) {
+                    nodes.computeIfAbsent(resource, name -> new HashSet<>())
+                            .add(node.getMetadata().getName());
+                }
+            }
+        }
+        return nodes;
+    }
+
+    /** Names of nodes on which our device plugin is to run. */
+    static Set<String> labelled(Collection<Node> found, PlacementProperties placement) {
+        return found.stream()
+                .map(Node::getMetadata)
+                .filter(node -> node.getLabels() != null && placement.isLabelled(node.getLabels()))
+                .map(ObjectMeta::getName)
+                .collect(Collectors.toSet());
+    }
+}
