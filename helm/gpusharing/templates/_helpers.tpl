@@ -21,6 +21,11 @@ app.kubernetes.io/component: {{ .component }}
 {{- if .image.digest }}@{{ .image.digest }}{{ else }}:{{ .image.tag | default .root.Chart.AppVersion }}{{ end }}
 {{- end }}
 
+{{/* An image without its tag. */}}
+{{- define "gpusharing.withoutTag" -}}
+{{- regexReplaceAll ":[^:/]*$" . "" }}
+{{- end }}
+
 {{/* A class is immutable: another value is another class. */}}
 {{- define "gpusharing.class.inBudget" -}}
 {{- include "gpusharing.class" (dict "name" "gpu-in-budget" "value" .Values.classes.inBudget.value "default" 0) }}
@@ -192,12 +197,7 @@ imagePullSecrets:
 
 {{/* Settings as JSON, empty if there are none. */}}
 {{- define "gpusharing.json" -}}
-{{- $settings := dict }}
-{{- range .Values.provider.metagpu }}
-{{- $_ := set $settings (printf "gpusharing.metagpu-units[%s]" .resource) (int64 .unitsPerGpu) }}
-{{- end }}
-{{- /* As the services have it by themselves. */}}
-{{- if eq (toJson $settings) "{\"gpusharing.metagpu-units[cnvrg.io/metagpu]\":100}" }}{{ $settings = dict }}{{ end }}
+{{- $settings := include "gpusharing.metagpuUnits" (dict "root" . "prefix" "gpusharing.metagpu-units") | fromJson }}
 {{- range $name, $micros := .Values.customResources }}
 {{- $_ := set $settings (printf "gpusharing.custom-resources[%s]" $name) (int64 $micros) }}
 {{- end }}
@@ -225,13 +225,15 @@ imagePullSecrets:
 {{- if $settings }}{{ toJson $settings }}{{ end }}
 {{- end }}
 
-{{/* How many units of a resource are a GPU, for the extender; empty where it is as it has it by itself. */}}
-{{- define "gpusharing.schedulerJson" -}}
+{{/* How many units of a resource are a GPU, as JSON: settings below a prefix, none where it is as the services have it by themselves. */}}
+{{- define "gpusharing.metagpuUnits" -}}
 {{- $settings := dict }}
-{{- range .Values.provider.metagpu }}
-{{- $_ := set $settings (printf "gpusharing.scheduler.metagpu-units[%s]" .resource) (int64 .unitsPerGpu) }}
+{{- range .root.Values.provider.metagpu }}
+{{- if not (and (eq .resource "cnvrg.io/metagpu") (eq (int .unitsPerGpu) 100) (eq (len $.root.Values.provider.metagpu) 1)) }}
+{{- $_ := set $settings (printf "%s[%s]" $.prefix .resource) (int64 .unitsPerGpu) }}
 {{- end }}
-{{- if ne (toJson $settings) "{\"gpusharing.scheduler.metagpu-units[cnvrg.io/metagpu]\":100}" }}{{ toJson $settings }}{{ end }}
+{{- end }}
+{{- toJson $settings }}
 {{- end }}
 
 {{/* What our device plugin may offer, as JSON: a node chooses its dialect by a label. */}}

@@ -35,7 +35,8 @@ public class GpuPodReader {
 
     /** A pod that is to be placed. */
     public GpuPod waiting(Pod pod) {
-        return gpuPod(pod, asks.of(request(pod)));
+        PodRequest request = request(pod);
+        return gpuPod(pod, request, asks.of(request));
     }
 
     /** Why a pod can be placed nowhere whatever is free, in words; empty if it may be. */
@@ -54,10 +55,12 @@ public class GpuPodReader {
     /** A pod that is bound, with the GPUs that are written on it. */
     GpuPod placed(Pod pod) {
         ObjectMeta metadata = pod.getMetadata();
+        PodRequest request = request(pod);
         return gpuPod(
                 pod,
+                request,
                 asks.placed(
-                        request(pod),
+                        request,
                         metadata.getUid(),
                         requireNonNullElse(metadata.getAnnotations(), Map.of())));
     }
@@ -66,7 +69,7 @@ public class GpuPodReader {
         return ResourceReader.request(pod.getSpec(), name -> name.indexOf('/') > 0);
     }
 
-    private static GpuPod gpuPod(Pod pod, List<ContainerAsk> asks) {
+    private static GpuPod gpuPod(Pod pod, PodRequest request, List<ContainerAsk> asks) {
         ObjectMeta metadata = pod.getMetadata();
         return new GpuPod(
                 metadata.getUid(),
@@ -74,7 +77,7 @@ public class GpuPodReader {
                 metadata.getName(),
                 asks,
                 pod.getSpec().getContainers().stream().map(Container::getName).toList(),
-                dialect(request(pod)));
+                dialect(request));
     }
 
     /** Admission lets nobody mix them. */
