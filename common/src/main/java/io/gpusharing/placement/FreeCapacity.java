@@ -47,6 +47,11 @@ public record FreeCapacity(Amounts amounts, @Nullable GpuLayout gpus, boolean sh
         return pod.requests().fitInto(amounts) && (gpus == null || place(pod, gpus).isPresent());
     }
 
+    /** Which GPUs it would hold; empty if that is unknown, or it does not fit. */
+    public Optional<List<GpuHold>> place(PodAsk pod) {
+        return gpus == null ? Optional.empty() : place(pod, gpus);
+    }
+
     private Optional<List<GpuHold>> place(PodAsk pod, GpuLayout layout) {
         return shared
                 ? PodPlacement.placed(pod.containers(), layout).map(PodPlacement::held)

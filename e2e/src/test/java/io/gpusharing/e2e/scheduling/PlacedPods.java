@@ -55,6 +55,23 @@ final class PlacedPods {
         cluster.kubectl().pipe(manifest, "create", "-f", "-").orFail();
     }
 
+    /** One that kube-scheduler is not to place yet. */
+    void createGated(String name) {
+        String manifest =
+                manifest(name, 60, 1).replace("spec:", "spec:\n  schedulingGates: [{name: later}]");
+        cluster.kubectl().pipe(manifest, "create", "-f", "-").orFail();
+    }
+
+    String uid(String name) {
+        return cluster.client()
+                .pods()
+                .inNamespace(namespace)
+                .withName(name)
+                .get()
+                .getMetadata()
+                .getUid();
+    }
+
     void createAll(List<String> manifests) {
         cluster.kubectl().pipe(String.join("---\n", manifests), "create", "-f", "-").orFail();
     }

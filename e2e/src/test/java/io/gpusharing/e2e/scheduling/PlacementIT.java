@@ -1,5 +1,6 @@
 package io.gpusharing.e2e.scheduling;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -164,16 +165,39 @@ class PlacementIT {
             boundWith("kept-60", 60, "high");
             // It would go first, and 60 are free in sum with any other of the low ones.
             boundWith("lowest", 40, "lowest");
-            String wanted = pods.gpuOf("low-1");
+            String wanted = requireNonNull(pods.gpuOf("low-1"));
             assertThat(pods.gpuOf("low-2")).isEqualTo(wanted);
             assertThat(pods.gpuOf("lowest")).isNotEqualTo(wanted);
 
-            pods.create("waiter", 60, "high");
+            try (KeptRooms kept = KeptRooms.watch(cluster)) {
+                pods.create("waiter", 60, "high");
 
-            bound("waiter");
+                bound("waiter");
+                kept.awaitOneFor("waiter", wanted);
+            }
             assertThat(pods.gpuOf("waiter")).isEqualTo(wanted);
             assertThat(pods.bound())
                     .containsExactlyInAnyOrder("kept-40", "kept-60", "lowest", "waiter");
+        });
+    }
+
+    @Test
+    void roomThatIsKeptForOnePodIsGivenToNoOtherUntilThatOneIsGone() {
+        onOneNode(() -> {
+            pods.createGated("gone-soon");
+            KeptRooms.keep(cluster, pods.uid("gone-soon"), "gpu-node-1");
+            pods.create("other", 20, "low");
+            await("it waits")
+                    .atMost(SOON)
+                    .untilAsserted(() ->
+                            assertThat(pods.whyItWaits("other"))
+                                    .contains("is kept for a pod for which others had to go"));
+            boundWith("more-important", 20, "high");
+
+            pods.delete("gone-soon");
+
+            bound("other");
+            KeptRooms.awaitNone(cluster);
         });
     }
 

@@ -9,14 +9,15 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
 /**
- * Follows the cluster. Before all its GPUs and pods have been read once nobody is placed; an API
- * server that is away later changes nothing.
+ * Follows the cluster. Before all its GPUs, pods and reservations have been read once nobody is
+ * placed; an API server that is away later changes nothing.
  */
 @Component
 class ClusterWatch implements ClusterKnowledge, SmartLifecycle, HealthIndicator {
 
     private final GpuNodeWatch nodes;
     private final PodWatch pods;
+    private final ReservationWatch reservations;
     private final DisruptionBudgetWatch budgets;
     private volatile boolean running;
 
@@ -30,12 +31,13 @@ class ClusterWatch implements ClusterKnowledge, SmartLifecycle, HealthIndicator 
             SchedulerName schedulerName) {
         this.nodes = new GpuNodeWatch(client, gpus);
         this.pods = new PodWatch(client, reader, runningReader, gpus, running, schedulerName);
+        this.reservations = new ReservationWatch(client, gpus);
         this.budgets = budgets;
     }
 
     @Override
     public boolean isKnown() {
-        return nodes.hasSynced() && pods.hasSynced();
+        return nodes.hasSynced() && pods.hasSynced() && reservations.hasSynced();
     }
 
     @Override
@@ -43,6 +45,7 @@ class ClusterWatch implements ClusterKnowledge, SmartLifecycle, HealthIndicator 
         running = true;
         nodes.start();
         pods.start();
+        reservations.start();
         budgets.start();
     }
 
@@ -51,6 +54,7 @@ class ClusterWatch implements ClusterKnowledge, SmartLifecycle, HealthIndicator 
         running = false;
         nodes.close();
         pods.close();
+        reservations.close();
         budgets.close();
     }
 
@@ -64,7 +68,8 @@ class ClusterWatch implements ClusterKnowledge, SmartLifecycle, HealthIndicator 
         return isKnown()
                 ? Health.up().build()
                 : Health.down()
-                        .withDetail("reason", "GPUs and pods have not been listed yet")
+                        .withDetail(
+                                "reason", "GPUs, pods and reservations have not been listed yet")
                         .build();
     }
 }

@@ -77,7 +77,9 @@ public class GpuPodReader {
                 metadata.getName(),
                 asks,
                 pod.getSpec().getContainers().stream().map(Container::getName).toList(),
-                dialect(request));
+                dialect(request),
+                RunningPodReader.priority(pod),
+                metadata.getDeletionTimestamp() != null);
     }
 
     /** Admission lets nobody mix them. */

@@ -45,6 +45,7 @@ public final class LeanObjects {
         "schedulerName",
         "priority",
         "preemptionPolicy",
+        "terminationGracePeriodSeconds",
         "containers",
         "initContainers",
         "resources",

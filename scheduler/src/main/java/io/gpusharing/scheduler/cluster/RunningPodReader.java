@@ -12,12 +12,16 @@ import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.scheduler.preemption.Preemptor;
 import io.gpusharing.scheduler.preemption.RunningPod;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 
 /** Reads what decides whether a pod has to go for another. */
 public final class RunningPodReader {
+
+    /** What the API server writes where nothing is said. */
+    private static final long DEFAULT_GRACE = 30;
 
     private final String gangLabel;
 
@@ -41,6 +45,9 @@ public final class RunningPodReader {
                 priority(pod),
                 started == null ? Instant.MAX : Instant.parse(started),
                 deletion == null ? null : Instant.parse(deletion),
+                Duration.ofSeconds(
+                        requireNonNullElse(
+                                pod.getSpec().getTerminationGracePeriodSeconds(), DEFAULT_GRACE)),
                 gang(pod));
     }
 
@@ -81,7 +88,7 @@ public final class RunningPodReader {
                 pod.getSpec(), ResourceReader.request(pod.getSpec(), resource -> true));
     }
 
-    private static int priority(Pod pod) {
+    static int priority(Pod pod) {
         return requireNonNullElse(pod.getSpec().getPriority(), 0);
     }
 

@@ -31,18 +31,21 @@ class PreemptController {
     private final GpuPodReader gpuReader;
     private final RunningPodReader reader;
     private final Preemptions preemptions;
+    private final Reservations reservations;
 
     PreemptController(
             ClusterKnowledge cluster,
             SchedulerName schedulerName,
             GpuPodReader gpuReader,
             RunningPodReader reader,
-            Preemptions preemptions) {
+            Preemptions preemptions,
+            Reservations reservations) {
         this.cluster = cluster;
         this.schedulerName = schedulerName;
         this.gpuReader = gpuReader;
         this.reader = reader;
         this.preemptions = preemptions;
+        this.reservations = reservations;
     }
 
     /** Names one node and its victims, or nobody. For pods without GPUs of ours nothing changes. */
@@ -67,7 +70,8 @@ class PreemptController {
                 .orElse(PreemptAnswer.NOBODY);
     }
 
-    private static PreemptAnswer answer(GpuPod pod, Preemption chosen) {
+    private PreemptAnswer answer(GpuPod pod, Preemption chosen) {
+        reservations.keep(pod, chosen);
         log.atInfo()
                 .addKeyValue("pod", pod.namespace() + "/" + pod.name())
                 .addKeyValue("node", chosen.node())

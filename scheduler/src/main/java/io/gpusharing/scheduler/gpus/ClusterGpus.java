@@ -1,6 +1,7 @@
 package io.gpusharing.scheduler.gpus;
 
 import io.gpusharing.placement.ContainerPlacement;
+import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
 import io.gpusharing.scheduler.gpus.Filtered.Nowhere;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +35,8 @@ public final class ClusterGpus {
 
     /** Pods for which there was no room when they were asked about last, by UID. */
     private final Map<String, GpuPod> waiting = new LinkedHashMap<>();
+
+    private final KeptRooms kept = new KeptRooms();
 
     /** How often there may have come to be more room, and how often when nobody had any. */
     private long changes;
@@ -79,6 +83,7 @@ public final class ClusterGpus {
         }
         waiting.remove(pod.uid());
         release(pod.uid());
+        stopKeeping(pod.uid());
         nodes.computeIfAbsent(node, name -> new NodeGpus()).bind(pod);
     }
 
@@ -86,6 +91,7 @@ public final class ClusterGpus {
     public synchronized void forget(String podUid) {
         waiting.remove(podUid);
         release(podUid);
+        stopKeeping(podUid);
         String node = bound.remove(podUid);
         if (node != null) {
             forget(podUid, node);
@@ -114,6 +120,25 @@ public final class ClusterGpus {
         }
     }
 
+    /** Room is kept for a pod until it is bound, has gone, or is late. */
+    public synchronized void keep(KeptRoom room) {
+        changes++;
+        kept.put(room);
+    }
+
+    /** None is kept for it any more. */
+    public synchronized void stopKeeping(String podUid) {
+        if (kept.remove(podUid)) {
+            changes++;
+        }
+    }
+
+    /** What is kept from a pod for others, by node and by whom it is kept for. */
+    private Map<String, Map<String, List<GpuHold>>> keptFrom(String podUid, int priority) {
+        return kept.against(
+                podUid, priority, uid -> bound.containsKey(uid) || reservations.containsKey(uid));
+    }
+
     /**
      * Chooses the node on which the pod is packed best, and reserves its GPUs there, in place of
      * those that were reserved before. A pod that may be bound at this moment keeps what it has.
@@ -131,11 +156,15 @@ public final class ClusterGpus {
             return keep(boundTo, candidates);
         }
         release(pod.uid());
+        Map<String, Map<String, List<GpuHold>>> others = keptFrom(pod.uid(), pod.priority());
         String best = null;
         long least = Long.MAX_VALUE;
         for (String name : candidates) {
             NodeGpus node = nodes.get(name);
-            OptionalLong left = node == null ? OptionalLong.empty() : node.left(pod.asks());
+            OptionalLong left =
+                    node == null
+                            ? OptionalLong.empty()
+                            : node.left(pod.asks(), others.getOrDefault(name, Map.of()).values());
             if (left.isPresent() && (best == null || left.getAsLong() < least)) {
                 best = name;
                 least = left.getAsLong();
@@ -146,7 +175,7 @@ public final class ClusterGpus {
             return new Chosen(best);
         }
         waiting.put(pod.uid(), pod);
-        return nowhere(pod, candidates);
+        return nowhere(pod, candidates, others.keySet());
     }
 
     private static Filtered keep(String node, Collection<String> candidates) {
@@ -158,7 +187,8 @@ public final class ClusterGpus {
         return new Nowhere(failed, Map.of());
     }
 
-    private Nowhere nowhere(GpuPod pod, Collection<String> candidates) {
+    private Nowhere nowhere(
+            GpuPod pod, Collection<String> candidates, Set<String> withRoomForOthers) {
         var failed = new HashMap<String, Reason>();
         var unresolvable = new HashMap<String, Reason>();
         for (String name : candidates) {
@@ -170,7 +200,10 @@ public final class ClusterGpus {
             } else if (!node.isUsable()) {
                 unresolvable.put(name, Reason.UNHEALTHY);
             } else {
-                failed.put(name, Reason.NO_ROOM);
+                boolean isKept =
+                        withRoomForOthers.contains(name)
+                                && node.left(pod.asks(), List.of()).isPresent();
+                failed.put(name, isKept ? Reason.KEPT : Reason.NO_ROOM);
             }
         }
         return new Nowhere(failed, unresolvable);
@@ -179,8 +212,10 @@ public final class ClusterGpus {
     private Optional<Placement> reserve(
             GpuPod pod, String node, boolean claimed, @Nullable Instant until, Instant now) {
         NodeGpus gpus = nodes.get(node);
+        Collection<List<GpuHold>> others =
+                keptFrom(pod.uid(), pod.priority()).getOrDefault(node, Map.of()).values();
         Optional<List<ContainerPlacement>> containers =
-                gpus == null ? Optional.empty() : gpus.place(pod.asks());
+                gpus == null ? Optional.empty() : gpus.place(pod.asks(), others);
         if (gpus == null || containers.isEmpty()) {
             return Optional.empty();
         }
@@ -242,20 +277,22 @@ public final class ClusterGpus {
     }
 
     /**
-     * Who holds which GPUs, by node, apart from a pod that looks for room there.
+     * Who holds which GPUs, by node, apart from a pod that looks for room there; and for whom they
+     * are kept that it may not push aside.
      *
      * @return empty if the pod is bound, or may be at this moment
      */
     public synchronized Map<String, HeldGpus> heldBeside(
-            String podUid, Collection<String> candidates, Instant now) {
+            String podUid, int priority, Collection<String> candidates, Instant now) {
         expire(now);
         Reservation own = reservations.get(podUid);
+        Map<String, Map<String, List<GpuHold>>> others = keptFrom(podUid, priority);
         var held = new HashMap<String, HeldGpus>();
         if (!bound.containsKey(podUid) && (own == null || !own.claimed())) {
             for (String name : candidates) {
                 NodeGpus node = nodes.get(name);
                 if (node != null && node.isUsable()) {
-                    held.put(name, node.heldBeside(podUid));
+                    held.put(name, node.heldBeside(podUid, others.getOrDefault(name, Map.of())));
                 }
             }
         }
@@ -271,17 +308,22 @@ public final class ClusterGpus {
         if (asked == changes) {
             return List.of();
         }
-        List<GpuPod> found =
-                waiting.values().stream()
-                        .filter(pod ->
-                                nodes.values().stream()
-                                        .anyMatch(node -> node.left(pod.asks()).isPresent()))
-                        .limit(most)
-                        .toList();
+        List<GpuPod> found = waiting.values().stream().filter(this::hasRoom).limit(most).toList();
         if (found.isEmpty()) {
             asked = changes;
         }
         return found;
+    }
+
+    private boolean hasRoom(GpuPod pod) {
+        Map<String, Map<String, List<GpuHold>>> others = keptFrom(pod.uid(), pod.priority());
+        return nodes.entrySet().stream()
+                .anyMatch(node ->
+                        node.getValue()
+                                .left(
+                                        pod.asks(),
+                                        others.getOrDefault(node.getKey(), Map.of()).values())
+                                .isPresent());
     }
 
     /** Nobody needs to be told again that there is room for it, until it is refused again. */
@@ -299,5 +341,8 @@ public final class ClusterGpus {
                         .map(Map.Entry::getKey)
                         .toList();
         late.forEach(this::release);
+        if (kept.expire(now)) {
+            changes++;
+        }
     }
 }

@@ -10,6 +10,8 @@ import java.util.List;
  *     GPUs that were chosen for each
  * @param containers names of its app containers, in its order
  * @param dialect by which resources it asks
+ * @param priority others of the same or a lower one are not pushed aside for it
+ * @param leaving whether it is being deleted
  */
 public record GpuPod(
         String uid,
@@ -17,11 +19,13 @@ public record GpuPod(
         String name,
         List<ContainerAsk> asks,
         List<String> containers,
-        Dialect dialect) {
+        Dialect dialect,
+        int priority,
+        boolean leaving) {
 
     /** One for which nothing is written but our own placement. */
     public GpuPod(String uid, String namespace, String name, List<ContainerAsk> asks) {
-        this(uid, namespace, name, asks, List.of(), Dialect.Metagpu);
+        this(uid, namespace, name, asks, List.of(), Dialect.Metagpu, 0, false);
     }
 
     public GpuPod {

@@ -9,12 +9,17 @@ import io.gpusharing.placement.PodPlacement;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.SharedNode;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +38,9 @@ final class NodeGpus {
     /** What bound pods ask for, each container on the GPUs that were chosen for it if any were. */
     private final Map<String, List<ContainerAsk>> bound = new HashMap<>();
 
+    /** Which of them are being deleted. */
+    private final Set<String> leaving = new HashSet<>();
+
     private final Map<String, List<GpuHold>> reserved = new HashMap<>();
 
     /** All GPUs, healthy or not, as if nobody held any. */
@@ -50,6 +58,9 @@ final class NodeGpus {
     /** A pod that is bound to this node. */
     void bind(GpuPod pod) {
         bound.put(pod.uid(), pod.asks());
+        if (pod.leaving()) {
+            leaving.add(pod.uid());
+        }
         free = null;
     }
 
@@ -67,6 +78,7 @@ final class NodeGpus {
     /** The pod has gone. What the device plugin says that it holds it holds still. */
     void forget(String podUid) {
         bound.remove(podUid);
+        leaving.remove(podUid);
         release(podUid);
     }
 
@@ -85,9 +97,14 @@ final class NodeGpus {
         return node != null && !node.gpus().isEmpty();
     }
 
-    /** Where the pod's containers would run if it came to this node now. */
-    Optional<List<ContainerPlacement>> place(List<ContainerAsk> asks) {
-        return PodPlacement.placed(asks, free());
+    /**
+     * Where the pod's containers would run if it came to this node now.
+     *
+     * @param kept what is kept for others
+     */
+    Optional<List<ContainerPlacement>> place(
+            List<ContainerAsk> asks, Collection<List<GpuHold>> kept) {
+        return PodPlacement.placed(asks, free(kept));
     }
 
     /** What programs of another provider are told of a pod that is placed here. */
@@ -135,20 +152,24 @@ final class NodeGpus {
     /**
      * How much would be left of the GPUs that a pod would get, in hundredths of processors and
      * hundredths of memory: the less, the better it is packed. Empty if it does not fit.
+     *
+     * @param kept what is kept for others
      */
-    OptionalLong left(List<ContainerAsk> asks) {
+    OptionalLong left(List<ContainerAsk> asks, Collection<List<GpuHold>> kept) {
+        GpuLayout layout = free(kept);
         // Nearly every pod is one container with a part of one GPU, and is looked at on all nodes.
         if (asks.size() == 1 && !asks.getFirst().ask().whole()) {
-            return left(asks.getFirst().ask());
+            return left(layout, asks.getFirst().ask());
         }
-        return place(asks)
-                .map(containers -> OptionalLong.of(leftBeside(PodPlacement.held(containers))))
+        return PodPlacement.placed(asks, layout)
+                .map(containers ->
+                        OptionalLong.of(leftBeside(layout, PodPlacement.held(containers))))
                 .orElseGet(OptionalLong::empty);
     }
 
-    private OptionalLong left(GpuAsk ask) {
+    private static OptionalLong left(GpuLayout layout, GpuAsk ask) {
         Gpu fullest = null;
-        for (Gpu gpu : free().gpus()) {
+        for (Gpu gpu : layout.gpus()) {
             if (ask.fitsOn(gpu)
                     && (fullest == null || GpuLayout.FULLEST_FIRST.compare(gpu, fullest) < 0)) {
                 fullest = gpu;
@@ -159,9 +180,9 @@ final class NodeGpus {
                 : OptionalLong.of(left(fullest.without(ask.on(fullest))));
     }
 
-    private long leftBeside(List<GpuHold> held) {
+    private static long leftBeside(GpuLayout layout, List<GpuHold> held) {
         long left = 0;
-        for (Gpu gpu : free().gpus()) {
+        for (Gpu gpu : layout.gpus()) {
             Optional<GpuHold> own =
                     held.stream().filter(hold -> hold.gpu().equals(gpu.id())).findFirst();
             if (own.isPresent()) {
@@ -182,16 +203,16 @@ final class NodeGpus {
     private GpuLayout free() {
         GpuLayout known = free;
         if (known == null) {
-            known = node == null ? new GpuLayout(List.of()) : free(node);
+            known = node == null ? new GpuLayout(List.of()) : free(node, holds(node).values());
             free = known;
         }
         return known;
     }
 
-    private GpuLayout free(SharedNode shared) {
+    private static GpuLayout free(SharedNode shared, Collection<List<GpuHold>> holds) {
         var gpus = new LinkedHashMap<String, Gpu>();
         shared.gpus().forEach(gpu -> gpus.put(gpu.id(), gpu));
-        for (List<GpuHold> held : holds(shared).values()) {
+        for (List<GpuHold> held : holds) {
             for (GpuHold hold : held) {
                 gpus.computeIfPresent(hold.gpu(), (uuid, gpu) -> gpu.without(hold));
             }
@@ -199,14 +220,49 @@ final class NodeGpus {
         return new GpuLayout(List.copyOf(gpus.values()));
     }
 
-    /** Who holds what, by UID, apart from this pod. */
-    HeldGpus heldBeside(String podUid) {
+    /**
+     * The same where some of it is kept for others: what is free now, as far as it will still be
+     * free once they have come and those have gone that are being deleted.
+     */
+    private GpuLayout free(Collection<List<GpuHold>> kept) {
+        SharedNode shared = node;
+        GpuLayout now = free();
+        if (kept.isEmpty() || shared == null) {
+            return now;
+        }
+        Map<String, List<GpuHold>> staying = holds(shared);
+        staying.keySet().removeAll(leaving);
+        List<Gpu> then =
+                free(shared, Stream.concat(staying.values().stream(), kept.stream()).toList())
+                        .gpus();
+        return new GpuLayout(
+                IntStream.range(0, then.size())
+                        .mapToObj(gpu -> less(now.gpus().get(gpu), then.get(gpu)))
+                        .toList());
+    }
+
+    private static Gpu less(Gpu one, Gpu other) {
+        return new Gpu(
+                one.id(),
+                Math.min(one.cores(), other.cores()),
+                Math.min(one.memory(), other.memory()),
+                one.untouched() && other.untouched(),
+                one.size());
+    }
+
+    /**
+     * Who holds what, by UID, apart from this pod.
+     *
+     * @param kept for whom room is kept besides, by UID
+     */
+    HeldGpus heldBeside(String podUid, Map<String, List<GpuHold>> kept) {
         SharedNode shared = node;
         if (shared == null) {
             return new HeldGpus(new GpuLayout(List.of()), Map.of());
         }
         Map<String, List<GpuHold>> holds = holds(shared);
         holds.remove(podUid);
+        holds.putAll(kept);
         return new HeldGpus(new GpuLayout(shared.gpus()), holds);
     }
 

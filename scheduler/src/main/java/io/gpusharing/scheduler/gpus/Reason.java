@@ -12,6 +12,8 @@ import java.util.stream.Collectors;
 public enum Reason {
     /** Others hold too much. */
     NO_ROOM,
+    /** It would fit, into room that was made for somebody else. */
+    KEPT,
     /** Not even an empty GPU is large enough, or the node has too few. */
     TOO_LARGE,
     /** All GPUs of the node are unhealthy. */
@@ -30,6 +32,7 @@ public enum Reason {
         return switch (this) {
             case NO_ROOM ->
                     asked(pod, "fewer than %d GPUs are all free", "no single GPU has %s free");
+            case KEPT -> "what is free of its GPUs is kept for a pod for which others had to go";
             case TOO_LARGE -> asked(pod, "the node has fewer than %d GPUs", "no GPU has %s");
             case UNHEALTHY -> "every GPU of the node is unhealthy";
             case NOT_SHARED -> "its GPUs are not shared by GPUSharing";

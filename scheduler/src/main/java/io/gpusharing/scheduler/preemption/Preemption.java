@@ -1,6 +1,10 @@
 package io.gpusharing.scheduler.preemption;
 
+import static io.gpusharing.scheduler.preemption.RunningPod.LONGEST_GRACE;
+import static io.gpusharing.scheduler.preemption.RunningPod.OVERDUE;
+
 import io.gpusharing.scheduler.gpus.Placement;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
@@ -19,6 +23,19 @@ public record Preemption(String node, List<RunningPod> victims, Cost cost, Place
 
     public Preemption {
         victims = List.copyOf(victims);
+    }
+
+    /**
+     * How long the GPUs are kept for the pod: as long as its victims may take to end, and some time
+     * to be scheduled again. One that gives itself hours is not waited for, as elsewhere.
+     */
+    public Duration patience() {
+        return victims.stream()
+                .map(RunningPod::grace)
+                .map(grace -> grace.compareTo(LONGEST_GRACE) < 0 ? grace : LONGEST_GRACE)
+                .max(Duration::compareTo)
+                .orElse(Duration.ZERO)
+                .plus(OVERDUE);
     }
 
     boolean isBetterThan(Preemption other) {

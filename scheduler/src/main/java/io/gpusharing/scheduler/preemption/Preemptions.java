@@ -51,7 +51,8 @@ public final class Preemptions {
             return Optional.empty();
         }
         Instant now = clock.instant();
-        Map<String, HeldGpus> held = gpus.heldBeside(preemptor.uid(), candidates.keySet(), now);
+        Map<String, HeldGpus> held =
+                gpus.heldBeside(preemptor.uid(), preemptor.priority(), candidates.keySet(), now);
         var filter = new VictimFilter(preemptor, running.spreadGangs(), now);
         List<DisruptionBudget> budgets = cluster.disruptionBudgets();
 

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param started when its kubelet began with it; {@link Instant#MAX} if it has not yet
  * @param deletion until when it may take to end, if it is being deleted; null if it is not
+ * @param grace how long it may take once it is told to end
  * @param gang names the pods that go together with it or not at all; its UID if there are none
  */
 public record RunningPod(
@@ -21,6 +22,7 @@ public record RunningPod(
         int priority,
         Instant started,
         @Nullable Instant deletion,
+        Duration grace,
         String gang) {
 
     /** As kube-scheduler compares them: of equal ones, who runs longer. */
@@ -30,8 +32,8 @@ public record RunningPod(
                     .thenComparing(RunningPod::started)
                     .thenComparing(RunningPod::uid);
 
-    private static final Duration LONGEST_GRACE = Duration.ofMinutes(5);
-    private static final Duration OVERDUE = Duration.ofMinutes(1);
+    static final Duration LONGEST_GRACE = Duration.ofMinutes(5);
+    static final Duration OVERDUE = Duration.ofMinutes(1);
 
     boolean isDeleted() {
         return deletion != null;

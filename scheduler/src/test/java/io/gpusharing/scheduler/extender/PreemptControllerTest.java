@@ -6,6 +6,7 @@ import static org.springframework.test.web.servlet.request.MockMvcRequestBuilder
 import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.GpuAsk;
+import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.placement.SharedNode;
@@ -15,10 +16,12 @@ import io.gpusharing.scheduler.cluster.RunningPodReader;
 import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.gpus.KeptRoom;
 import io.gpusharing.scheduler.preemption.ClusterReader;
 import io.gpusharing.scheduler.preemption.DisruptionBudget;
 import io.gpusharing.scheduler.preemption.NodePods;
 import io.gpusharing.scheduler.preemption.NodePods.Load;
+import io.gpusharing.scheduler.preemption.Preemption;
 import io.gpusharing.scheduler.preemption.Preemptions;
 import io.gpusharing.scheduler.preemption.RunningPod;
 import io.gpusharing.scheduler.preemption.RunningPods;
@@ -61,6 +64,8 @@ class PreemptControllerTest implements ClusterReader {
     private final List<Load> loads = new ArrayList<>();
     private boolean known = true;
     private boolean away;
+    private boolean readOnly;
+    private final List<KeptRoom> kept = new ArrayList<>();
 
     private final MockMvc extender =
             MockMvcBuilders.standaloneSetup(
@@ -70,10 +75,8 @@ class PreemptControllerTest implements ClusterReader {
                                     new GpuPodReader(new ProviderAsk(Map.of())),
                                     new RunningPodReader(""),
                                     new Preemptions(
-                                            gpus,
-                                            running,
-                                            this,
-                                            Clock.fixed(NOON, ZoneOffset.UTC))))
+                                            gpus, running, this, Clock.fixed(NOON, ZoneOffset.UTC)),
+                                    this::keep))
                     .build();
 
     @Override
@@ -89,6 +92,19 @@ class PreemptControllerTest implements ClusterReader {
         return List.of(
                 new DisruptionBudget(
                         "placement", labels -> labels.containsKey("guarded"), 0, Set.of()));
+    }
+
+    private void keep(GpuPod pod, Preemption chosen) {
+        if (readOnly) {
+            throw new IllegalStateException("nothing can be written");
+        }
+        kept.add(
+                new KeptRoom(
+                        pod.name(),
+                        pod.priority(),
+                        chosen.node(),
+                        chosen.placement().held(),
+                        NOON.plus(chosen.patience())));
     }
 
     private static Amounts amounts(int cores, int slots) {
@@ -128,6 +144,7 @@ class PreemptControllerTest implements ClusterReader {
                         priority,
                         NOON.minusSeconds(60),
                         null,
+                        Duration.ofSeconds(90),
                         uid);
         gpus.bind(
                 new GpuPod(
@@ -165,6 +182,27 @@ class PreemptControllerTest implements ClusterReader {
                 .isEqualTo(
                         "{\"NodeNameToMetaVictims\":{\"%s\":{\"Pods\":[{\"UID\":\"%s\"},{\"UID\":\"%s\"}],\"NumPDBViolations\":1}}}"
                                 .formatted(NODE, LOW_1, LOW_2));
+    }
+
+    @Test
+    void theGpuIsKeptUntilTheVictimsGraceIsOverAndAMinuteMore() throws Exception {
+        ask(recorded());
+
+        assertThat(kept)
+                .containsExactly(
+                        new KeptRoom(
+                                "waiter",
+                                1_000,
+                                NODE,
+                                List.of(new GpuHold("gpu-0", 60, 256, false)),
+                                NOON.plusSeconds(150)));
+    }
+
+    @Test
+    void nobodyGoesWhereTheGpuCannotBeKept() throws Exception {
+        readOnly = true;
+
+        assertThat(ask(recorded())).isEqualTo(NOBODY);
     }
 
     @Test

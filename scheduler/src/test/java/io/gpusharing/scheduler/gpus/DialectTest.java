@@ -49,7 +49,9 @@ class DialectTest {
                         "train",
                         Arrays.asList(asks),
                         List.of("logs", "cuda", "second"),
-                        dialect);
+                        dialect,
+                        0,
+                        false);
         gpus.filter(pod, List.of("node"), NOON);
         return gpus.claim("uid", "node", NOON).orElseThrow().annotations("uid");
     }

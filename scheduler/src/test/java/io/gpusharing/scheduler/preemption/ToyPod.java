@@ -129,6 +129,15 @@ record ToyPod(
     }
 
     RunningPod running() {
-        return new RunningPod(name, "team-a", name, labels, priority, started, deletion, gang);
+        return new RunningPod(
+                name,
+                "team-a",
+                name,
+                labels,
+                priority,
+                started,
+                deletion,
+                Duration.ofSeconds(30),
+                gang);
     }
 }

@@ -18,6 +18,7 @@ import io.gpusharing.placement.SharedNode;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.reclaim.snapshot.NodeView;
+import io.gpusharing.timekeeper.reclaim.snapshot.NodeView.KeptRoom;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -51,8 +52,9 @@ final class CapacityReader {
     /**
      * @param shared its GPUs where our device plugin hands them out; then no annotation of another
      *     provider counts
+     * @param kept room on them that is kept
      */
-    NodeView node(Node node, @Nullable SharedNode shared) {
+    NodeView node(Node node, @Nullable SharedNode shared, List<KeptRoom> kept) {
         var meta = node.getMetadata();
         var spec = node.getSpec();
         Amounts allocatable =
@@ -68,7 +70,8 @@ final class CapacityReader {
                         ? placement.emptyNode(
                                 allocatable, requireNonNullElse(meta.getAnnotations(), Map.of()))
                         : shared.empty(allocatable),
-                shared);
+                shared,
+                kept);
     }
 
     PodAsk ask(PodSpec pod) {

@@ -25,6 +25,7 @@ import io.gpusharing.timekeeper.reclaim.GpuPodReader.Ending;
 import io.gpusharing.timekeeper.reclaim.snapshot.BudgetAccount;
 import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
+import io.gpusharing.timekeeper.reclaim.snapshot.NodeView.KeptRoom;
 import io.gpusharing.timekeeper.reclaim.snapshot.PastEviction;
 import io.gpusharing.timekeeper.reclaim.snapshot.Refusal;
 import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
@@ -63,6 +64,7 @@ final class ClusterSnapshotReader {
     private final GpuPodReader gpuPodReader;
     private final CapacityReader capacity;
     private final SharedNodeReader sharedNodes;
+    private final Reservations reservations;
     private final RequestGrammars grammars;
     private final String ownNamespace;
     private final ReclaimProperties properties;
@@ -74,6 +76,7 @@ final class ClusterSnapshotReader {
             ClusterView view,
             RequestGrammars grammars,
             ProviderAsk asks,
+            Reservations reservations,
             @Value("${gpusharing.cluster.namespace}") String ownNamespace,
             ReclaimProperties properties) {
         this.client = client;
@@ -83,6 +86,7 @@ final class ClusterSnapshotReader {
         this.pods = new PodReader(grammars::reads);
         this.capacity = new CapacityReader(grammars, asks);
         this.sharedNodes = new SharedNodeReader(client);
+        this.reservations = reservations;
         this.waiterReader = new WaiterReader(capacity);
         this.gpuPodReader = new GpuPodReader(grammars, capacity, properties.gangLabel());
         this.ownNamespace = ownNamespace;
@@ -139,13 +143,18 @@ final class ClusterSnapshotReader {
                 });
         // After the pods, lest one that has ended meanwhile seem to have left something behind.
         Map<String, SharedNode> shared = sharedNodes.read();
+        Map<String, List<KeptRoom>> kept = reservations.kept(now);
         ClusterSnapshot snapshot =
                 new ClusterSnapshot(
                         now,
                         waiters,
                         nodes.stream()
                                 .map(it ->
-                                        capacity.node(it, shared.get(it.getMetadata().getName())))
+                                        capacity.node(
+                                                it,
+                                                shared.get(it.getMetadata().getName()),
+                                                kept.getOrDefault(
+                                                        it.getMetadata().getName(), List.of())))
                                 .toList(),
                         gpuPods,
                         budgets(namespaces.keySet(), now),

@@ -30,6 +30,7 @@ import org.springframework.validation.annotation.Validated;
  *     Needs the right to delete pods
  * @param gangLabel label whose value names a gang, for instance of a pod group; pods of one Job are
  *     a gang without it; empty for none
+ * @param reserve whether our own scheduler places pods, and keeps room for whom others are evicted
  */
 @Validated
 @ConfigurationProperties("gpusharing.reclaim")
@@ -43,7 +44,8 @@ record ReclaimProperties(
         @DefaultValue("24h") Duration noReturn,
         @DefaultValue("5m") Duration maxGrace,
         @Nullable Duration insistAfter,
-        @NotNull @DefaultValue("") String gangLabel) {
+        @NotNull @DefaultValue("") String gangLabel,
+        @DefaultValue("false") boolean reserve) {
 
     /** How far back what was done and refused has a bearing on what is done next. */
     Duration lookBack() {

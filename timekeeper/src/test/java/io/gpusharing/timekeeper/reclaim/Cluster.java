@@ -79,7 +79,8 @@ public final class Cluster {
                 false,
                 new FreeCapacity(
                         amounts(gpus * 100L, gpus * 60L, 16), new GpuLayout(gpus("", gpus))),
-                null);
+                null,
+                List.of());
     }
 
     private static List<Gpu> gpus(String prefix, int count) {
@@ -101,7 +102,13 @@ public final class Cluster {
 
     public static NodeView node(SharedNode shared, Amounts allocatable) {
         return new NodeView(
-                shared.name(), Map.of(), List.of(), false, shared.empty(allocatable), shared);
+                shared.name(),
+                Map.of(),
+                List.of(),
+                false,
+                shared.empty(allocatable),
+                shared,
+                List.of());
     }
 
     /** A node that our device plugin serves, of which kube-scheduler counts all GPUs. */

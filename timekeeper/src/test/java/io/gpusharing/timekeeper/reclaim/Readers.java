@@ -11,8 +11,11 @@ import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.reclaim.GpuPodReader.Ending;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
 import io.gpusharing.timekeeper.reclaim.snapshot.NodeView;
+import io.gpusharing.timekeeper.reclaim.snapshot.NodeView.KeptRoom;
 import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -36,11 +39,11 @@ final class Readers {
     }
 
     NodeView node(Node node) {
-        return capacity.node(node, null);
+        return capacity.node(node, null, List.of());
     }
 
-    NodeView node(Node node, GpuNode gpus) {
-        return capacity.node(node, gpus.shared());
+    NodeView node(Node node, GpuNode gpus, KeptRoom... kept) {
+        return capacity.node(node, gpus.shared(), List.of(kept));
     }
 
     boolean waits(Pod pod) {
@@ -62,5 +65,21 @@ final class Readers {
     GpuPod gpuPod(Pod pod, Map<String, String> namespaceAnnotations, Ending ending) {
         return gpuPods.read(
                 pod, pods.read(pod), namespaceAnnotations, Set.of(), NodeFacts.UNKNOWN, ending);
+    }
+
+    /** As by default. */
+    static ReclaimProperties properties(boolean reserve) {
+        return new ReclaimProperties(
+                false,
+                Duration.ofSeconds(10),
+                Duration.ofMinutes(1),
+                Duration.ofSeconds(1),
+                Duration.ofMinutes(1),
+                10,
+                Duration.ofHours(24),
+                Duration.ofMinutes(5),
+                null,
+                "",
+                reserve);
     }
 }

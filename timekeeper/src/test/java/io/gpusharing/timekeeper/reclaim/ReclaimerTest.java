@@ -45,18 +45,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 class ReclaimerTest {
 
     private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
-    private static final ReclaimProperties PROPERTIES =
-            new ReclaimProperties(
-                    false,
-                    Duration.ofSeconds(10),
-                    Duration.ofMinutes(1),
-                    Duration.ofSeconds(1),
-                    Duration.ofMinutes(1),
-                    10,
-                    Duration.ofHours(24),
-                    Duration.ofMinutes(5),
-                    null,
-                    "");
+    private static final ReclaimProperties PROPERTIES = Readers.properties(false);
 
     private final FakeApiServer api = new FakeApiServer();
     private final SteppingClock clock = new SteppingClock(TEN);
@@ -87,10 +76,14 @@ class ReclaimerTest {
                         view,
                         new RequestGrammars(List.of(new VcudaGrammar())),
                         new ProviderAsk(Map.of()),
+                        new Reservations(api.client(), PROPERTIES),
                         "gpusharing-system",
                         PROPERTIES),
                 plans,
-                new Evictions(api.client(), Duration.ofMinutes(5)),
+                new Evictions(
+                        api.client(),
+                        new Reservations(api.client(), PROPERTIES),
+                        Duration.ofMinutes(5)),
                 PROPERTIES,
                 new ReclaimMetrics(new SimpleMeterRegistry()),
                 Leadership.alone(),

@@ -6,10 +6,12 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpusharing.kubernetes.GpuNode;
+import io.gpusharing.placement.GpuHold;
 import io.gpusharing.request.grammar.GrammarSettings;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Victim;
+import io.gpusharing.timekeeper.reclaim.snapshot.NodeView.KeptRoom;
 import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -111,13 +113,14 @@ class SharedReclaimTest {
                 .formatted(uid(name), name, core);
     }
 
-    private Cluster cluster(String grants) {
+    private Cluster cluster(String grants, KeptRoom... kept) {
         return new Cluster()
                 .replaceNode(
                         readers.node(
                                 Serialization.unmarshal(NODE, Node.class),
                                 Serialization.unmarshal(
-                                        GPU_NODE.replace("GRANTS", grants), GpuNode.class)))
+                                        GPU_NODE.replace("GRANTS", grants), GpuNode.class),
+                                kept))
                 .within("team-b")
                 .within("team-c")
                 .over("team-a", 5);
@@ -152,6 +155,42 @@ class SharedReclaimTest {
         runs(cluster, "team-a", "b", placed("b", "GPU-1"));
 
         assertThat(victims(cluster, MOST)).containsExactly("b");
+    }
+
+    @Test
+    void thePlanNamesTheGpuThatTheWaiterWillHave() {
+        Cluster cluster = cluster("");
+        runs(cluster, "team-c", "stays", placed("stays", "GPU-0"));
+        runs(cluster, "team-a", "b", placed("b", "GPU-1"));
+        cluster.waits(readers.waiter(pod("team-b", "w", MOST, "")));
+
+        assertThat(cluster.decide())
+                .isInstanceOfSatisfying(
+                        Evict.class,
+                        plan ->
+                                assertThat(plan.gpus())
+                                        .containsExactly(new GpuHold("GPU-1", 80, 7_680, false)));
+    }
+
+    @Test
+    void roomThatIsKeptForAnotherIsNoRoom() {
+        var kept = new KeptRoom(uid("other"), 0, List.of(new GpuHold("GPU-1", 60, 1_024, false)));
+        Cluster cluster = cluster("", kept);
+        runs(cluster, "team-a", "a", placed("a", "GPU-0"));
+
+        assertThat(victims(cluster, MOST)).containsExactly("a");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"w, 0, it is its own", "other, -1, it is for one of a lower priority"})
+    void roomThatTheWaiterMayTakeIsRoom(String keptFor, int priority, String why) {
+        var kept =
+                new KeptRoom(
+                        uid(keptFor), priority, List.of(new GpuHold("GPU-1", 60, 1_024, false)));
+        Cluster cluster = cluster("", kept);
+        runs(cluster, "team-a", "a", placed("a", "GPU-0"));
+
+        assertThat(victims(cluster, MOST)).as(why).isEmpty();
     }
 
     @ParameterizedTest

@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.reclaim.plan;
 
 import static java.util.stream.Collectors.toSet;
 
+import io.gpusharing.placement.GpuHold;
 import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;
 import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
 import java.time.Duration;
@@ -20,19 +21,32 @@ public sealed interface Decision {
      * Evict these; then the waiter fits. No smaller part of them would do.
      *
      * @param node where it then fits
+     * @param gpus what it will hold of GPUs there that our device plugin hands out; nothing where
+     *     it hands out none
      * @param victims whom, in the order in which they were chosen
      * @param considered every pod that held a GPU that would have been enough, and why it was
      *     spared
      */
-    record Evict(Waiter waiter, String node, List<Victim> victims, List<Candidate> considered)
+    record Evict(
+            Waiter waiter,
+            String node,
+            List<GpuHold> gpus,
+            List<Victim> victims,
+            List<Candidate> considered)
             implements Decision {
+
+        /** Where others hand out GPUs. */
+        public Evict(Waiter waiter, String node, List<Victim> victims, List<Candidate> considered) {
+            this(waiter, node, List.of(), victims, considered);
+        }
 
         /** UIDs of the victims. */
         Set<String> victimUids() {
             return victims.stream().map(victim -> victim.pod().uid()).collect(toSet());
         }
 
-        Duration grace(Duration most) {
+        /** The longest of the victims' graces, each no longer than {@code most}. */
+        public Duration grace(Duration most) {
             return victims.stream()
                     .map(Victim::grace)
                     .map(grace -> grace.compareTo(most) < 0 ? grace : most)

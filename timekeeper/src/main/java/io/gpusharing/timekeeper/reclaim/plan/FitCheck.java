@@ -2,10 +2,14 @@ package io.gpusharing.timekeeper.reclaim.plan;
 
 import static java.util.stream.Collectors.groupingBy;
 
+import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.FreeCapacity;
+import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.PodHold;
 import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
 import io.gpusharing.timekeeper.reclaim.snapshot.NodeView;
+import io.gpusharing.timekeeper.reclaim.snapshot.NodeView.KeptRoom;
 import io.gpusharing.timekeeper.reclaim.snapshot.PastEviction;
 import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
 import java.util.LinkedHashMap;
@@ -45,7 +49,18 @@ final class FitCheck {
         return fits(node, node.empty().totals(), gone);
     }
 
+    /** Which GPUs it would get; empty where others hand them out. */
+    List<GpuHold> placement(NodeView node, Predicate<GpuPod> gone) {
+        return node.shared() == null
+                ? List.of()
+                : free(node, node.empty(), gone).place(waiter.ask()).orElse(List.of());
+    }
+
     private boolean fits(NodeView node, FreeCapacity empty, Predicate<GpuPod> gone) {
+        return free(node, empty, gone).fits(waiter.ask());
+    }
+
+    private FreeCapacity free(NodeView node, FreeCapacity empty, Predicate<GpuPod> gone) {
         List<GpuPod> here = gpuPods.getOrDefault(node.name(), List.of());
         FreeCapacity free = empty.beside(node.leftBehind(here));
         for (GpuPod gpuPod : here) {
@@ -53,10 +68,16 @@ final class FitCheck {
                 free = free.beside(node.hold(gpuPod));
             }
         }
-        for (Waiter other : promised.getOrDefault(node.name(), List.of())) {
+        List<Waiter> others = promised.getOrDefault(node.name(), List.of());
+        for (Waiter other : others) {
             free = free.after(other.ask());
         }
-        return free.fits(waiter.ask());
+        for (KeptRoom room : node.keptFrom(waiter)) {
+            if (others.stream().noneMatch(it -> it.pod().uid().equals(room.podUid()))) {
+                free = free.beside(new PodHold(Amounts.NONE, room.held(), List.of()));
+            }
+        }
+        return free;
     }
 
     /** Others for whom room was made and who have not taken it yet. */

@@ -197,6 +197,7 @@ final class VictimSelector {
         return new Evict(
                 waiter,
                 choice.node().name(),
+                fitCheck.placement(choice.node(), goneWith(choice.gangs())),
                 victims,
                 considered.stream()
                         .map(it ->

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param empty what it has while nobody runs there
  * @param shared its GPUs where our device plugin hands them out; null where another provider does
+ * @param kept room on them that is kept for waiting pods
  */
 public record NodeView(
         String name,
@@ -24,11 +25,28 @@ public record NodeView(
         List<Taint> taints,
         boolean unschedulable,
         FreeCapacity empty,
-        @Nullable SharedNode shared) {
+        @Nullable SharedNode shared,
+        List<KeptRoom> kept) {
+
+    /**
+     * Room that was made for a pod.
+     *
+     * @param priority the pod's
+     */
+    public record KeptRoom(String podUid, int priority, List<GpuHold> held) {}
 
     public NodeView {
+        kept = List.copyOf(kept);
         labels = Map.copyOf(labels);
         taints = List.copyOf(taints);
+    }
+
+    /** What others of its priority or a higher one are to have. */
+    public List<KeptRoom> keptFrom(Waiter waiter) {
+        return kept.stream()
+                .filter(room -> room.priority() >= waiter.priority())
+                .filter(room -> !room.podUid().equals(waiter.pod().uid()))
+                .toList();
     }
 
     /** What a pod that is here holds, by the word of whoever hands out the node's GPUs. */

@@ -23,7 +23,8 @@ class SchedulingConstraintsTest {
                 List.of(taints),
                 cordoned,
                 new FreeCapacity(Amounts.NONE, null),
-                null);
+                null,
+                List.of());
     }
 
     private static SchedulingConstraints requiring(String key, String operator, String... values) {

@@ -1,0 +1,92 @@
+package io.gpusharing.kubernetes;
+
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.client.CustomResource;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.model.annotation.Group;
+import io.fabric8.kubernetes.model.annotation.Kind;
+import io.fabric8.kubernetes.model.annotation.Plural;
+import io.fabric8.kubernetes.model.annotation.Version;
+import io.gpusharing.placement.GpuHold;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+
+/**
+ * A {@code GpuReservation} as the API server stores it: room that was made for a waiting pod. It
+ * has the pod's UID for its name.
+ */
+@Group(GpuBudget.GROUP)
+@Version(GpuBudget.VERSION)
+@Kind("GpuReservation")
+@Plural("gpureservations")
+public class GpuReservation extends CustomResource<GpuReservation.Spec, Void> {
+
+    /**
+     * What is kept.
+     *
+     * @param priority the pod's; only pods of a higher one may have the room
+     * @param gpus of this node
+     * @param until when others get it, RFC 3339
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Spec(
+            Waiter pod, int priority, Maker madeBy, String node, List<Gpu> gpus, String until) {}
+
+    /** The pod. */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Waiter(String namespace, String name, String uid) {}
+
+    /** What of one GPU. */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Gpu(String uuid, long core, long memoryMiB, boolean whole) {}
+
+    /** Who made room. */
+    public enum Maker {
+        /** kube-scheduler, by ending pods of lower priority. */
+        Preemption,
+        /** The timekeeper, by ending pods of budgets that are used up. */
+        Reclaim
+    }
+
+    /** One that is to be written. */
+    public static GpuReservation of(
+            Waiter pod,
+            int priority,
+            Maker madeBy,
+            String node,
+            List<GpuHold> held,
+            Instant until) {
+        var reservation = new GpuReservation();
+        reservation.setMetadata(new ObjectMetaBuilder().withName(pod.uid()).build());
+        reservation.setSpec(
+                new Spec(
+                        pod,
+                        priority,
+                        madeBy,
+                        node,
+                        held.stream()
+                                .map(it -> new Gpu(it.gpu(), it.cores(), it.memory(), it.whole()))
+                                .toList(),
+                        until.truncatedTo(ChronoUnit.SECONDS).toString()));
+        return reservation;
+    }
+
+    /** Writes it, in place of what was kept for the pod before. */
+    public void write(KubernetesClient client, String manager) {
+        client.resource(this).fieldManager(manager).forceConflicts().serverSideApply();
+    }
+
+    /** What the pod will hold. */
+    public List<GpuHold> held() {
+        return getSpec().gpus().stream()
+                .map(it -> new GpuHold(it.uuid(), it.core(), it.memoryMiB(), it.whole()))
+                .toList();
+    }
+
+    /** When others get it. */
+    public Instant until() {
+        return Instant.parse(getSpec().until());
+    }
+}

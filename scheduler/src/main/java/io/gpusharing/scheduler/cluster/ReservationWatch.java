@@ -1,0 +1,49 @@
+package io.gpusharing.scheduler.cluster;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.kubernetes.GpuReservation;
+import io.gpusharing.kubernetes.ObjectInformer;
+import io.gpusharing.scheduler.gpus.ClusterGpus;
+import io.gpusharing.scheduler.gpus.KeptRoom;
+
+/** Follows the room that was made, by this replica or another, or by the timekeeper. */
+final class ReservationWatch implements ObjectInformer.Handler<GpuReservation>, AutoCloseable {
+
+    private final ClusterGpus gpus;
+    private final ObjectInformer<GpuReservation> informer;
+
+    ReservationWatch(KubernetesClient client, ClusterGpus gpus) {
+        this.gpus = gpus;
+        this.informer =
+                new ObjectInformer<>("gpureservations", client.resources(GpuReservation.class));
+    }
+
+    @Override
+    public void onUpdate(GpuReservation reservation) {
+        gpus.keep(
+                new KeptRoom(
+                        reservation.getSpec().pod().uid(),
+                        reservation.getSpec().priority(),
+                        reservation.getSpec().node(),
+                        reservation.held(),
+                        reservation.until()));
+    }
+
+    @Override
+    public void onDelete(GpuReservation reservation) {
+        gpus.stopKeeping(reservation.getSpec().pod().uid());
+    }
+
+    boolean hasSynced() {
+        return informer.hasSynced();
+    }
+
+    void start() {
+        informer.start(this);
+    }
+
+    @Override
+    public void close() {
+        informer.close();
+    }
+}

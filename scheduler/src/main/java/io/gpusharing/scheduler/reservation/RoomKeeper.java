@@ -1,0 +1,59 @@
+package io.gpusharing.scheduler.reservation;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.kubernetes.GpuReservation;
+import io.gpusharing.kubernetes.GpuReservation.Maker;
+import io.gpusharing.kubernetes.GpuReservation.Waiter;
+import io.gpusharing.scheduler.cluster.PromptClient;
+import io.gpusharing.scheduler.cluster.SchedulerName;
+import io.gpusharing.scheduler.extender.Reservations;
+import io.gpusharing.scheduler.gpus.ClusterGpus;
+import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.gpus.KeptRoom;
+import io.gpusharing.scheduler.preemption.Preemption;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import org.springframework.stereotype.Component;
+
+/** Writes down for whom others are preempted, before they are. */
+@Component
+class RoomKeeper implements Reservations {
+
+    /** kube-scheduler waits for it. */
+    private static final Duration PATIENCE = Duration.ofMillis(500);
+
+    private final KubernetesClient client;
+    private final SchedulerName schedulerName;
+    private final ClusterGpus gpus;
+    private final Clock clock;
+
+    RoomKeeper(
+            KubernetesClient client, SchedulerName schedulerName, ClusterGpus gpus, Clock clock) {
+        this.client = PromptClient.of(client, PATIENCE);
+        this.schedulerName = schedulerName;
+        this.gpus = gpus;
+        this.clock = clock;
+    }
+
+    @Override
+    public void keep(GpuPod pod, Preemption chosen) {
+        Instant until = clock.instant().plus(chosen.patience());
+        GpuReservation.of(
+                        new Waiter(pod.namespace(), pod.name(), pod.uid()),
+                        pod.priority(),
+                        Maker.Preemption,
+                        chosen.node(),
+                        chosen.placement().held(),
+                        until)
+                .write(client, schedulerName.name());
+        // The next question may come before our own watch tells of it.
+        gpus.keep(
+                new KeptRoom(
+                        pod.uid(),
+                        pod.priority(),
+                        chosen.node(),
+                        chosen.placement().held(),
+                        until));
+    }
+}

@@ -1,0 +1,187 @@
+package io.gpusharing.scheduler.gpus;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.placement.Gpu;
+import io.gpusharing.placement.GpuAsk;
+import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import io.gpusharing.placement.SharedNode;
+import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.scheduler.gpus.Filtered.Chosen;
+import io.gpusharing.scheduler.gpus.Filtered.Nowhere;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** One GPU, of which a pod that is leaving has 60; those 60 are kept for one that waits. */
+class KeptRoomTest {
+
+    private static final Instant NOON = Instant.parse("2026-11-26T12:00:00Z");
+    private static final Instant LATE = NOON.plusSeconds(90);
+    private static final String NODE = "a";
+    private static final String GPU = "GPU-a-0";
+
+    private final ClusterGpus gpus = new ClusterGpus(Duration.ofSeconds(30));
+    private final GpuPod waiter = pod("waiter", 60, 100);
+
+    @BeforeEach
+    void makeRoom() {
+        gpus.describe(new SharedNode(NODE, List.of(gpu(GPU)), List.of(), Map.of()));
+        gpus.bind(on(pod("victim", 60, 0), true), NODE);
+        gpus.keep(
+                new KeptRoom(
+                        waiter.uid(),
+                        waiter.priority(),
+                        NODE,
+                        List.of(new GpuHold(GPU, 60, 1_024, false)),
+                        LATE));
+    }
+
+    private static Gpu gpu(String uuid) {
+        return new Gpu(uuid, 100, 16_384);
+    }
+
+    private static GpuPod pod(String uid, int cores, int priority) {
+        var ask = new GpuAsk(1, cores, 1_024, false);
+        return new GpuPod(
+                uid,
+                "team-a",
+                uid,
+                List.of(new ContainerAsk("c", Kind.App, ask, Set.of())),
+                List.of("c"),
+                Dialect.Vcuda,
+                priority,
+                false);
+    }
+
+    private static GpuPod on(GpuPod pod, boolean leaving) {
+        return new GpuPod(
+                pod.uid(),
+                pod.namespace(),
+                pod.name(),
+                pod.asks().stream()
+                        .map(it ->
+                                new ContainerAsk(it.container(), it.kind(), it.ask(), Set.of(GPU)))
+                        .toList(),
+                pod.containers(),
+                pod.dialect(),
+                pod.priority(),
+                leaving);
+    }
+
+    private Filtered filter(GpuPod pod) {
+        return gpus.filter(pod, List.of(NODE), NOON);
+    }
+
+    private static final Filtered CHOSEN = new Chosen(NODE);
+
+    private static final Filtered KEPT = new Nowhere(Map.of(NODE, Reason.KEPT), Map.of());
+
+    private static final Filtered NO_ROOM = new Nowhere(Map.of(NODE, Reason.NO_ROOM), Map.of());
+
+    @Test
+    void whatIsFreedGoesToWhomItWasFreedFor() {
+        gpus.forget("victim");
+
+        assertThat(filter(pod("same", 60, 100))).isEqualTo(KEPT);
+        assertThat(filter(pod("lower", 60, 0))).isEqualTo(KEPT);
+        assertThat(filter(waiter)).isEqualTo(CHOSEN);
+    }
+
+    @Test
+    void aPodOfAHigherPriorityMayHaveIt() {
+        gpus.forget("victim");
+
+        assertThat(filter(pod("higher", 60, 101))).isEqualTo(CHOSEN);
+    }
+
+    @Test
+    void whatWillBeFreeBesideItIsFreeNow() {
+        assertThat(filter(pod("too large", 41, 100))).isEqualTo(NO_ROOM);
+        assertThat(filter(pod("small", 40, 100))).isEqualTo(CHOSEN);
+        assertThat(filter(pod("another", 1, 100))).isEqualTo(NO_ROOM);
+
+        gpus.forget("victim");
+        assertThat(filter(waiter)).isEqualTo(CHOSEN);
+    }
+
+    @Test
+    void whoseDeletionIsNotSeenYetStays() {
+        gpus.bind(on(pod("another victim", 10, 0), false), NODE);
+
+        assertThat(filter(pod("small", 30, 100))).isEqualTo(CHOSEN);
+        gpus.forget("victim");
+        assertThat(filter(pod("one too many", 1, 100))).isEqualTo(KEPT);
+    }
+
+    @Test
+    void nothingIsKeptForOneThatHasGpusNow() {
+        gpus.describe(new SharedNode("b", List.of(gpu("GPU-b-0")), List.of(), Map.of()));
+        gpus.forget("victim");
+        assertThat(gpus.filter(waiter, List.of("b"), NOON)).isEqualTo(new Chosen("b"));
+
+        assertThat(filter(pod("other", 90, 0))).isEqualTo(CHOSEN);
+    }
+
+    @Test
+    void itIsKeptAgainForOneThatWasNotBound() {
+        gpus.forget("victim");
+        filter(waiter);
+        gpus.cancel(waiter.uid());
+
+        assertThat(filter(pod("other", 90, 0))).isEqualTo(KEPT);
+    }
+
+    @Test
+    void nothingIsKeptForOneThatIsBoundOrGone() {
+        gpus.forget("victim");
+        gpus.bind(on(waiter, false), NODE);
+        gpus.forget(waiter.uid());
+
+        assertThat(filter(pod("other", 90, 0))).isEqualTo(CHOSEN);
+    }
+
+    @Test
+    void whoeverWaitsIsWokenWhenItIsKeptNoLonger() {
+        gpus.forget("victim");
+        GpuPod refused = pod("other", 90, 0);
+        filter(refused);
+        assertThat(gpus.wakeable(10, LATE.minusSeconds(1))).isEmpty();
+
+        assertThat(gpus.wakeable(10, LATE)).containsExactly(refused);
+        assertThat(gpus.filter(refused, List.of(NODE), LATE)).isEqualTo(CHOSEN);
+    }
+
+    @Test
+    void itIsKeptWhereAPodIsBoundWithoutHavingBeenPlaced() {
+        gpus.forget("victim");
+
+        assertThat(gpus.claim(pod("other", 90, 0), NODE, NOON)).isEmpty();
+        assertThat(gpus.claim(waiter, NODE, NOON)).isPresent();
+    }
+
+    @Test
+    void aWholeGpuIsKeptWhole() {
+        gpus.forget("victim");
+        gpus.keep(
+                new KeptRoom(
+                        waiter.uid(), 100, NODE, List.of(new GpuHold(GPU, 100, 0, true)), LATE));
+
+        assertThat(filter(pod("small", 1, 100))).isEqualTo(KEPT);
+    }
+
+    @Test
+    void whoLooksForVictimsSeesWhatIsKeptFromIt() {
+        assertThat(gpus.heldBeside("same", 100, List.of(NODE), NOON).get(NODE))
+                .extracting(HeldGpus::held)
+                .satisfies(held -> assertThat(held).containsOnlyKeys("victim", "waiter"));
+        assertThat(gpus.heldBeside("higher", 101, List.of(NODE), NOON).get(NODE))
+                .extracting(HeldGpus::held)
+                .satisfies(held -> assertThat(held).containsOnlyKeys("victim"));
+    }
+}
