@@ -8,6 +8,7 @@ import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
+import io.gpusharing.scheduler.gpus.Dialect;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.preemption.NodePods.Load;
 import io.gpusharing.testing.SteppingClock;
@@ -105,7 +106,25 @@ final class ToyCluster implements ClusterReader {
                 on == null
                         ? Set.of()
                         : on.stream().map(i -> gpu(pod.node(), i)).collect(Collectors.toSet());
-        return new GpuPod(pod.name(), "team-a", pod.name(), List.of(container("c", ask, uuids)));
+        return gpuPod(pod.name(), pod.priority(), pod.deletion() != null, ask, uuids);
+    }
+
+    static GpuPod gpuPod(String name, int priority, boolean leaving, GpuAsk ask, Set<String> on) {
+        return new GpuPod(
+                name,
+                "team-a",
+                name,
+                List.of(container("c", ask, on)),
+                List.of("c"),
+                Dialect.Vcuda,
+                priority,
+                leaving);
+    }
+
+    void end(ToyPod pod) {
+        pods.removeIf(it -> it.name().equals(pod.name()));
+        gpus.forget(pod.name());
+        running.remove(pod.name());
     }
 
     private static ContainerAsk container(String name, GpuAsk ask, Set<String> on) {
