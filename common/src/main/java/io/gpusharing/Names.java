@@ -6,6 +6,12 @@ public final class Names {
     /** Prefix of every label and annotation of ours; on pods all of them are protected. */
     public static final String PREFIX = "gpusharing.io/";
 
+    /** Prefix of annotations that users may write when they create a pod, and not change later. */
+    public static final String REQUEST_PREFIX = "request.gpusharing.io/";
+
+    /** Which of the GPUs where it fits a pod wants; see {@code placement.Strategy}. */
+    public static final String STRATEGY_ANNOTATION = REQUEST_PREFIX + "strategy";
+
     /** Label on metered pods, value {@code true}: the timekeeper watches only such pods. */
     public static final String METERED_LABEL = PREFIX + "metered";
 

@@ -1,18 +1,11 @@
 package io.gpusharing.placement;
 
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
 /** The physical GPUs of one node, and what is free of each. */
 public record GpuLayout(List<Gpu> gpus) {
-
-    /** The fullest first, as the providers' own schedulers pack. */
-    public static final Comparator<Gpu> FULLEST_FIRST =
-            Comparator.comparingLong(Gpu::cores)
-                    .thenComparingLong(Gpu::memory)
-                    .thenComparing(Gpu::id);
 
     public GpuLayout {
         gpus = List.copyOf(gpus);
@@ -37,13 +30,18 @@ public record GpuLayout(List<Gpu> gpus) {
      * fits them, whole ones on GPUs that no pod holds. Empty if it does not fit.
      */
     public Optional<List<GpuHold>> place(List<GpuAsk> asks) {
+        return place(asks, Strategy.BestFit);
+    }
+
+    /** The same, each container on the best GPU by this strategy. */
+    public Optional<List<GpuHold>> place(List<GpuAsk> asks, Strategy strategy) {
         GpuLayout left = this;
         var placed = new ArrayList<GpuHold>();
         for (GpuAsk ask : asks) {
             List<GpuHold> chosen =
                     left.gpus.stream()
                             .filter(ask::fitsOn)
-                            .sorted(FULLEST_FIRST)
+                            .sorted(strategy.order())
                             .limit(ask.count())
                             .map(ask::on)
                             .toList();

@@ -16,7 +16,8 @@ import java.util.stream.Collectors;
 
 /**
  * Which GPUs a pod's containers run on: decided for all of them at once, when the first one starts,
- * so that no pod stops half-way for want of a GPU. Each is put on the fullest GPU on which it fits.
+ * so that no pod stops half-way for want of a GPU. All are put on one GPU where parts of one are
+ * enough, else each on the best on which it fits, by {@link Strategy}.
  *
  * <p>An ordinary init container runs before the others and may use what they will: it is put on one
  * of their GPUs where that is enough.
@@ -58,11 +59,44 @@ public final class PodPlacement {
     /** The same, without a word about why not. */
     public static Optional<List<ContainerPlacement>> placed(
             List<ContainerAsk> asks, GpuLayout free) {
+        return placed(asks, free, Strategy.BestFit);
+    }
+
+    /** The same by a strategy; by each a pod fits where it does by another. */
+    public static Optional<List<ContainerPlacement>> placed(
+            List<ContainerAsk> asks, GpuLayout free, Strategy strategy) {
+        Optional<List<ContainerPlacement>> packed =
+                onOneGpu(asks, free, strategy).or(() -> oneByOne(asks, free, Strategy.BestFit));
+        return strategy == Strategy.BestFit || packed.isEmpty() || isOnOneGpu(packed.get())
+                ? packed
+                : oneByOne(asks, free, strategy).or(() -> packed);
+    }
+
+    /** Several containers of a pod belong together: what one writes another may read. */
+    private static Optional<List<ContainerPlacement>> onOneGpu(
+            List<ContainerAsk> asks, GpuLayout free, Strategy strategy) {
+        if (asks.size() < 2
+                || asks.stream().anyMatch(it -> it.ask().whole() || !it.on().isEmpty())) {
+            return Optional.empty();
+        }
+        return free.gpus().stream()
+                .sorted(strategy.order())
+                .map(gpu -> oneByOne(asks, new GpuLayout(List.of(gpu)), strategy))
+                .flatMap(Optional::stream)
+                .findFirst();
+    }
+
+    private static boolean isOnOneGpu(List<ContainerPlacement> placed) {
+        return placed.size() > 1 && held(placed).size() == 1;
+    }
+
+    private static Optional<List<ContainerPlacement>> oneByOne(
+            List<ContainerAsk> asks, GpuLayout free, Strategy strategy) {
         var grants = new ArrayList<ContainerPlacement>();
         GpuLayout left = free;
         GpuLayout besideSidecars = free;
         for (ContainerAsk ask : largestFirst(asks)) {
-            Optional<List<GpuHold>> gpus = ask.of(left).place(List.of(ask.ask()));
+            Optional<List<GpuHold>> gpus = ask.of(left).place(List.of(ask.ask()), strategy);
             if (gpus.isEmpty()) {
                 return Optional.empty();
             }
@@ -79,8 +113,8 @@ public final class PodPlacement {
             }
             Optional<List<GpuHold>> gpus =
                     only(ask.of(all), own)
-                            .place(List.of(ask.ask()))
-                            .or(() -> ask.of(all).place(List.of(ask.ask())));
+                            .place(List.of(ask.ask()), strategy)
+                            .or(() -> ask.of(all).place(List.of(ask.ask()), strategy));
             if (gpus.isEmpty()) {
                 return Optional.empty();
             }

@@ -48,6 +48,50 @@ class PodPlacementTest {
         assertThat(PodPlacement.place(asks(50), NONE, NONE)).isInstanceOf(Never.class);
     }
 
+    @Test
+    void containersOfAPodAreOnOneGpuWherePartsOfOneAreEnough() {
+        var half =
+                new GpuLayout(List.of(new Gpu("GPU-0", 30, 16_384), new Gpu("GPU-1", 100, 16_384)));
+
+        assertThat(gpus(asks(30, 20), half, Strategy.BestFit))
+                .as("the first alone would be on GPU-0")
+                .containsExactly("GPU-1", "GPU-1");
+        assertThat(gpus(asks(20, 10), half, Strategy.BestFit)).containsExactly("GPU-0", "GPU-0");
+        assertThat(gpus(asks(90, 20), half, Strategy.BestFit)).containsExactly("GPU-1", "GPU-0");
+    }
+
+    @Test
+    void spreadingTakesTheEmptiestGpuAndKeepsAPodTogether() {
+        var half =
+                new GpuLayout(List.of(new Gpu("GPU-0", 60, 16_384), new Gpu("GPU-1", 100, 16_384)));
+
+        assertThat(gpus(asks(30), half, Strategy.BestFit)).containsExactly("GPU-0");
+        assertThat(gpus(asks(30), half, Strategy.Spread)).containsExactly("GPU-1");
+        assertThat(gpus(asks(30, 30), half, Strategy.Spread)).containsExactly("GPU-1", "GPU-1");
+        assertThat(gpus(asks(60, 60), half, Strategy.Spread))
+                .containsExactlyInAnyOrder("GPU-0", "GPU-1");
+    }
+
+    @Test
+    void byEachStrategyAPodFitsWhereItDoesByAnother() {
+        // Spread alone would put the first on the larger one, and leave no room for the second.
+        var two =
+                new GpuLayout(
+                        List.of(
+                                new Gpu("GPU-0", 40, 16_384, false, 16_384),
+                                new Gpu("GPU-1", 100, 16_384)));
+
+        assertThat(gpus(asks(40, 100), two, Strategy.Spread))
+                .containsExactlyInAnyOrder("GPU-0", "GPU-1");
+    }
+
+    private static List<String> gpus(List<ContainerAsk> asks, GpuLayout free, Strategy strategy) {
+        return PodPlacement.placed(asks, free, strategy).orElseThrow().stream()
+                .flatMap(container -> container.gpus().stream())
+                .map(GpuHold::gpu)
+                .toList();
+    }
+
     private static List<ContainerAsk> asks(int... cores) {
         return IntStream.range(0, cores.length)
                 .mapToObj(i ->

@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.model.annotation.Plural;
 import io.fabric8.kubernetes.model.annotation.Version;
 import io.gpusharing.placement.GpuHold;
 import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 
@@ -27,12 +28,13 @@ public class GpuReservation extends CustomResource<GpuReservation.Spec, Void> {
      * What is kept.
      *
      * @param priority the pod's; only pods of a higher one may have the room
+     * @param madeBy a {@link Maker}
      * @param gpus of this node
      * @param until when others get it, RFC 3339
      */
     @JsonIgnoreProperties(ignoreUnknown = true)
     public record Spec(
-            Waiter pod, int priority, Maker madeBy, String node, List<Gpu> gpus, String until) {}
+            Waiter pod, int priority, String madeBy, String node, List<Gpu> gpus, String until) {}
 
     /** The pod. */
     @JsonIgnoreProperties(ignoreUnknown = true)
@@ -64,7 +66,7 @@ public class GpuReservation extends CustomResource<GpuReservation.Spec, Void> {
                 new Spec(
                         pod,
                         priority,
-                        madeBy,
+                        madeBy.name(),
                         node,
                         held.stream()
                                 .map(it -> new Gpu(it.gpu(), it.cores(), it.memory(), it.whole()))
@@ -85,8 +87,14 @@ public class GpuReservation extends CustomResource<GpuReservation.Spec, Void> {
                 .toList();
     }
 
-    /** When others get it. */
+    /**
+     * When others get it; long ago where that cannot be read, since one odd object stops nobody.
+     */
     public Instant until() {
-        return Instant.parse(getSpec().until());
+        try {
+            return Instant.parse(getSpec().until());
+        } catch (DateTimeParseException e) {
+            return Instant.EPOCH;
+        }
     }
 }

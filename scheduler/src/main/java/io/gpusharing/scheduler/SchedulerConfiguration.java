@@ -4,6 +4,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.grammar.MetagpuGrammar;
+import io.gpusharing.scheduler.cluster.GpuPodReader;
 import io.gpusharing.scheduler.cluster.LeanObjects;
 import io.gpusharing.scheduler.cluster.RunningPodReader;
 import io.gpusharing.scheduler.cluster.SchedulerName;
@@ -36,6 +37,11 @@ class SchedulerConfiguration {
     @Bean
     ProviderAsk providerAsk(SchedulerProperties properties) {
         return new ProviderAsk(MetagpuGrammar.units(properties.metagpuUnits()));
+    }
+
+    @Bean
+    GpuPodReader gpuPodReader(ProviderAsk asks, SchedulerProperties properties) {
+        return new GpuPodReader(asks, properties.strategy());
     }
 
     @Bean

@@ -1,5 +1,6 @@
 package io.gpusharing.scheduler;
 
+import io.gpusharing.placement.Strategy;
 import jakarta.validation.constraints.Min;
 import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotNull;
@@ -20,6 +21,7 @@ import org.springframework.validation.annotation.Validated;
  * @param gangLabel label whose value names a gang in its namespace, for instance of a pod group:
  *     its pods are preempted together or not at all. Pods of one Job are a gang without it; empty
  *     for none
+ * @param strategy which of the GPUs where a pod fits it gets, if it does not say so itself
  */
 @Validated
 @ConfigurationProperties("gpusharing.scheduler")
@@ -27,4 +29,5 @@ record SchedulerProperties(
         @NotBlank @DefaultValue("gpusharing-scheduler") String name,
         @NotNull @DefaultValue("30s") Duration reservation,
         @DefaultValue Map<String, @Min(1) Integer> metagpuUnits,
-        @NotNull @DefaultValue("") String gangLabel) {}
+        @NotNull @DefaultValue("") String gangLabel,
+        @NotNull @DefaultValue("BestFit") Strategy strategy) {}

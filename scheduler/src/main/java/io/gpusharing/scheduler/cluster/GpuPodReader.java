@@ -6,10 +6,12 @@ import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.AnnotationBytes;
+import io.gpusharing.Names;
 import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.placement.PlacementAnnotation;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.ProviderAsk;
+import io.gpusharing.placement.Strategy;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.grammar.AliyunGrammar;
 import io.gpusharing.request.grammar.VcudaGrammar;
@@ -18,19 +20,20 @@ import io.gpusharing.scheduler.gpus.GpuPod;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.springframework.stereotype.Component;
 
 /** Reads what a pod asks of physical GPUs, and where it was placed. */
-@Component
-public class GpuPodReader {
+public final class GpuPodReader {
 
     private final ProviderAsk asks;
+    private final Strategy strategy;
 
     /**
      * @param asks what the resources of containers mean
+     * @param strategy of pods that name none
      */
-    public GpuPodReader(ProviderAsk asks) {
+    public GpuPodReader(ProviderAsk asks, Strategy strategy) {
         this.asks = asks;
+        this.strategy = strategy;
     }
 
     /** A pod that is to be placed. */
@@ -69,7 +72,7 @@ public class GpuPodReader {
         return ResourceReader.request(pod.getSpec(), name -> name.indexOf('/') > 0);
     }
 
-    private static GpuPod gpuPod(Pod pod, PodRequest request, List<ContainerAsk> asks) {
+    private GpuPod gpuPod(Pod pod, PodRequest request, List<ContainerAsk> asks) {
         ObjectMeta metadata = pod.getMetadata();
         return new GpuPod(
                 metadata.getUid(),
@@ -79,7 +82,16 @@ public class GpuPodReader {
                 pod.getSpec().getContainers().stream().map(Container::getName).toList(),
                 dialect(request),
                 RunningPodReader.priority(pod),
-                metadata.getDeletionTimestamp() != null);
+                RunningPodReader.deletion(pod),
+                strategy(metadata));
+    }
+
+    /** Admission lets no other value pass. */
+    private Strategy strategy(ObjectMeta metadata) {
+        String wanted =
+                requireNonNullElse(metadata.getAnnotations(), Map.<String, String>of())
+                        .get(Names.STRATEGY_ANNOTATION);
+        return wanted == null ? strategy : Strategy.of(wanted).orElse(strategy);
     }
 
     /** Admission lets nobody mix them. */

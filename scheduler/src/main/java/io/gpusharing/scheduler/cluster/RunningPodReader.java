@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Reads what decides whether a pod has to go for another. */
 public final class RunningPodReader {
@@ -36,7 +37,6 @@ public final class RunningPodReader {
     RunningPod running(Pod pod) {
         var metadata = pod.getMetadata();
         String started = pod.getStatus() == null ? null : pod.getStatus().getStartTime();
-        String deletion = metadata.getDeletionTimestamp();
         return new RunningPod(
                 metadata.getUid(),
                 metadata.getNamespace(),
@@ -44,11 +44,15 @@ public final class RunningPodReader {
                 requireNonNullElse(metadata.getLabels(), Map.of()),
                 priority(pod),
                 started == null ? Instant.MAX : Instant.parse(started),
-                deletion == null ? null : Instant.parse(deletion),
-                Duration.ofSeconds(
-                        requireNonNullElse(
-                                pod.getSpec().getTerminationGracePeriodSeconds(), DEFAULT_GRACE)),
+                deletion(pod),
+                grace(pod),
                 gang(pod));
+    }
+
+    /** The API server takes a negative one, too, and kubelets take it for a second. */
+    private static Duration grace(Pod pod) {
+        Long seconds = pod.getSpec().getTerminationGracePeriodSeconds();
+        return Duration.ofSeconds(seconds == null ? DEFAULT_GRACE : Math.max(1, seconds));
     }
 
     /**
@@ -86,6 +90,12 @@ public final class RunningPodReader {
     static Amounts requests(Pod pod) {
         return ResourceReader.requests(
                 pod.getSpec(), ResourceReader.request(pod.getSpec(), resource -> true));
+    }
+
+    /** By when it is to have ended; null if it is not being deleted. */
+    static @Nullable Instant deletion(Pod pod) {
+        String deletion = pod.getMetadata().getDeletionTimestamp();
+        return deletion == null ? null : Instant.parse(deletion);
     }
 
     static int priority(Pod pod) {

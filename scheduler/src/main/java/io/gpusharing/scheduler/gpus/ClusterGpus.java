@@ -1,7 +1,6 @@
 package io.gpusharing.scheduler.gpus;
 
 import io.gpusharing.placement.ContainerPlacement;
-import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
 import io.gpusharing.scheduler.gpus.Filtered.Nowhere;
@@ -133,15 +132,29 @@ public final class ClusterGpus {
         }
     }
 
-    /** What is kept from a pod for others, by node and by whom it is kept for. */
-    private Map<String, Map<String, List<GpuHold>>> keptFrom(String podUid, int priority) {
+    /**
+     * Whether room is kept for a pod that it will have as soon as those are gone of whom the
+     * cluster is already rid, or will be: nobody else has to go for it.
+     */
+    public synchronized boolean awaitsRoom(String podUid, Instant now) {
+        expire(now);
+        return kept.of(podUid)
+                .filter(room -> {
+                    NodeGpus node = nodes.get(room.node());
+                    return node != null && node.willHave(room);
+                })
+                .isPresent();
+    }
+
+    /** What is kept from a pod for others, by node. */
+    private Map<String, List<KeptRoom>> keptFrom(String podUid, int priority) {
         return kept.against(
                 podUid, priority, uid -> bound.containsKey(uid) || reservations.containsKey(uid));
     }
 
     /**
-     * Chooses the node on which the pod is packed best, and reserves its GPUs there, in place of
-     * those that were reserved before. A pod that may be bound at this moment keeps what it has.
+     * Chooses the best node by the pod's strategy, and reserves its GPUs there, in place of those
+     * that were reserved before. A pod that may be bound at this moment keeps what it has.
      *
      * @param candidates nodes that fit otherwise
      */
@@ -156,18 +169,22 @@ public final class ClusterGpus {
             return keep(boundTo, candidates);
         }
         release(pod.uid());
-        Map<String, Map<String, List<GpuHold>>> others = keptFrom(pod.uid(), pod.priority());
+        Map<String, List<KeptRoom>> others = keptFrom(pod.uid(), pod.priority());
         String best = null;
-        long least = Long.MAX_VALUE;
+        long bestLeft = 0;
         for (String name : candidates) {
             NodeGpus node = nodes.get(name);
             OptionalLong left =
                     node == null
                             ? OptionalLong.empty()
-                            : node.left(pod.asks(), others.getOrDefault(name, Map.of()).values());
-            if (left.isPresent() && (best == null || left.getAsLong() < least)) {
+                            : node.left(
+                                    pod.asks(),
+                                    pod.strategy(),
+                                    others.getOrDefault(name, List.of()));
+            if (left.isPresent()
+                    && (best == null || pod.strategy().prefers(left.getAsLong(), bestLeft))) {
                 best = name;
-                least = left.getAsLong();
+                bestLeft = left.getAsLong();
             }
         }
         if (best != null && reserve(pod, best, false, now.plus(patience), now).isPresent()) {
@@ -202,7 +219,7 @@ public final class ClusterGpus {
             } else {
                 boolean isKept =
                         withRoomForOthers.contains(name)
-                                && node.left(pod.asks(), List.of()).isPresent();
+                                && node.left(pod.asks(), pod.strategy(), List.of()).isPresent();
                 failed.put(name, isKept ? Reason.KEPT : Reason.NO_ROOM);
             }
         }
@@ -212,10 +229,9 @@ public final class ClusterGpus {
     private Optional<Placement> reserve(
             GpuPod pod, String node, boolean claimed, @Nullable Instant until, Instant now) {
         NodeGpus gpus = nodes.get(node);
-        Collection<List<GpuHold>> others =
-                keptFrom(pod.uid(), pod.priority()).getOrDefault(node, Map.of()).values();
+        List<KeptRoom> others = keptFrom(pod.uid(), pod.priority()).getOrDefault(node, List.of());
         Optional<List<ContainerPlacement>> containers =
-                gpus == null ? Optional.empty() : gpus.place(pod.asks(), others);
+                gpus == null ? Optional.empty() : gpus.place(pod.asks(), pod.strategy(), others);
         if (gpus == null || containers.isEmpty()) {
             return Optional.empty();
         }
@@ -286,13 +302,13 @@ public final class ClusterGpus {
             String podUid, int priority, Collection<String> candidates, Instant now) {
         expire(now);
         Reservation own = reservations.get(podUid);
-        Map<String, Map<String, List<GpuHold>>> others = keptFrom(podUid, priority);
+        Map<String, List<KeptRoom>> others = keptFrom(podUid, priority);
         var held = new HashMap<String, HeldGpus>();
         if (!bound.containsKey(podUid) && (own == null || !own.claimed())) {
             for (String name : candidates) {
                 NodeGpus node = nodes.get(name);
                 if (node != null && node.isUsable()) {
-                    held.put(name, node.heldBeside(podUid, others.getOrDefault(name, Map.of())));
+                    held.put(name, node.heldBeside(podUid, others.getOrDefault(name, List.of())));
                 }
             }
         }
@@ -316,13 +332,14 @@ public final class ClusterGpus {
     }
 
     private boolean hasRoom(GpuPod pod) {
-        Map<String, Map<String, List<GpuHold>>> others = keptFrom(pod.uid(), pod.priority());
+        Map<String, List<KeptRoom>> others = keptFrom(pod.uid(), pod.priority());
         return nodes.entrySet().stream()
                 .anyMatch(node ->
                         node.getValue()
                                 .left(
                                         pod.asks(),
-                                        others.getOrDefault(node.getKey(), Map.of()).values())
+                                        pod.strategy(),
+                                        others.getOrDefault(node.getKey(), List.of()))
                                 .isPresent());
     }
 

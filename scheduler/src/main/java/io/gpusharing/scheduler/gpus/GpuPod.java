@@ -1,7 +1,10 @@
 package io.gpusharing.scheduler.gpus;
 
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import io.gpusharing.placement.Strategy;
+import java.time.Instant;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A pod that asks for GPUs of ours.
@@ -11,7 +14,8 @@ import java.util.List;
  * @param containers names of its app containers, in its order
  * @param dialect by which resources it asks
  * @param priority others of the same or a lower one are not pushed aside for it
- * @param leaving whether it is being deleted
+ * @param end by when it is to have ended if it is being deleted; null if it is not
+ * @param strategy which of the GPUs where it fits it gets
  */
 public record GpuPod(
         String uid,
@@ -21,11 +25,12 @@ public record GpuPod(
         List<String> containers,
         Dialect dialect,
         int priority,
-        boolean leaving) {
+        @Nullable Instant end,
+        Strategy strategy) {
 
     /** One for which nothing is written but our own placement. */
     public GpuPod(String uid, String namespace, String name, List<ContainerAsk> asks) {
-        this(uid, namespace, name, asks, List.of(), Dialect.Metagpu, 0, false);
+        this(uid, namespace, name, asks, List.of(), Dialect.Metagpu, 0, null, Strategy.BestFit);
     }
 
     public GpuPod {

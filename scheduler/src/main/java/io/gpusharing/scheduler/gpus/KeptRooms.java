@@ -1,20 +1,28 @@
 package io.gpusharing.scheduler.gpus;
 
+import static java.util.stream.Collectors.groupingBy;
+
 import io.gpusharing.placement.GpuHold;
 import java.time.Instant;
-import java.util.HashMap;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.Predicate;
 
 /** The room that is kept for all pods. Belongs to one thread at a time. */
 final class KeptRooms {
 
-    private final Map<String, KeptRoom> byPod = new HashMap<>();
+    private final Map<String, KeptRoom> byPod = new TreeMap<>();
 
     /** In place of what was kept for the same pod. */
     void put(KeptRoom room) {
         byPod.put(room.podUid(), room);
+    }
+
+    Optional<KeptRoom> of(String podUid) {
+        return Optional.ofNullable(byPod.get(podUid));
     }
 
     /** Whether there was any. */
@@ -28,21 +36,28 @@ final class KeptRooms {
     }
 
     /**
-     * What others of its priority or a higher one will hold, by node and then by their UID.
+     * What others of its priority or a higher one will hold, by node, the most important first.
      *
      * @param placed whether a pod has GPUs already, there or elsewhere
      */
-    Map<String, Map<String, List<GpuHold>>> against(
-            String podUid, int priority, Predicate<String> placed) {
-        var byNode = new HashMap<String, Map<String, List<GpuHold>>>();
-        for (KeptRoom room : byPod.values()) {
-            if (room.priority() >= priority
-                    && !room.podUid().equals(podUid)
-                    && !placed.test(room.podUid())) {
-                byNode.computeIfAbsent(room.node(), node -> new HashMap<>())
-                        .put(room.podUid(), room.held());
-            }
-        }
-        return byNode;
+    Map<String, List<KeptRoom>> against(String podUid, int priority, Predicate<String> placed) {
+        Optional<KeptRoom> own = of(podUid);
+        return byPod.values().stream()
+                .filter(room -> room.priority() >= priority)
+                .filter(room -> !room.podUid().equals(podUid))
+                .filter(room -> !placed.test(room.podUid()))
+                // Made at the same moment by two services, they would wait for each other.
+                .filter(room -> own.isEmpty() || !yields(room, own.get()))
+                .sorted(Comparator.comparingInt(KeptRoom::priority).reversed())
+                .collect(groupingBy(KeptRoom::node));
+    }
+
+    private static boolean yields(KeptRoom room, KeptRoom to) {
+        return room.priority() == to.priority()
+                && room.podUid().compareTo(to.podUid()) > 0
+                && room.node().equals(to.node())
+                && room.held().stream()
+                        .map(GpuHold::gpu)
+                        .anyMatch(gpu -> to.held().stream().anyMatch(it -> it.gpu().equals(gpu)));
     }
 }

@@ -8,18 +8,16 @@ import io.gpusharing.placement.GpuLayout;
 import io.gpusharing.placement.PodPlacement;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.SharedNode;
+import io.gpusharing.placement.Strategy;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Set;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,8 +36,8 @@ final class NodeGpus {
     /** What bound pods ask for, each container on the GPUs that were chosen for it if any were. */
     private final Map<String, List<ContainerAsk>> bound = new HashMap<>();
 
-    /** Which of them are being deleted. */
-    private final Set<String> leaving = new HashSet<>();
+    /** Which of them are being deleted, and by when they are to have ended. */
+    private final Map<String, Instant> leaving = new HashMap<>();
 
     private final Map<String, List<GpuHold>> reserved = new HashMap<>();
 
@@ -58,8 +56,8 @@ final class NodeGpus {
     /** A pod that is bound to this node. */
     void bind(GpuPod pod) {
         bound.put(pod.uid(), pod.asks());
-        if (pod.leaving()) {
-            leaving.add(pod.uid());
+        if (pod.end() != null) {
+            leaving.put(pod.uid(), pod.end());
         }
         free = null;
     }
@@ -103,8 +101,8 @@ final class NodeGpus {
      * @param kept what is kept for others
      */
     Optional<List<ContainerPlacement>> place(
-            List<ContainerAsk> asks, Collection<List<GpuHold>> kept) {
-        return PodPlacement.placed(asks, free(kept));
+            List<ContainerAsk> asks, Strategy strategy, List<KeptRoom> kept) {
+        return PodPlacement.placed(asks, free(kept), strategy);
     }
 
     /** What programs of another provider are told of a pod that is placed here. */
@@ -125,18 +123,21 @@ final class NodeGpus {
             return false;
         }
         release(podUid);
-        boolean sound = own.stream().allMatch(this::isFree);
+        boolean sound = fits(own, free());
         reserve(podUid, own);
         return sound;
     }
 
-    private boolean isFree(GpuHold hold) {
-        return free().gpus().stream()
-                .filter(gpu -> gpu.id().equals(hold.gpu()))
-                .anyMatch(gpu ->
-                        hold.whole()
-                                ? gpu.untouched()
-                                : gpu.cores() >= hold.cores() && gpu.memory() >= hold.memory());
+    private static boolean fits(List<GpuHold> holds, GpuLayout layout) {
+        return holds.stream()
+                .allMatch(hold ->
+                        layout.gpus().stream()
+                                .filter(gpu -> gpu.id().equals(hold.gpu()))
+                                .anyMatch(gpu ->
+                                        hold.whole()
+                                                ? gpu.untouched()
+                                                : gpu.cores() >= hold.cores()
+                                                        && gpu.memory() >= hold.memory()));
     }
 
     /** Whether it would fit if nobody else were here and all GPUs were healthy. */
@@ -151,33 +152,33 @@ final class NodeGpus {
 
     /**
      * How much would be left of the GPUs that a pod would get, in hundredths of processors and
-     * hundredths of memory: the less, the better it is packed. Empty if it does not fit.
+     * hundredths of memory; and with whole GPUs, how many are idle beside them. Empty if it does
+     * not fit.
      *
      * @param kept what is kept for others
      */
-    OptionalLong left(List<ContainerAsk> asks, Collection<List<GpuHold>> kept) {
+    OptionalLong left(List<ContainerAsk> asks, Strategy strategy, List<KeptRoom> kept) {
         GpuLayout layout = free(kept);
         // Nearly every pod is one container with a part of one GPU, and is looked at on all nodes.
         if (asks.size() == 1 && !asks.getFirst().ask().whole()) {
-            return left(layout, asks.getFirst().ask());
+            return left(layout, asks.getFirst().ask(), strategy);
         }
-        return PodPlacement.placed(asks, layout)
+        return PodPlacement.placed(asks, layout, strategy)
                 .map(containers ->
                         OptionalLong.of(leftBeside(layout, PodPlacement.held(containers))))
                 .orElseGet(OptionalLong::empty);
     }
 
-    private static OptionalLong left(GpuLayout layout, GpuAsk ask) {
-        Gpu fullest = null;
+    private static OptionalLong left(GpuLayout layout, GpuAsk ask, Strategy strategy) {
+        Gpu best = null;
         for (Gpu gpu : layout.gpus()) {
-            if (ask.fitsOn(gpu)
-                    && (fullest == null || GpuLayout.FULLEST_FIRST.compare(gpu, fullest) < 0)) {
-                fullest = gpu;
+            if (ask.fitsOn(gpu) && (best == null || strategy.order().compare(gpu, best) < 0)) {
+                best = gpu;
             }
         }
-        return fullest == null
+        return best == null
                 ? OptionalLong.empty()
-                : OptionalLong.of(left(fullest.without(ask.on(fullest))));
+                : OptionalLong.of(left(best.without(ask.on(best))));
     }
 
     private static long leftBeside(GpuLayout layout, List<GpuHold> held) {
@@ -188,7 +189,7 @@ final class NodeGpus {
             if (own.isPresent()) {
                 left += left(gpu.without(own.get()));
             } else if (gpu.untouched()) {
-                // Whole GPUs leave nothing of their own; of idle ones few nodes should have many.
+                // Whole GPUs leave nothing of their own.
                 left++;
             }
         }
@@ -224,21 +225,50 @@ final class NodeGpus {
      * The same where some of it is kept for others: what is free now, as far as it will still be
      * free once they have come and those have gone that are being deleted.
      */
-    private GpuLayout free(Collection<List<GpuHold>> kept) {
+    private GpuLayout free(List<KeptRoom> kept) {
         SharedNode shared = node;
         GpuLayout now = free();
         if (kept.isEmpty() || shared == null) {
             return now;
         }
-        Map<String, List<GpuHold>> staying = holds(shared);
-        staying.keySet().removeAll(leaving);
-        List<Gpu> then =
-                free(shared, Stream.concat(staying.values().stream(), kept.stream()).toList())
-                        .gpus();
+        GpuLayout then = free(shared, staying(shared, kept).values());
+        for (KeptRoom room : kept) {
+            // Where others have overtaken it nothing is kept any more.
+            if (fits(room.held(), then)) {
+                then = then.without(room.held());
+            }
+        }
+        List<Gpu> left = then.gpus();
         return new GpuLayout(
-                IntStream.range(0, then.size())
-                        .mapToObj(gpu -> less(now.gpus().get(gpu), then.get(gpu)))
+                IntStream.range(0, left.size())
+                        .mapToObj(gpu -> less(now.gpus().get(gpu), left.get(gpu)))
                         .toList());
+    }
+
+    /** Who will not have gone by the time at which the first of these rooms is given up. */
+    private Map<String, List<GpuHold>> staying(SharedNode shared, List<KeptRoom> kept) {
+        Instant by = kept.stream().map(KeptRoom::until).min(Instant::compareTo).orElseThrow();
+        Map<String, List<GpuHold>> staying = holds(shared);
+        leaving.forEach((uid, end) -> {
+            if (end.isBefore(by)) {
+                staying.remove(uid);
+            }
+        });
+        return staying;
+    }
+
+    /**
+     * Whether a room will be free once those have gone that are being deleted, and once the device
+     * plugin has taken back what it gave to those that are gone.
+     */
+    boolean willHave(KeptRoom room) {
+        SharedNode shared = node;
+        if (shared == null) {
+            return false;
+        }
+        Map<String, List<GpuHold>> staying = staying(shared, List.of(room));
+        staying.keySet().removeIf(uid -> !bound.containsKey(uid) && !reserved.containsKey(uid));
+        return fits(room.held(), free(shared, staying.values()));
     }
 
     private static Gpu less(Gpu one, Gpu other) {
@@ -253,16 +283,16 @@ final class NodeGpus {
     /**
      * Who holds what, by UID, apart from this pod.
      *
-     * @param kept for whom room is kept besides, by UID
+     * @param kept for whom room is kept besides
      */
-    HeldGpus heldBeside(String podUid, Map<String, List<GpuHold>> kept) {
+    HeldGpus heldBeside(String podUid, List<KeptRoom> kept) {
         SharedNode shared = node;
         if (shared == null) {
             return new HeldGpus(new GpuLayout(List.of()), Map.of());
         }
         Map<String, List<GpuHold>> holds = holds(shared);
         holds.remove(podUid);
-        holds.putAll(kept);
+        kept.forEach(room -> holds.put(room.podUid(), room.held()));
         return new HeldGpus(new GpuLayout(shared.gpus()), holds);
     }
 

@@ -148,7 +148,8 @@ final class NodeSearch {
                 state.node(),
                 pods(going).stream().sorted(RunningPod.MOST_IMPORTANT_FIRST).toList(),
                 cost(going),
-                new Placement(state.node(), placed(going).orElseThrow()));
+                new Placement(state.node(), placed(going).orElseThrow()),
+                state.left());
     }
 
     private Cost cost(BitSet going) {

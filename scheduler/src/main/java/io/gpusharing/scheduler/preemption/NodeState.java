@@ -3,6 +3,7 @@ package io.gpusharing.scheduler.preemption;
 import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.GpuHold;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 
@@ -12,9 +13,15 @@ import java.util.List;
  * @param amounts what is free in sum once all of the gangs have gone
  * @param gpus what is free of each GPU then
  * @param nominated what pods take for which room is being made there
+ * @param left when those have ended that are being deleted, and that are not counted here
  */
 record NodeState(
-        String node, Amounts amounts, List<Gpu> gpus, List<Gang> gangs, Amounts nominated) {
+        String node,
+        Amounts amounts,
+        List<Gpu> gpus,
+        List<Gang> gangs,
+        Amounts nominated,
+        Instant left) {
 
     /**
      * Pods that go together or not at all.

@@ -4,10 +4,10 @@ import static io.gpusharing.scheduler.preemption.RunningPod.LONGEST_GRACE;
 import static io.gpusharing.scheduler.preemption.RunningPod.OVERDUE;
 
 import io.gpusharing.scheduler.gpus.Placement;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Whom to evict from one node for a pod.
@@ -15,8 +15,10 @@ import java.util.List;
  * @param victims the most important first; nobody where the pod fits as soon as those have ended
  *     that are being deleted
  * @param placement the GPUs on which the pod would be placed then
+ * @param left when those will have ended that are being deleted already
  */
-public record Preemption(String node, List<RunningPod> victims, Cost cost, Placement placement) {
+public record Preemption(
+        String node, List<RunningPod> victims, Cost cost, Placement placement, Instant left) {
 
     static final Comparator<Preemption> BEST_FIRST =
             Comparator.comparing(Preemption::cost).thenComparing(Preemption::node);
@@ -26,15 +28,22 @@ public record Preemption(String node, List<RunningPod> victims, Cost cost, Place
     }
 
     /**
-     * How long the GPUs are kept for the pod: as long as its victims may take to end, and some time
-     * to be scheduled again. One that gives itself hours is not waited for, as elsewhere.
+     * Until when the GPUs are kept for the pod: as long as its victims may take to end, and those
+     * that are ending already, and some time to be scheduled again. One that gives itself hours is
+     * not waited for, as elsewhere.
      */
-    public Duration patience() {
-        return victims.stream()
-                .map(RunningPod::grace)
-                .map(grace -> grace.compareTo(LONGEST_GRACE) < 0 ? grace : LONGEST_GRACE)
-                .max(Duration::compareTo)
-                .orElse(Duration.ZERO)
+    public Instant keptUntil(Instant now) {
+        return Stream.concat(
+                        Stream.of(left),
+                        victims.stream()
+                                .map(RunningPod::grace)
+                                .map(grace ->
+                                        now.plus(
+                                                grace.compareTo(LONGEST_GRACE) < 0
+                                                        ? grace
+                                                        : LONGEST_GRACE)))
+                .max(Instant::compareTo)
+                .orElseThrow()
                 .plus(OVERDUE);
     }
 

@@ -44,13 +44,17 @@ public final class Preemptions {
      *
      * @param candidates nodes where kube-scheduler would evict somebody, with the UIDs of whom
      * @return empty if nobody is to be evicted: it would not help, or the pod fits as soon as those
-     *     have ended that are being deleted
+     *     have ended that are being deleted, or those that went for it are gone for good
      */
     public Optional<Preemption> choose(Preemptor preemptor, Map<String, Set<String>> candidates) {
         if (!preemptor.preempts()) {
             return Optional.empty();
         }
         Instant now = clock.instant();
+        if (gpus.awaitsRoom(preemptor.uid(), now)) {
+            // Its victims have ended, and their device plugin may not have noticed yet.
+            return Optional.empty();
+        }
         Map<String, HeldGpus> held =
                 gpus.heldBeside(preemptor.uid(), preemptor.priority(), candidates.keySet(), now);
         var filter = new VictimFilter(preemptor, running.spreadGangs(), now);

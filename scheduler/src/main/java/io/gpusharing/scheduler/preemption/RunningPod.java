@@ -35,6 +35,11 @@ public record RunningPod(
     static final Duration LONGEST_GRACE = Duration.ofMinutes(5);
     static final Duration OVERDUE = Duration.ofMinutes(1);
 
+    /** By when it is to have ended, or this if that is later. */
+    Instant deletionOr(Instant other) {
+        return deletion == null || deletion.isBefore(other) ? other : deletion;
+    }
+
     boolean isDeleted() {
         return deletion != null;
     }

@@ -30,6 +30,7 @@ record VictimFilter(Preemptor preemptor, Set<String> spread, Instant now) {
         // bound, and by those of whom nothing is known.
         var held = new HashMap<>(gpus.held());
         var left = pods.allocatable();
+        Instant lastEnd = now;
         var byGang = new TreeMap<String, List<Load>>();
         for (Load load : pods.bound()) {
             RunningPod pod = load.pod();
@@ -37,6 +38,7 @@ record VictimFilter(Preemptor preemptor, Set<String> spread, Instant now) {
                 byGang.computeIfAbsent(pod.gang(), gang -> new ArrayList<>()).add(load);
             } else if (pod.isLeaving(now)) {
                 held.remove(pod.uid());
+                lastEnd = pod.deletionOr(lastEnd);
             } else {
                 left = left.minus(load.requests());
             }
@@ -49,7 +51,7 @@ record VictimFilter(Preemptor preemptor, Set<String> spread, Instant now) {
                 left = left.minus(requests(gang.getValue()));
             }
         }
-        return new NodeState(node, left, beside(gpus, held), gangs, nominated(pods));
+        return new NodeState(node, left, beside(gpus, held), gangs, nominated(pods), lastEnd);
     }
 
     private boolean mayGo(String gang, List<Load> pods, Set<String> expendable) {

@@ -33,20 +33,32 @@ class ReservationSweep {
     void sweep() {
         Instant now = clock.instant();
         try {
-            for (GpuReservation reservation :
-                    client.resources(GpuReservation.class).list().getItems()) {
-                if (!now.isBefore(reservation.until()) || !waits(reservation.getSpec().pod())) {
-                    // Unless it was written anew since.
-                    client.resource(reservation)
-                            .lockResourceVersion(reservation.getMetadata().getResourceVersion())
-                            .delete();
-                }
+            client.resources(GpuReservation.class)
+                    .list()
+                    .getItems()
+                    .forEach(reservation -> sweep(reservation, now));
+        } catch (KubernetesClientException e) {
+            failed(e);
+        }
+    }
+
+    private void sweep(GpuReservation reservation, Instant now) {
+        try {
+            if (!now.isBefore(reservation.until()) || !waits(reservation.getSpec().pod())) {
+                // Unless it was written anew since.
+                client.resource(reservation)
+                        .lockResourceVersion(reservation.getMetadata().getResourceVersion())
+                        .delete();
             }
         } catch (KubernetesClientException e) {
-            log.atWarn()
-                    .addKeyValue("reason", e.getMessage())
-                    .log("cannot delete reservations that are over; trying again");
+            failed(e);
         }
+    }
+
+    private static void failed(KubernetesClientException problem) {
+        log.atWarn()
+                .addKeyValue("reason", problem.getMessage())
+                .log("cannot delete reservations that are over; trying again");
     }
 
     private boolean waits(Waiter waiter) {

@@ -38,7 +38,7 @@ class RoomKeeper implements Reservations {
 
     @Override
     public void keep(GpuPod pod, Preemption chosen) {
-        Instant until = clock.instant().plus(chosen.patience());
+        Instant until = chosen.keptUntil(clock.instant());
         GpuReservation.of(
                         new Waiter(pod.namespace(), pod.name(), pod.uid()),
                         pod.priority(),

@@ -8,6 +8,7 @@ import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.placement.SharedNode;
+import io.gpusharing.placement.Strategy;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.cluster.GpuPodReader;
 import io.gpusharing.scheduler.cluster.SchedulerName;
@@ -51,7 +52,8 @@ class ExtenderControllerTest {
                                     new SchedulerName("gpusharing-scheduler"),
                                     gpus,
                                     new GpuPodReader(
-                                            new ProviderAsk(Map.of("cnvrg.io/metagpu", 100))),
+                                            new ProviderAsk(Map.of("cnvrg.io/metagpu", 100)),
+                                            Strategy.BestFit),
                                     (namespace, name, uid, node) -> {
                                         assertThat(List.of(namespace, name, uid, node))
                                                 .containsExactly(

@@ -10,6 +10,7 @@ import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.placement.SharedNode;
+import io.gpusharing.placement.Strategy;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.cluster.GpuPodReader;
 import io.gpusharing.scheduler.cluster.RunningPodReader;
@@ -72,7 +73,7 @@ class PreemptControllerTest implements ClusterReader {
                             new PreemptController(
                                     () -> known,
                                     new SchedulerName("gpusharing-scheduler"),
-                                    new GpuPodReader(new ProviderAsk(Map.of())),
+                                    new GpuPodReader(new ProviderAsk(Map.of()), Strategy.BestFit),
                                     new RunningPodReader(""),
                                     new Preemptions(
                                             gpus, running, this, Clock.fixed(NOON, ZoneOffset.UTC)),
@@ -104,7 +105,7 @@ class PreemptControllerTest implements ClusterReader {
                         pod.priority(),
                         chosen.node(),
                         chosen.placement().held(),
-                        NOON.plus(chosen.patience())));
+                        chosen.keptUntil(NOON)));
     }
 
     private static Amounts amounts(int cores, int slots) {

@@ -7,6 +7,7 @@ import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.SharedNode;
+import io.gpusharing.placement.Strategy;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
 import io.gpusharing.scheduler.gpus.Filtered.Nowhere;
@@ -103,6 +104,47 @@ class ClusterGpusTest {
 
         assertThat(filter(pod(30), "a", "b")).isEqualTo(chosen("b"));
         assertThat(filter(pod(30), "a", "b")).isEqualTo(chosen("a"));
+    }
+
+    @Test
+    void aPodThatWantsToBeSpreadGoesWhereMostIsLeft() {
+        gpus.describe(node("a", 1));
+        gpus.describe(node("b", 2));
+        filter(pod(50), "a");
+        filter(pod(50), "b");
+        GpuPod first = spread(pod(30));
+        GpuPod second = spread(pod(30));
+
+        assertThat(filter(first, "a", "b")).isEqualTo(chosen("b"));
+        assertThat(claimed(first, "b")).containsExactly(gpu("b", 1));
+        assertThat(filter(second, "a", "b")).isEqualTo(chosen("b"));
+        assertThat(claimed(second, "b")).containsExactly(gpu("b", 1));
+        assertThat(filter(spread(pod(100)), "a", "b")).isEqualTo(failed("a", "b"));
+    }
+
+    @Test
+    void wholeGpusThatAreSpreadAreTakenWhereMostAreIdle() {
+        gpus.describe(node("a", 8));
+        gpus.describe(node("b", 2));
+
+        assertThat(filter(spread(pod(100)), "a", "b")).isEqualTo(chosen("a"));
+    }
+
+    private static GpuPod spread(GpuPod pod) {
+        return new GpuPod(
+                pod.uid(),
+                pod.namespace(),
+                pod.name(),
+                pod.asks(),
+                pod.containers(),
+                pod.dialect(),
+                pod.priority(),
+                pod.end(),
+                Strategy.Spread);
+    }
+
+    private static Nowhere failed(String one, String other) {
+        return new Nowhere(Map.of(one, Reason.NO_ROOM, other, Reason.NO_ROOM), Map.of());
     }
 
     @Test

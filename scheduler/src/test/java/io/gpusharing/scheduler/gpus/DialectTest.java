@@ -6,6 +6,7 @@ import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.SharedNode;
+import io.gpusharing.placement.Strategy;
 import io.gpusharing.request.ContainerRequest.Kind;
 import java.time.Duration;
 import java.time.Instant;
@@ -51,7 +52,8 @@ class DialectTest {
                         List.of("logs", "cuda", "second"),
                         dialect,
                         0,
-                        false);
+                        null,
+                        Strategy.BestFit);
         gpus.filter(pod, List.of("node"), NOON);
         return gpus.claim("uid", "node", NOON).orElseThrow().annotations("uid");
     }

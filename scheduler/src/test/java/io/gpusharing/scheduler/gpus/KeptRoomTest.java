@@ -7,6 +7,7 @@ import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.SharedNode;
+import io.gpusharing.placement.Strategy;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
 import io.gpusharing.scheduler.gpus.Filtered.Nowhere;
@@ -15,6 +16,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -32,7 +34,7 @@ class KeptRoomTest {
     @BeforeEach
     void makeRoom() {
         gpus.describe(new SharedNode(NODE, List.of(gpu(GPU)), List.of(), Map.of()));
-        gpus.bind(on(pod("victim", 60, 0), true), NODE);
+        gpus.bind(on(pod("victim", 60, 0), NOON.plusSeconds(30)), NODE);
         gpus.keep(
                 new KeptRoom(
                         waiter.uid(),
@@ -56,10 +58,11 @@ class KeptRoomTest {
                 List.of("c"),
                 Dialect.Vcuda,
                 priority,
-                false);
+                null,
+                Strategy.BestFit);
     }
 
-    private static GpuPod on(GpuPod pod, boolean leaving) {
+    private static GpuPod on(GpuPod pod, @Nullable Instant end) {
         return new GpuPod(
                 pod.uid(),
                 pod.namespace(),
@@ -71,7 +74,8 @@ class KeptRoomTest {
                 pod.containers(),
                 pod.dialect(),
                 pod.priority(),
-                leaving);
+                end,
+                pod.strategy());
     }
 
     private Filtered filter(GpuPod pod) {
@@ -112,11 +116,71 @@ class KeptRoomTest {
 
     @Test
     void whoseDeletionIsNotSeenYetStays() {
-        gpus.bind(on(pod("another victim", 10, 0), false), NODE);
+        gpus.bind(on(pod("another victim", 10, 0), null), NODE);
 
         assertThat(filter(pod("small", 30, 100))).isEqualTo(CHOSEN);
         gpus.forget("victim");
         assertThat(filter(pod("one too many", 1, 100))).isEqualTo(KEPT);
+    }
+
+    @Test
+    void whoMayTakeLongerToEndThanTheRoomIsKeptStays() {
+        gpus.bind(on(pod("slow", 40, 0), LATE.plusSeconds(1)), NODE);
+        gpus.forget("victim");
+
+        assertThat(filter(pod("small", 10, 100))).isEqualTo(KEPT);
+        assertThat(filter(waiter)).isEqualTo(CHOSEN);
+    }
+
+    @Test
+    void whereSomebodyMoreImportantTookTheRoomTheRestIsFree() {
+        gpus.forget("victim");
+        gpus.bind(on(pod("higher", 60, 101), null), NODE);
+
+        assertThat(filter(pod("other", 40, 0))).isEqualTo(CHOSEN);
+    }
+
+    @Test
+    void ofTwoForWhomTheSameRoomIsKeptOneGetsIt() {
+        gpus.forget("victim");
+        GpuPod second = pod("zweiter", 60, 100);
+        gpus.keep(
+                new KeptRoom(
+                        second.uid(),
+                        100,
+                        NODE,
+                        List.of(new GpuHold(GPU, 60, 1_024, false)),
+                        LATE));
+
+        assertThat(filter(second)).isEqualTo(KEPT);
+        assertThat(filter(waiter)).isEqualTo(CHOSEN);
+    }
+
+    @Test
+    void aPodAwaitsItsRoomWhileItsVictimsEndAndUntilTheirGpusAreTakenBack() {
+        assertThat(gpus.awaitsRoom(waiter.uid(), NOON)).isTrue();
+        gpus.forget("victim");
+        gpus.describe(
+                new SharedNode(
+                        NODE,
+                        List.of(gpu(GPU)),
+                        List.of(),
+                        Map.of("victim", List.of(new GpuHold(GPU, 60, 1_024, false)))));
+        assertThat(filter(waiter)).isEqualTo(NO_ROOM);
+        assertThat(gpus.awaitsRoom(waiter.uid(), NOON)).isTrue();
+
+        assertThat(gpus.awaitsRoom(waiter.uid(), LATE)).as("it is late").isFalse();
+        assertThat(gpus.awaitsRoom("other", NOON)).isFalse();
+    }
+
+    @Test
+    void aPodDoesNotAwaitRoomThatItWillNotGet() {
+        gpus.bind(on(pod("higher", 60, 101), null), NODE);
+        assertThat(gpus.awaitsRoom(waiter.uid(), NOON)).isFalse();
+
+        gpus.forget("higher");
+        gpus.describe(new SharedNode(NODE, List.of(), List.of(gpu(GPU)), Map.of()));
+        assertThat(gpus.awaitsRoom(waiter.uid(), NOON)).as("its GPU has failed").isFalse();
     }
 
     @Test
@@ -140,7 +204,7 @@ class KeptRoomTest {
     @Test
     void nothingIsKeptForOneThatIsBoundOrGone() {
         gpus.forget("victim");
-        gpus.bind(on(waiter, false), NODE);
+        gpus.bind(on(waiter, null), NODE);
         gpus.forget(waiter.uid());
 
         assertThat(filter(pod("other", 90, 0))).isEqualTo(CHOSEN);

@@ -8,6 +8,7 @@ import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.gpus.KeptRoom;
 import io.gpusharing.scheduler.gpus.Placement;
 import io.gpusharing.testing.RandomSeeds;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -47,7 +48,7 @@ class KeptRoomSimulationTest {
         }
 
         GpuPod pod() {
-            return ToyCluster.gpuPod(name, PRIORITY, false, ask, Set.of());
+            return ToyCluster.gpuPod(name, PRIORITY, null, ask, Set.of());
         }
 
         Preemptor preemptor() {
@@ -116,7 +117,7 @@ class KeptRoomSimulationTest {
         int cores = 5 + random.nextInt(30);
         int priority = random.nextBoolean() ? PRIORITY : 0;
         String name = "small-" + small++;
-        place(ToyCluster.gpuPod(name, priority, false, ToyCluster.part(cores, 100), Set.of()))
+        place(ToyCluster.gpuPod(name, priority, null, ToyCluster.part(cores, 100), Set.of()))
                 .ifPresent(placement ->
                         bind(name, cores, priority, ToyCluster.part(cores, 100), placement));
     }
@@ -148,7 +149,7 @@ class KeptRoomSimulationTest {
                             PRIORITY,
                             chosen.node(),
                             chosen.placement().held(),
-                            ToyPod.NOON.plus(chosen.patience())));
+                            chosen.keptUntil(ToyPod.NOON)));
         pod.victims = chosen.victims().stream().map(RunningPod::name).collect(Collectors.toSet());
         for (String victim : new TreeSet<>(pod.victims)) {
             ToyPod deleted =
@@ -156,7 +157,7 @@ class KeptRoomSimulationTest {
                             .filter(it -> it.name().equals(victim))
                             .findFirst()
                             .orElseThrow()
-                            .deleted(chosen.patience());
+                            .deleted(Duration.ofSeconds(30));
             cluster.pods.removeIf(it -> it.name().equals(victim));
             cluster.with(deleted);
             leaving.add(deleted);

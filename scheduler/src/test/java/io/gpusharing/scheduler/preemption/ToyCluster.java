@@ -6,6 +6,7 @@ import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.SharedNode;
+import io.gpusharing.placement.Strategy;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.Dialect;
@@ -14,6 +15,7 @@ import io.gpusharing.scheduler.preemption.NodePods.Load;
 import io.gpusharing.testing.SteppingClock;
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -22,6 +24,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Nodes with GPUs of 100 hundredths and 1000 MiB each, and an API server that is asked for them.
@@ -106,10 +109,11 @@ final class ToyCluster implements ClusterReader {
                 on == null
                         ? Set.of()
                         : on.stream().map(i -> gpu(pod.node(), i)).collect(Collectors.toSet());
-        return gpuPod(pod.name(), pod.priority(), pod.deletion() != null, ask, uuids);
+        return gpuPod(pod.name(), pod.priority(), pod.deletion(), ask, uuids);
     }
 
-    static GpuPod gpuPod(String name, int priority, boolean leaving, GpuAsk ask, Set<String> on) {
+    static GpuPod gpuPod(
+            String name, int priority, @Nullable Instant end, GpuAsk ask, Set<String> on) {
         return new GpuPod(
                 name,
                 "team-a",
@@ -118,7 +122,8 @@ final class ToyCluster implements ClusterReader {
                 List.of("c"),
                 Dialect.Vcuda,
                 priority,
-                leaving);
+                end,
+                Strategy.BestFit);
     }
 
     void end(ToyPod pod) {

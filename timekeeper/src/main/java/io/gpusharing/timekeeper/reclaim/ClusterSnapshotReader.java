@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.reclaim;
 
 import static java.util.stream.Collectors.toMap;
+import static java.util.stream.Collectors.toSet;
 
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Node;
@@ -143,7 +144,8 @@ final class ClusterSnapshotReader {
                 });
         // After the pods, lest one that has ended meanwhile seem to have left something behind.
         Map<String, SharedNode> shared = sharedNodes.read();
-        Map<String, List<KeptRoom>> kept = reservations.kept(now);
+        Map<String, List<KeptRoom>> kept =
+                reservations.kept(waiters.stream().map(it -> it.pod().uid()).collect(toSet()), now);
         ClusterSnapshot snapshot =
                 new ClusterSnapshot(
                         now,

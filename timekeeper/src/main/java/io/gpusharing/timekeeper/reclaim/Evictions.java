@@ -1,7 +1,6 @@
 package io.gpusharing.timekeeper.reclaim;
 
 import static java.util.Objects.requireNonNull;
-import static java.util.stream.Collectors.toMap;
 
 import io.fabric8.kubernetes.api.model.ObjectReference;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -27,9 +26,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Carries a plan out through the Eviction API, which honours PodDisruptionBudgets, and writes
  * Events about it. All victims are first tried by a dry run: if one of them may not be evicted, the
- * others would lose their work for nothing. Then their room is kept for the waiter. A victim that
- * has been refused for longer than {@code gpusharing.reclaim.insist-after} is deleted if it is
- * refused once more.
+ * others would lose their work for nothing. A victim that has been refused for longer than {@code
+ * gpusharing.reclaim.insist-after} is deleted if it is refused once more.
  */
 class Evictions {
 
@@ -37,13 +35,11 @@ class Evictions {
 
     private final EvictionApi api;
     private final Events events;
-    private final Reservations reservations;
     private final Duration maxGrace;
 
-    Evictions(KubernetesClient client, Reservations reservations, Duration maxGrace) {
+    Evictions(KubernetesClient client, Duration maxGrace) {
         this.api = new EvictionApi(client);
         this.events = new Events(EvictionApi.askingOnce(client), Names.TIMEKEEPER);
-        this.reservations = reservations;
         this.maxGrace = maxGrace;
     }
 
@@ -60,11 +56,6 @@ class Evictions {
         Map<String, Answer> against = trial(plan);
         if (!against.isEmpty() || !leads.getAsBoolean()) {
             return against;
-        }
-        try {
-            reservations.keep(plan, now);
-        } catch (KubernetesClientException e) {
-            return all(plan, "room cannot be kept on " + plan.node() + ": " + e.getMessage());
         }
         Map<String, Answer> answers = new HashMap<>();
         for (Victim victim : plan.victims()) {
@@ -104,17 +95,10 @@ class Evictions {
             }
         }
         if (!refused.isEmpty()) {
-            all(plan, staying + " may not go").forEach(refused::putIfAbsent);
+            Answer spared = new Answer(Result.Spared, staying + " may not go");
+            plan.victims().forEach(victim -> refused.putIfAbsent(victim.pod().uid(), spared));
         }
         return refused;
-    }
-
-    private static Map<String, Answer> all(Evict plan, String why) {
-        return plan.victims().stream()
-                .collect(
-                        toMap(
-                                victim -> victim.pod().uid(),
-                                victim -> new Answer(Result.Spared, why)));
     }
 
     private Answer end(Victim victim) {

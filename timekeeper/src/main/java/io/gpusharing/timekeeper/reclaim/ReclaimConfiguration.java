@@ -8,8 +8,7 @@ import org.springframework.context.annotation.Configuration;
 class ReclaimConfiguration {
 
     @Bean
-    Evictions evictions(
-            KubernetesClient client, Reservations reservations, ReclaimProperties properties) {
-        return new Evictions(client, reservations, properties.maxGrace());
+    Evictions evictions(KubernetesClient client, ReclaimProperties properties) {
+        return new Evictions(client, properties.maxGrace());
     }
 }

@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.reclaim;
 
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.budget.Standing;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.allocation.PodFacts;
@@ -40,6 +41,7 @@ class Reclaimer extends LeaderTask {
     private final ClusterSnapshotReader snapshots;
     private final EvictionPlans plans;
     private final Evictions evictions;
+    private final Reservations reservations;
     private final ReclaimProperties properties;
     private final ReclaimMetrics metrics;
     private final Map<String, Reason> explained = new HashMap<>();
@@ -51,6 +53,7 @@ class Reclaimer extends LeaderTask {
             ClusterSnapshotReader snapshots,
             EvictionPlans plans,
             Evictions evictions,
+            Reservations reservations,
             ReclaimProperties properties,
             ReclaimMetrics metrics,
             Leadership leadership,
@@ -61,6 +64,7 @@ class Reclaimer extends LeaderTask {
         this.snapshots = snapshots;
         this.plans = plans;
         this.evictions = evictions;
+        this.reservations = reservations;
         this.properties = properties;
         this.metrics = metrics;
     }
@@ -119,6 +123,9 @@ class Reclaimer extends LeaderTask {
      */
     private boolean carryOut(
             long read, Evict plan, ClusterSnapshot snapshot, Planner planner, Instant now) {
+        if (!reserved(plan, now)) {
+            return true;
+        }
         List<PastEviction> planned = planner.evictions(plan, snapshot);
         Optional<EvictionPlan> written =
                 plans.plan(
@@ -139,8 +146,38 @@ class Reclaimer extends LeaderTask {
                     }
                 });
         plans.record(written.get(), answers);
+        if (answers.values().stream().noneMatch(it -> it.result().ended())) {
+            release(plan, now);
+        }
         explained.remove(plan.waiter().pod().uid());
         return true;
+    }
+
+    /** Without a place for the waiter somebody else would get the room. */
+    private boolean reserved(Evict plan, Instant now) {
+        try {
+            reservations.keep(plan, now);
+            return true;
+        } catch (KubernetesClientException e) {
+            if (explained.put(plan.waiter().pod().uid(), Reason.NOT_KEPT) != Reason.NOT_KEPT) {
+                log.atWarn()
+                        .addKeyValue("waiter", plan.waiter().pod())
+                        .addKeyValue("reason", e.getMessage())
+                        .log("nobody is evicted: room cannot be kept for whom it would be");
+            }
+            return false;
+        }
+    }
+
+    private void release(Evict plan, Instant now) {
+        try {
+            reservations.release(plan, now);
+        } catch (KubernetesClientException e) {
+            log.atWarn()
+                    .addKeyValue("waiter", plan.waiter().pod())
+                    .addKeyValue("reason", e.getMessage())
+                    .log("room is kept for a while though nobody went for it");
+        }
     }
 
     /** Notes what became of those for whom room was made, once it is known. */

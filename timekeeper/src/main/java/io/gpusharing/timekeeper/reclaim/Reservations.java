@@ -15,6 +15,7 @@ import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.springframework.stereotype.Component;
 
 /**
@@ -32,13 +33,18 @@ class Reservations {
         this.properties = properties;
     }
 
-    /** All that are kept now, by node. */
-    Map<String, List<KeptRoom>> kept(Instant now) {
+    /**
+     * All that are kept for these pods, by node. Of others the scheduler has not deleted them yet.
+     *
+     * @param waiting UIDs of all pods that wait
+     */
+    Map<String, List<KeptRoom>> kept(Set<String> waiting, Instant now) {
         if (!properties.reserve()) {
             return Map.of();
         }
         return client.resources(GpuReservation.class).list().getItems().stream()
                 .filter(it -> now.isBefore(it.until()))
+                .filter(it -> waiting.contains(it.getSpec().pod().uid()))
                 .collect(
                         groupingBy(
                                 it -> it.getSpec().node(),
@@ -53,6 +59,15 @@ class Reservations {
 
     /** Keeps the GPUs of a plan, until the waiter should have been bound. */
     void keep(Evict plan, Instant now) {
+        write(plan, now.plus(plan.grace(properties.maxGrace())).plus(properties.settle()));
+    }
+
+    /** Keeps them no longer. */
+    void release(Evict plan, Instant now) {
+        write(plan, now);
+    }
+
+    private void write(Evict plan, Instant until) {
         if (!properties.reserve() || plan.gpus().isEmpty()) {
             return;
         }
@@ -63,7 +78,7 @@ class Reservations {
                         Maker.Reclaim,
                         plan.node(),
                         plan.gpus(),
-                        now.plus(plan.grace(properties.maxGrace())).plus(properties.settle()))
+                        until)
                 .write(client, Names.TIMEKEEPER);
     }
 }

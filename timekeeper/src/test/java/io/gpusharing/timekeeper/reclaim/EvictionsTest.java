@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.gpusharing.placement.GpuHold;
 import io.gpusharing.timekeeper.reclaim.EvictionVictim.Result;
 import io.gpusharing.timekeeper.reclaim.Evictions.Answer;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
@@ -33,14 +32,7 @@ class EvictionsTest {
     @BeforeEach
     void start() throws IOException {
         api = new FakeApiServer();
-        evictions = evictions(false);
-    }
-
-    private Evictions evictions(boolean reserve) {
-        return new Evictions(
-                api.client(),
-                new Reservations(api.client(), Readers.properties(reserve)),
-                Duration.ofSeconds(60));
+        evictions = new Evictions(api.client(), Duration.ofSeconds(60));
     }
 
     @AfterEach
@@ -87,56 +79,6 @@ class EvictionsTest {
     }
 
     private static final Duration SHORT = Duration.ofSeconds(30);
-
-    private static final String RESERVATION = "/gpureservations/" + plan().waiter().pod().uid();
-
-    private static Evict onAGpu(Victim... victims) {
-        Evict plan = plan(victims);
-        return new Evict(
-                plan.waiter(),
-                plan.node(),
-                List.of(new GpuHold("GPU-0", 60, 1_024, false)),
-                plan.victims(),
-                plan.considered());
-    }
-
-    @Test
-    void theGpuIsKeptForTheWaiterBeforeAnybodyIsEvicted() {
-        evictions(true).carryOut(onAGpu(victim("a", SHORT)), () -> true, NOON);
-
-        List<Asked> asked = api.requests;
-        Asked reservation = api.to(RESERVATION).getFirst();
-        assertThat(reservation.body())
-                .contains("\"madeBy\":\"Reclaim\"")
-                .contains("\"uuid\":\"GPU-0\"", "\"core\":60")
-                .contains("\"until\":\"%s\"".formatted(NOON.plusSeconds(90)));
-        assertThat(asked.indexOf(reservation)).isEqualTo(1);
-        assertThat(evictions()).hasSize(2);
-    }
-
-    @Test
-    void nobodyIsEvictedWhereTheGpuCannotBeKept() {
-        api.refuse(RESERVATION, 403);
-
-        Map<String, Answer> answers =
-                evictions(true).carryOut(onAGpu(victim("a", SHORT)), () -> true, NOON);
-
-        assertThat(answers).hasSize(1);
-        assertThat(answers.values())
-                .allSatisfy(answer -> {
-                    assertThat(answer.result()).isEqualTo(Result.Spared);
-                    assertThat(answer.detail()).startsWith("room cannot be kept on n1");
-                });
-        assertThat(evictions()).as("the dry run").hasSize(1);
-    }
-
-    @Test
-    void nothingIsKeptWhereAnotherSchedulerPlaces() {
-        evictions(false).carryOut(onAGpu(victim("a", SHORT)), () -> true, NOON);
-
-        assertThat(api.to(RESERVATION)).isEmpty();
-        assertThat(evictions()).hasSize(2);
-    }
 
     @Test
     void everyVictimIsDryRunBeforeAnyIsEvicted() {

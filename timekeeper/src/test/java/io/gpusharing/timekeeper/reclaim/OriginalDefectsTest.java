@@ -71,7 +71,7 @@ class OriginalDefectsTest {
         assertThat(lowered.decide()).isInstanceOf(Decision.Leave.class);
 
         try (var api = new FakeApiServer()) {
-            evictions(api).carryOut(plan("x"), () -> true, NOON);
+            new Evictions(api.client(), A_MINUTE).carryOut(plan("x"), () -> true, NOON);
 
             assertThat(api.requests).noneMatch(it -> it.method().equals("DELETE"));
             assertThat(api.to("/eviction"))
@@ -88,7 +88,10 @@ class OriginalDefectsTest {
         try (var api = new FakeApiServer()) {
             api.refuse("/pods/x/eviction", 429);
 
-            assertThat(evictions(api).carryOut(plan("x"), () -> true, NOON).values())
+            assertThat(
+                            new Evictions(api.client(), A_MINUTE)
+                                    .carryOut(plan("x"), () -> true, NOON)
+                                    .values())
                     .extracting(Answer::result)
                     .containsExactly(Result.Refused);
         }
@@ -96,7 +99,10 @@ class OriginalDefectsTest {
         try (var api = new FakeApiServer()) {
             api.refuseInEarnest("/pods/x/eviction", 429);
 
-            assertThat(evictions(api).carryOut(plan("x"), () -> true, NOON).values())
+            assertThat(
+                            new Evictions(api.client(), A_MINUTE)
+                                    .carryOut(plan("x"), () -> true, NOON)
+                                    .values())
                     .extracting(Answer::result)
                     .containsExactly(Result.Refused);
             assertThat(api.to("/events")).isEmpty();
@@ -136,10 +142,5 @@ class OriginalDefectsTest {
                                 Duration.ofSeconds(30),
                                 null)),
                 List.of());
-    }
-
-    private static Evictions evictions(FakeApiServer api) {
-        return new Evictions(
-                api.client(), new Reservations(api.client(), Readers.properties(false)), A_MINUTE);
     }
 }

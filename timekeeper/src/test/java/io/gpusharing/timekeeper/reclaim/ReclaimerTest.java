@@ -45,7 +45,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 class ReclaimerTest {
 
     private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
-    private static final ReclaimProperties PROPERTIES = Readers.properties(false);
+    private static final ReclaimProperties PROPERTIES = Readers.properties(true);
 
     private final FakeApiServer api = new FakeApiServer();
     private final SteppingClock clock = new SteppingClock(TEN);
@@ -80,10 +80,8 @@ class ReclaimerTest {
                         "gpusharing-system",
                         PROPERTIES),
                 plans,
-                new Evictions(
-                        api.client(),
-                        new Reservations(api.client(), PROPERTIES),
-                        Duration.ofMinutes(5)),
+                new Evictions(api.client(), Duration.ofMinutes(5)),
+                new Reservations(api.client(), PROPERTIES),
                 PROPERTIES,
                 new ReclaimMetrics(new SimpleMeterRegistry()),
                 Leadership.alone(),
@@ -221,12 +219,82 @@ class ReclaimerTest {
     }
 
     private void theOnlyGpuHasFailed() {
+        theOnlyGpuIs("Unhealthy");
+    }
+
+    private void theOnlyGpuIs(String health) {
         api.answer(
                 "/gpunodes",
                 """
                 {"metadata": {}, "items": [{"metadata": {"name": "gpu-1"}, "status": {"gpus":
-                  [{"uuid": "GPU-0", "memoryMiB": 15360, "health": "Unhealthy", "mode": "Idle"}]}}]}
+                  [{"uuid": "GPU-0", "memoryMiB": 15360, "health": "%s", "mode": "Idle"}]}}]}
+                """
+                        .formatted(health));
+    }
+
+    private String reservation() {
+        return "/gpureservations/" + waiter.uid();
+    }
+
+    @Test
+    void theGpuIsKeptForTheWaiterBeforeAnybodyIsEvicted() {
+        theOnlyGpuIs("Healthy");
+
+        amongTwoTeams(plans).work(TEN);
+
+        FakeApiServer.Asked kept = api.to(reservation()).getFirst();
+        assertThat(kept.body())
+                .contains("\"madeBy\":\"Reclaim\"")
+                .contains("\"uuid\":\"GPU-0\"", "\"core\":100", "\"whole\":true")
+                .contains("\"until\":\"%s\"".formatted(TEN.plusSeconds(90)));
+        assertThat(api.to("/pods/old/eviction"))
+                .hasSize(2)
+                .allSatisfy(it ->
+                        assertThat(api.requests.indexOf(it))
+                                .isGreaterThan(api.requests.indexOf(kept)));
+        assertThat(api.to(reservation())).hasSize(1);
+    }
+
+    @Test
+    void nobodyIsEvictedWhereTheGpuCannotBeKept() {
+        theOnlyGpuIs("Healthy");
+        api.refuse(reservation(), 403);
+
+        Reclaimer reclaimer = amongTwoTeams(plans);
+        reclaimer.work(TEN);
+        reclaimer.work(TEN.plusSeconds(1));
+
+        assertThat(api.to("/pods/old/eviction")).isEmpty();
+        assertThat(plans.written()).isZero();
+    }
+
+    @Test
+    void whereNobodyWentInTheEndNothingIsKept() {
+        theOnlyGpuIs("Healthy");
+        api.refuse("/eviction", 429);
+
+        amongTwoTeams(plans).work(TEN);
+
+        assertThat(api.to(reservation()))
+                .hasSize(2)
+                .last()
+                .satisfies(it -> assertThat(it.body()).contains("\"until\":\"%s\"".formatted(TEN)));
+    }
+
+    @Test
+    void whatIsKeptForAPodThatWaitsNoMoreIsNotInTheWay() {
+        theOnlyGpuIs("Healthy");
+        api.answer(
+                "/gpureservations",
+                """
+                {"metadata": {}, "items": [{"metadata": {"name": "bound-by-now"}, "spec": {
+                  "pod": {"namespace": "team-c", "name": "x", "uid": "bound-by-now"}, "priority": 5, "madeBy": "Later",
+                  "node": "gpu-1", "gpus": [{"uuid": "GPU-0", "core": 100, "memoryMiB": 0, "whole": true}], "until": "2100-01-01T00:00:00Z"}}]}
                 """);
+
+        amongTwoTeams(plans).work(TEN);
+
+        assertThat(api.to("/pods/old/eviction")).hasSize(2);
     }
 
     @Test

@@ -28,6 +28,7 @@ import io.gpusharing.webhook.policy.BypassPolicy;
 import io.gpusharing.webhook.policy.PolicyProperties;
 import io.gpusharing.webhook.policy.PriorityClassPolicy;
 import io.gpusharing.webhook.policy.PriorityClassProperties;
+import io.gpusharing.webhook.policy.RequestAnnotations;
 import io.gpusharing.webhook.review.PodView;
 import io.gpusharing.webhook.review.Review;
 import java.time.Instant;
@@ -149,6 +150,10 @@ public final class PodAdmission {
         bypass.checkForged(stamp.forgedIn(pod, now), findings);
         Map<String, String> ceilings = grammar.annotations(request);
         boolean ours = placed || placement.isOurs(pod.spec().schedulerName());
+        RequestAnnotations.check(pod, findings);
+        if (!ours) {
+            RequestAnnotations.warnOfNoEffect(pod, findings);
+        }
         checkSize(pod, stamp, ceilings, ours ? PlacementAnnotation.MOST_BYTES : 0, findings);
         if (!findings.refusals().isEmpty()) {
             return new Refused(Refused.FORBIDDEN, findings.refusals());

@@ -20,6 +20,7 @@ import io.gpusharing.webhook.policy.BypassPolicy;
 import io.gpusharing.webhook.policy.PolicyProperties;
 import io.gpusharing.webhook.policy.PriorityClassPolicy;
 import io.gpusharing.webhook.policy.PriorityClassProperties;
+import io.gpusharing.webhook.policy.RequestAnnotations;
 import io.gpusharing.webhook.review.MalformedReviewException;
 import io.gpusharing.webhook.review.PodReader;
 import io.gpusharing.webhook.review.PodView;
@@ -148,6 +149,7 @@ public final class TemplateAdmission {
         PodView pod = template.pod();
         PodRequest request = template.request();
         RequestGrammar grammar = grammars.grammarOf(request).orElseThrow();
+        RequestAnnotations.check(pod, findings);
         bypass.check(pod, () -> grammar.asksForAPart(request), findings);
         classes.checkedChoice(pod, surroundings.classes(), findings);
         template.completion().warnings().forEach(findings::warn);

@@ -4,6 +4,8 @@ import static io.gpusharing.webhook.admission.Manifests.halfAGpu;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Who places a pod. */
@@ -64,6 +66,50 @@ class PlacementTest {
         Answered answer = sharing.create(pod);
         assertThat(answer.code()).isEqualTo(403);
         assertThat(answer.audit("rules")).isEqualTo("ANNOTATIONS_TOO_LONG");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"BestFit", "Spread"})
+    void whoCreatesAPodMayChooseHowItIsPlaced(String strategy) {
+        Answered answer = sharing.create(requesting("strategy", strategy));
+
+        assertThat(answer.allowed()).isTrue();
+        assertThat(answer.warnings()).isEmpty();
+    }
+
+    @Test
+    void anotherStrategyIsRefusedWithWhatToWriteInstead() {
+        Answered answer = sharing.create(requesting("strategy", "spread"));
+
+        assertThat(answer.code()).isEqualTo(403);
+        assertThat(answer.audit("rules")).isEqualTo("UNKNOWN_STRATEGY");
+        assertThat(answer.message())
+                .contains(
+                        "annotation request.gpusharing.io/strategy is \"spread\"; write one of [BestFit, Spread]");
+    }
+
+    @Test
+    void anotherRequestIsRefused() {
+        Answered answer = sharing.create(requesting("stratgey", "Spread"));
+
+        assertThat(answer.audit("rules")).isEqualTo("UNKNOWN_REQUEST");
+        assertThat(answer.message()).contains("write request.gpusharing.io/strategy");
+    }
+
+    @Test
+    void whereAnotherSchedulerPlacesTheAuthorIsToldThatItHasNoEffect() {
+        Answered answer = new Installation().create(requesting("strategy", "Spread"));
+
+        assertThat(answer.allowed()).isTrue();
+        assertThat(answer.warnings())
+                .containsExactly(
+                        "annotation request.gpusharing.io/strategy has no effect: the pod is not placed by GPUSharing's scheduler");
+    }
+
+    private static ObjectNode requesting(String name, String value) {
+        ObjectNode pod = half("default-scheduler");
+        pod.withObject("/metadata/annotations").put("request.gpusharing.io/" + name, value);
+        return pod;
     }
 
     private static ObjectNode half(String schedulerName) {

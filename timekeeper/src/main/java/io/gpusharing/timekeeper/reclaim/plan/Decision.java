@@ -135,6 +135,8 @@ public sealed interface Decision {
         WOULD_NOT_FIT,
         /** It would fit without somebody whom a PodDisruptionBudget keeps. */
         KEPT,
+        /** What would be freed cannot be kept for it. */
+        NOT_KEPT,
         /** Too much was evicted within the last minute. */
         RATE_LIMITED,
         /** Too many wait to plan for all of them in one round; it is considered in a later one. */

@@ -68,14 +68,16 @@ final class FitCheck {
                 free = free.beside(node.hold(gpuPod));
             }
         }
-        List<Waiter> others = promised.getOrDefault(node.name(), List.of());
-        for (Waiter other : others) {
-            free = free.after(other.ask());
+        List<KeptRoom> kept = node.keptFrom(waiter);
+        for (Waiter other : promised.getOrDefault(node.name(), List.of())) {
+            boolean reserved = kept.stream().anyMatch(it -> it.podUid().equals(other.pod().uid()));
+            free =
+                    reserved
+                            ? free.beside(new PodHold(other.ask().requests(), List.of(), List.of()))
+                            : free.after(other.ask());
         }
-        for (KeptRoom room : node.keptFrom(waiter)) {
-            if (others.stream().noneMatch(it -> it.pod().uid().equals(room.podUid()))) {
-                free = free.beside(new PodHold(Amounts.NONE, room.held(), List.of()));
-            }
+        for (KeptRoom room : kept) {
+            free = free.beside(new PodHold(Amounts.NONE, room.held(), List.of()));
         }
         return free;
     }

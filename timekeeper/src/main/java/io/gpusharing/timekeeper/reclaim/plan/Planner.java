@@ -7,6 +7,7 @@ import io.gpusharing.timekeeper.reclaim.plan.Decision.Reason;
 import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
 import io.gpusharing.timekeeper.reclaim.snapshot.NodeView;
+import io.gpusharing.timekeeper.reclaim.snapshot.NodeView.KeptRoom;
 import io.gpusharing.timekeeper.reclaim.snapshot.PastEviction;
 import io.gpusharing.timekeeper.reclaim.snapshot.SchedulingConstraints;
 import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
@@ -123,7 +124,13 @@ public final class Planner {
             }
             switch (decision) {
                 case Evict evict -> {
-                    present = present.after(evict.victimUids(), evictions(evict, present));
+                    present =
+                            present.after(
+                                    evict.victimUids(),
+                                    evictions(evict, present),
+                                    evict.node(),
+                                    new KeptRoom(
+                                            waiter.pod().uid(), waiter.priority(), evict.gpus()));
                     answers.clear();
                 }
                 case Leave leave -> answers.put(kind(present, waiter), leave);

@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.reclaim.snapshot;
 
 import static java.util.stream.Collectors.toSet;
 
+import io.gpusharing.timekeeper.reclaim.snapshot.NodeView.KeptRoom;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -85,8 +86,11 @@ public record ClusterSnapshot(
      *
      * @param evicted UIDs of the pods
      * @param receipts of the same, by victim
+     * @param node where
+     * @param room what the waiter will have of GPUs there
      */
-    public ClusterSnapshot after(Set<String> evicted, List<PastEviction> receipts) {
+    public ClusterSnapshot after(
+            Set<String> evicted, List<PastEviction> receipts, String node, KeptRoom room) {
         var allowed = new HashMap<>(disruptionsAllowed);
         var remaining = new ArrayList<GpuPod>();
         for (GpuPod gpuPod : gpuPods) {
@@ -99,7 +103,7 @@ public record ClusterSnapshot(
         return new ClusterSnapshot(
                 now,
                 waiters,
-                nodes,
+                nodes.stream().map(it -> it.name().equals(node) ? it.keeping(room) : it).toList(),
                 remaining,
                 budgets,
                 allowed,

@@ -10,6 +10,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +40,21 @@ public record NodeView(
         kept = List.copyOf(kept);
         labels = Map.copyOf(labels);
         taints = List.copyOf(taints);
+    }
+
+    /** The same with more room that is kept, in place of what was kept for the same pod. */
+    NodeView keeping(KeptRoom room) {
+        return new NodeView(
+                name,
+                labels,
+                taints,
+                unschedulable,
+                empty,
+                shared,
+                Stream.concat(
+                                kept.stream().filter(it -> !it.podUid().equals(room.podUid())),
+                                room.held().isEmpty() ? Stream.empty() : Stream.of(room))
+                        .toList());
     }
 
     /** What others of its priority or a higher one are to have. */
