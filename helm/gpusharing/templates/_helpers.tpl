@@ -21,6 +21,11 @@ app.kubernetes.io/component: {{ .component }}
 {{- if .image.digest }}@{{ .image.digest }}{{ else }}:{{ .image.tag | default .root.Chart.AppVersion }}{{ end }}
 {{- end }}
 
+{{/* Whether pods are placed by our own scheduler: on GPUs that our device plugin hands out, and on no others. */}}
+{{- define "gpusharing.ownScheduler" -}}
+{{- if and .Values.provider.enabled (eq .Values.scheduler.mode "Own") }}true{{ end }}
+{{- end }}
+
 {{/* An image without its tag. */}}
 {{- define "gpusharing.withoutTag" -}}
 {{- regexReplaceAll ":[^:/]*$" . "" }}

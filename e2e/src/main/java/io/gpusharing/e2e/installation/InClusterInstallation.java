@@ -22,14 +22,18 @@ public final class InClusterInstallation implements InstalledServices {
         this.cluster = cluster;
     }
 
-    /** Creates all of {@code deployment/} and waits until every pod is ready and asked. */
+    /**
+     * Creates all of {@code deployment/} and waits until every pod is ready and asked. The chart's
+     * kube-scheduler cannot be pulled here, so it has to follow the API server's version.
+     */
     public static InClusterInstallation on(TestCluster cluster) {
         cluster.kubectl().run("create", "-f", "deployment/").orFail();
         for (String workload :
                 new String[] {
                     "deployment/gpusharing-webhook",
                     "statefulset/gpusharing-timekeeper",
-                    "daemonset/gpusharing-node-agent"
+                    "daemonset/gpusharing-node-agent",
+                    "deployment/gpusharing-scheduler"
                 }) {
             awaitRollout(cluster, workload);
         }
@@ -38,9 +42,17 @@ public final class InClusterInstallation implements InstalledServices {
         return new InClusterInstallation(cluster);
     }
 
+    /** Lets the cluster's own scheduler place everything, as a site may that runs another one. */
+    public static void placeByTheClustersScheduler(TestCluster cluster) {
+        Installation.set(cluster, "scheduler.mode=None", "webhook.yaml");
+        cluster.kubectl()
+                .run("delete", "-f", "deployment/77-scheduler.yaml", "--ignore-not-found")
+                .orFail();
+        awaitRollout(cluster, "deployment/gpusharing-webhook");
+    }
+
     /**
-     * Turns our scheduler on, as {@code helm upgrade} would, and waits until it is there. The
-     * chart's kube-scheduler cannot be pulled here, so it has to follow the API server's version.
+     * Turns our scheduler on, as {@code helm upgrade} would, and waits until it is there.
      */
     public static void placeByOurScheduler(TestCluster cluster) {
         for (String template :

@@ -51,6 +51,8 @@ class FractionsIT {
                 TestCluster.start(
                         Repository.root().resolve(".run/node/cluster"), Map.of("GPUS", "2"));
         InClusterInstallation.on(cluster);
+        // First what the device plugin does by itself, wherever a pod was bound.
+        InClusterInstallation.placeByTheClustersScheduler(cluster);
         api = new Api(cluster.client());
         ledger = Ledger.bundled(cluster);
         tenant = Team.create(cluster, api, TEAM);
