@@ -14,18 +14,20 @@ import java.util.stream.Stream;
  * @param unhealthy the others
  * @param granted what pods were given, by the pod's UID
  * @param indexes NVML's numbers of GPUs by UUID, where they are known
+ * @param model of the first GPU by NVML; empty if it is not known
  */
 public record SharedNode(
         String name,
         List<Gpu> gpus,
         List<Gpu> unhealthy,
         Map<String, List<GpuHold>> granted,
-        Map<String, Integer> indexes) {
+        Map<String, Integer> indexes,
+        String model) {
 
     /** One of which no numbers are known. */
     public SharedNode(
             String name, List<Gpu> gpus, List<Gpu> unhealthy, Map<String, List<GpuHold>> granted) {
-        this(name, gpus, unhealthy, granted, Map.of());
+        this(name, gpus, unhealthy, granted, Map.of(), "");
     }
 
     public SharedNode {

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A {@code GpuNode} as the API server stores it; of its status only what is read here. */
@@ -48,6 +49,7 @@ public class GpuNode extends CustomResource<Void, GpuNode.Status> {
      * object would make every list fail.
      *
      * @param index its number by NVML
+     * @param model its model by NVML
      * @param mig whether it is split, and its parts are another plugin's
      * @param health {@code Healthy} while containers may start on it
      * @param mode {@code Whole} while one container has all of it
@@ -56,6 +58,7 @@ public class GpuNode extends CustomResource<Void, GpuNode.Status> {
     public record Gpu(
             String uuid,
             @Nullable Integer index,
+            @Nullable String model,
             @Nullable Long memoryMiB,
             @Nullable Boolean mig,
             String health,
@@ -116,7 +119,11 @@ public class GpuNode extends CustomResource<Void, GpuNode.Status> {
         }
         Map<String, List<GpuHold>> held = new HashMap<>();
         granted.forEach((uid, containers) -> held.put(uid, PodPlacement.held(containers)));
-        return new SharedNode(getMetadata().getName(), usable, unhealthy, held, indexes);
+        return new SharedNode(getMetadata().getName(), usable, unhealthy, held, indexes, model());
+    }
+
+    private String model() {
+        return offered().stream().map(Gpu::model).filter(Objects::nonNull).findFirst().orElse("");
     }
 
     private List<Gpu> offered() {

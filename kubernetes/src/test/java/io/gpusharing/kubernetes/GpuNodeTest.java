@@ -10,7 +10,8 @@ import org.junit.jupiter.api.Test;
 class GpuNodeTest {
 
     private static final GpuNode.Gpu GPU =
-            new GpuNode.Gpu("GPU-1", 3, 15_360L, false, "Healthy", "Idle", List.of());
+            new GpuNode.Gpu(
+                    "GPU-1", 3, "NVIDIA H200", 15_360L, false, "Healthy", "Idle", List.of());
 
     @Test
     void itsGpusAreSharedByWhatItSaysThatItOffers() {

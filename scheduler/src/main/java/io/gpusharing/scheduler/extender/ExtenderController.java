@@ -34,6 +34,7 @@ class ExtenderController {
     private final ClusterGpus gpus;
     private final GpuPodReader reader;
     private final Binder binder;
+    private final FilterMetrics metrics;
     private final Clock clock;
 
     ExtenderController(
@@ -42,12 +43,14 @@ class ExtenderController {
             ClusterGpus gpus,
             GpuPodReader reader,
             Binder binder,
+            FilterMetrics metrics,
             Clock clock) {
         this.cluster = cluster;
         this.schedulerName = schedulerName;
         this.gpus = gpus;
         this.reader = reader;
         this.binder = binder;
+        this.metrics = metrics;
         this.clock = clock;
     }
 
@@ -79,9 +82,18 @@ class ExtenderController {
             return FilterAnswer.failed(unplaceable.get());
         }
         return switch (gpus.filter(pod, nodes, clock.instant())) {
-            case Chosen(var node) -> FilterAnswer.of(List.of(node));
-            case Nowhere(var failed, var unresolvable) ->
-                    new FilterAnswer(List.of(), texts(failed, pod), texts(unresolvable, pod), "");
+            case Chosen(var node) -> {
+                metrics.placed();
+                yield FilterAnswer.of(List.of(node));
+            }
+            case Nowhere nowhere -> {
+                metrics.refused(nowhere);
+                yield new FilterAnswer(
+                        List.of(),
+                        texts(nowhere.failed(), pod),
+                        texts(nowhere.unresolvable(), pod),
+                        "");
+            }
         };
     }
 

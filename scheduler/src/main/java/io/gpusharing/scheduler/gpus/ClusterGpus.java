@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,15 +31,12 @@ public final class ClusterGpus {
     /** The node of each bound pod, by UID. */
     private final Map<String, String> bound = new HashMap<>();
 
-    /** Pods for which there was no room when they were asked about last, by UID. */
-    private final Map<String, GpuPod> waiting = new LinkedHashMap<>();
+    private final RefusedPods refused = new RefusedPods();
 
     private final KeptRooms kept = new KeptRooms();
 
-    /** How often there may have come to be more room, and how often when nobody had any. */
+    /** How often there may have come to be more room. */
     private long changes;
-
-    private long asked;
 
     /**
      * GPUs that are kept for a pod.
@@ -80,17 +76,17 @@ public final class ClusterGpus {
         if (before != null && !before.equals(node)) {
             forget(pod.uid(), before);
         }
-        waiting.remove(pod.uid());
+        refused.remove(pod.uid());
         release(pod.uid());
-        stopKeeping(pod.uid());
+        stopKeeping(pod.uid(), RoomEnd.Taken);
         nodes.computeIfAbsent(node, name -> new NodeGpus()).bind(pod);
     }
 
     /** A pod has ended or was deleted. */
     public synchronized void forget(String podUid) {
-        waiting.remove(podUid);
+        refused.remove(podUid);
         release(podUid);
-        stopKeeping(podUid);
+        stopKeeping(podUid, RoomEnd.Dropped);
         String node = bound.remove(podUid);
         if (node != null) {
             forget(podUid, node);
@@ -127,9 +123,33 @@ public final class ClusterGpus {
 
     /** None is kept for it any more. */
     public synchronized void stopKeeping(String podUid) {
-        if (kept.remove(podUid)) {
+        stopKeeping(podUid, RoomEnd.Dropped);
+    }
+
+    private void stopKeeping(String podUid, RoomEnd how) {
+        if (kept.remove(podUid, how)) {
             changes++;
         }
+    }
+
+    /** For how many pods room is kept. */
+    public synchronized int rooms() {
+        return kept.size();
+    }
+
+    /** For how many it is not any more, since the start. */
+    public synchronized long roomsEnded(RoomEnd how) {
+        return kept.ended(how);
+    }
+
+    /** How many pods are known to wait for room. */
+    public synchronized int waiting() {
+        return refused.size();
+    }
+
+    /** How much of each node that shares its GPUs is in use. */
+    public synchronized List<NodeUse> use() {
+        return nodes.values().stream().filter(NodeGpus::isShared).map(NodeGpus::use).toList();
     }
 
     /**
@@ -188,10 +208,10 @@ public final class ClusterGpus {
             }
         }
         if (best != null && reserve(pod, best, false, now.plus(patience), now).isPresent()) {
-            waiting.remove(pod.uid());
+            refused.remove(pod.uid());
             return new Chosen(best);
         }
-        waiting.put(pod.uid(), pod);
+        refused.put(pod);
         return nowhere(pod, candidates, others.keySet());
     }
 
@@ -316,19 +336,13 @@ public final class ClusterGpus {
     }
 
     /**
-     * Pods that were refused for want of room, and for which there is room by now: those that wait
-     * longest, so many at most.
+     * Pods that were refused for want of room, and for which there is room by now: so many at most,
+     * and only of the next few kinds of pods.
      */
     public synchronized List<GpuPod> wakeable(int most, Instant now) {
         expire(now);
-        if (asked == changes) {
-            return List.of();
-        }
-        List<GpuPod> found = waiting.values().stream().filter(this::hasRoom).limit(most).toList();
-        if (found.isEmpty()) {
-            asked = changes;
-        }
-        return found;
+        return refused.wakeable(
+                most, changes, pod -> kept.of(pod.uid()).isPresent(), this::hasRoom);
     }
 
     private boolean hasRoom(GpuPod pod) {
@@ -345,7 +359,7 @@ public final class ClusterGpus {
 
     /** Nobody needs to be told again that there is room for it, until it is refused again. */
     public synchronized void woken(String podUid) {
-        waiting.remove(podUid);
+        refused.remove(podUid);
     }
 
     private void expire(Instant now) {

@@ -5,6 +5,7 @@ import static java.util.stream.Collectors.groupingBy;
 import io.gpusharing.placement.GpuHold;
 import java.time.Instant;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -15,6 +16,7 @@ import java.util.function.Predicate;
 final class KeptRooms {
 
     private final Map<String, KeptRoom> byPod = new TreeMap<>();
+    private final Map<RoomEnd, Long> ended = new EnumMap<>(RoomEnd.class);
 
     /** In place of what was kept for the same pod. */
     void put(KeptRoom room) {
@@ -26,13 +28,29 @@ final class KeptRooms {
     }
 
     /** Whether there was any. */
-    boolean remove(String podUid) {
-        return byPod.remove(podUid) != null;
+    boolean remove(String podUid, RoomEnd how) {
+        boolean found = byPod.remove(podUid) != null;
+        if (found) {
+            ended.merge(how, 1L, Long::sum);
+        }
+        return found;
     }
 
     /** Whether any was late. */
     boolean expire(Instant now) {
-        return byPod.values().removeIf(room -> !now.isBefore(room.until()));
+        int before = byPod.size();
+        byPod.values().removeIf(room -> !now.isBefore(room.until()));
+        ended.merge(RoomEnd.Late, (long) before - byPod.size(), Long::sum);
+        return byPod.size() < before;
+    }
+
+    int size() {
+        return byPod.size();
+    }
+
+    /** How many have ended so. */
+    long ended(RoomEnd how) {
+        return ended.getOrDefault(how, 0L);
     }
 
     /**

@@ -1,5 +1,7 @@
 package io.gpusharing.scheduler.gpus;
 
+import static java.util.Objects.requireNonNull;
+
 import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.GpuAsk;
@@ -17,6 +19,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -88,6 +92,34 @@ final class NodeGpus {
     /** Whether it has GPUs that our device plugin shares. */
     boolean isShared() {
         return !all.gpus().isEmpty();
+    }
+
+    /** How much of it is in use. */
+    NodeUse use() {
+        SharedNode shared = requireNonNull(node);
+        List<Gpu> gpus = free().gpus();
+        Set<String> whole =
+                holds(shared).values().stream()
+                        .flatMap(List::stream)
+                        .filter(GpuHold::whole)
+                        .map(GpuHold::gpu)
+                        .collect(Collectors.toSet());
+        int idle = (int) gpus.stream().filter(Gpu::untouched).count();
+        int taken = (int) gpus.stream().filter(gpu -> whole.contains(gpu.id())).count();
+        return new NodeUse(
+                shared.name(),
+                shared.model(),
+                gpus.stream().mapToDouble(NodeGpus::freePart).max().orElse(0),
+                idle,
+                gpus.size() - idle - taken,
+                taken,
+                shared.unhealthy().size());
+    }
+
+    private static double freePart(Gpu gpu) {
+        double cores = (double) gpu.cores() / ALL;
+        double memory = gpu.size() == 0 ? cores : (double) gpu.memory() / gpu.size();
+        return Math.clamp(Math.min(cores, memory), 0, 1);
     }
 
     /** Whether containers may start on any of its GPUs. */

@@ -26,7 +26,9 @@ class WaitingPods {
     private static final Logger log = LoggerFactory.getLogger(WaitingPods.class);
 
     /** One room is taken by one pod: to wake hundreds for it would be for nothing. */
-    private static final int AT_ONCE = 20;
+    private static final int AT_ONCE = 10;
+
+    private static final int ROUNDS = 5;
 
     private static final String CONDITION = Names.PREFIX + "Placement";
     private static final int NOT_FOUND = 404;
@@ -41,25 +43,35 @@ class WaitingPods {
         this.clock = clock;
     }
 
-    /** Wakes the longest waiting of those for which there is room. */
+    /** Wakes some of those for which there is room. */
     @Scheduled(fixedDelay = 1_000)
     void wake() {
-        for (GpuPod pod : gpus.wakeable(AT_ONCE, clock.instant())) {
-            try {
-                tell(pod);
-                gpus.woken(pod.uid());
-            } catch (KubernetesClientException e) {
-                if (e.getCode() == NOT_FOUND) {
-                    gpus.forget(pod.uid());
-                } else {
-                    log.atWarn()
-                            .addKeyValue("pod", pod.namespace() + "/" + pod.name())
-                            .addKeyValue("reason", e.getMessage())
-                            .log("cannot wake a pod for which there is room; trying again");
+        // Not all in one: nobody is placed meanwhile.
+        for (int round = 0; round < ROUNDS; round++) {
+            for (GpuPod pod : gpus.wakeable(AT_ONCE, clock.instant())) {
+                if (!wake(pod)) {
                     return;
                 }
             }
         }
+    }
+
+    /** Whether the API server can be asked about another one. */
+    private boolean wake(GpuPod pod) {
+        try {
+            tell(pod);
+            gpus.woken(pod.uid());
+        } catch (KubernetesClientException e) {
+            if (e.getCode() != NOT_FOUND) {
+                log.atWarn()
+                        .addKeyValue("pod", pod.namespace() + "/" + pod.name())
+                        .addKeyValue("reason", e.getMessage())
+                        .log("cannot wake a pod for which there is room; trying again");
+                return false;
+            }
+            gpus.forget(pod.uid());
+        }
+        return true;
     }
 
     private void tell(GpuPod pod) {

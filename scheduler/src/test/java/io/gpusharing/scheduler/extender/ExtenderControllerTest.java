@@ -15,6 +15,7 @@ import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.gpus.Placement;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -45,6 +46,8 @@ class ExtenderControllerTest {
     private final ClusterGpus gpus = new ClusterGpus(Duration.ofSeconds(30));
     private boolean known = true;
     private Optional<String> bound = Optional.empty();
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+
     private final MockMvc extender =
             MockMvcBuilders.standaloneSetup(
                             new ExtenderController(
@@ -60,6 +63,7 @@ class ExtenderControllerTest {
                                                         "default", "train", UID, "gpu-node-1");
                                         return bound;
                                     },
+                                    new FilterMetrics(registry),
                                     Clock.fixed(NOON, ZoneOffset.UTC)))
                     .build();
 
@@ -93,6 +97,10 @@ class ExtenderControllerTest {
                         Map.of()));
     }
 
+    private double answered(String result) {
+        return registry.get("gpusharing.scheduler.answers").tag("result", result).counter().count();
+    }
+
     @Test
     void namesTheOneNodeAndKeepsTheGpuThere() throws Exception {
         share("gpu-node-2", 2);
@@ -105,6 +113,7 @@ class ExtenderControllerTest {
                                 """
                                 {"NodeNames": ["gpu-node-2"]}
                                 """));
+        assertThat(answered("placed")).isEqualTo(1);
         Placement placement = gpus.claim(UID, "gpu-node-2", NOON).orElseThrow();
         assertThat(placement.annotation(UID).text()).isEqualTo(UID + ";cuda=gpu-node-2-gpu-0");
         assertThat(placement.held().getFirst().cores()).isEqualTo(50);
@@ -120,6 +129,7 @@ class ExtenderControllerTest {
         }
 
         JsonNode answer = ask("/filter", recorded("filter-1.36.3.json"));
+        assertThat(answered("no_room")).isEqualTo(1);
 
         assertThat(answer)
                 .isEqualTo(

@@ -405,6 +405,43 @@ class ClusterGpusTest {
     }
 
     @Test
+    void whoeverFloodsTheClusterWithPodsThatFitNowhereKeepsNobodyWaiting() {
+        gpus.describe(node("a", 1));
+        GpuPod holder = pod(60);
+        gpus.bind(on(holder, gpu("a", 0)), "a");
+        for (int flood = 0; flood < 400; flood++) {
+            filter(pod(90, 11 + flood % 80), "a");
+        }
+        GpuPod refused = pod(60);
+        filter(refused, "a");
+        gpus.forget(holder.uid());
+
+        var woken = new ArrayList<GpuPod>();
+        int rounds = 0;
+        for (; woken.isEmpty() && rounds < 20; rounds++) {
+            woken.addAll(gpus.wakeable(10, NOON));
+        }
+
+        assertThat(woken).containsExactly(refused);
+        assertThat(rounds).as("at ten of 80 kinds a round").isBetween(2, 9);
+    }
+
+    @Test
+    void theOneNodeOfAThousandThatFitsIsFoundThoughItComesLast() {
+        var nodes = new ArrayList<String>();
+        for (int i = 0; i < 1_000; i++) {
+            String name = "node-" + i;
+            nodes.add(name);
+            gpus.describe(node(name, 2));
+            int held = i < 999 ? 60 : 40;
+            gpus.bind(on(pod(held), gpu(name, 0)), name);
+            gpus.bind(on(pod(60), gpu(name, 1)), name);
+        }
+
+        assertThat(gpus.filter(pod(60), nodes, NOON)).isEqualTo(chosen("node-999"));
+    }
+
+    @Test
     void aPodThatIsBoundIsNotPlacedAgainWhateverIsAskedLate() {
         gpus.describe(node("a", 2));
         gpus.describe(node("b", 2));

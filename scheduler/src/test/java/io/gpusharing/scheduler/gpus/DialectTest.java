@@ -31,7 +31,8 @@ class DialectTest {
                         List.of(new Gpu("GPU-a", 100, 15_360), new Gpu("GPU-b", 100, 15_360)),
                         List.of(),
                         Map.of(),
-                        indexes));
+                        indexes,
+                        "NVIDIA H200"));
     }
 
     private static ContainerAsk half(String container, Kind kind) {

@@ -1,0 +1,96 @@
+package io.gpusharing.scheduler.gpus;
+
+import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import io.gpusharing.placement.Strategy;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Pods for which there was no room when they were asked about last. Belongs to one thread at a
+ * time.
+ */
+final class RefusedPods {
+
+    private final Map<String, GpuPod> pods = new LinkedHashMap<>();
+
+    /** How much had changed when nobody had room. */
+    private long known = -1;
+
+    /** The same of the round that is under way, and how many had no room in it so far. */
+    private long looking = -1;
+
+    private int without;
+
+    /**
+     * Pods that fit or do not fit together.
+     *
+     * @param pod the UID of one for which room is kept, since that is in nobody's way but others'
+     */
+    private record Kind(
+            List<ContainerAsk> asks, int priority, Strategy strategy, @Nullable String pod) {}
+
+    void put(GpuPod pod) {
+        pods.put(pod.uid(), pod);
+    }
+
+    void remove(String podUid) {
+        pods.remove(podUid);
+    }
+
+    int size() {
+        return pods.size();
+    }
+
+    /**
+     * Those for which there is room by now. It looks at a few kinds of pods, and at the next ones
+     * when it is asked again: whoever makes thousands that fit nowhere must not keep others
+     * waiting.
+     *
+     * @param most so many kinds and so many pods at most
+     * @param changes how often there may have come to be more room
+     * @param kept whether room is kept for a pod
+     */
+    List<GpuPod> wakeable(
+            int most, long changes, Predicate<GpuPod> kept, Predicate<GpuPod> hasRoom) {
+        if (known == changes) {
+            return List.of();
+        }
+        if (looking != changes) {
+            looking = changes;
+            without = 0;
+        }
+        var kinds = new HashMap<Kind, Boolean>();
+        var found = new ArrayList<GpuPod>();
+        for (GpuPod pod : List.copyOf(pods.values())) {
+            if (without >= pods.size() || found.size() == most) {
+                break;
+            }
+            var kind =
+                    new Kind(
+                            pod.asks(),
+                            pod.priority(),
+                            pod.strategy(),
+                            kept.test(pod) ? pod.uid() : null);
+            if (kinds.size() == most && !kinds.containsKey(kind)) {
+                continue;
+            }
+            if (kinds.computeIfAbsent(kind, it -> hasRoom.test(pod))) {
+                found.add(pod);
+            } else {
+                // Those that were not looked at are next.
+                pods.remove(pod.uid());
+                pods.put(pod.uid(), pod);
+                without++;
+            }
+        }
+        if (without >= pods.size()) {
+            known = changes;
+        }
+        return found;
+    }
+}
