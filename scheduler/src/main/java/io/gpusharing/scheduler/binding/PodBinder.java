@@ -14,7 +14,6 @@ import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.gpus.Placement;
 import java.time.Clock;
-import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -28,9 +27,6 @@ import org.springframework.stereotype.Component;
 @Component
 class PodBinder implements Binder {
 
-    /** kube-scheduler waits five seconds for us, and then takes the pod for not bound. */
-    private static final Duration PATIENCE = Duration.ofSeconds(2);
-
     private static final int NOT_FOUND = 404;
     private static final int CONFLICT = 409;
 
@@ -40,7 +36,8 @@ class PodBinder implements Binder {
     private final Clock clock;
 
     PodBinder(KubernetesClient client, GpuPodReader reader, ClusterGpus gpus, Clock clock) {
-        this.client = PromptClient.of(client, PATIENCE);
+        // kube-scheduler waits five seconds for us, and then takes the pod for not bound.
+        this.client = PromptClient.of(client);
         this.reader = reader;
         this.gpus = gpus;
         this.clock = clock;

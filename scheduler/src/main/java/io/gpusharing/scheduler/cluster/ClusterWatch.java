@@ -3,6 +3,7 @@ package io.gpusharing.scheduler.cluster;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.preemption.RunningPods;
+import java.time.Clock;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.SmartLifecycle;
@@ -28,10 +29,11 @@ class ClusterWatch implements ClusterKnowledge, SmartLifecycle, HealthIndicator 
             ClusterGpus gpus,
             RunningPods running,
             DisruptionBudgetWatch budgets,
-            SchedulerName schedulerName) {
+            SchedulerName schedulerName,
+            Clock clock) {
         this.nodes = new GpuNodeWatch(client, gpus);
         this.pods = new PodWatch(client, reader, runningReader, gpus, running, schedulerName);
-        this.reservations = new ReservationWatch(client, gpus);
+        this.reservations = new ReservationWatch(client, gpus, clock);
         this.budgets = budgets;
     }
 

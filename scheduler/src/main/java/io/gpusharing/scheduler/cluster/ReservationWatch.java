@@ -5,14 +5,17 @@ import io.gpusharing.kubernetes.GpuReservation;
 import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.KeptRoom;
+import java.time.Clock;
 
 /** Follows the room that was made, by this replica or another, or by the timekeeper. */
 final class ReservationWatch implements ObjectInformer.Handler<GpuReservation>, AutoCloseable {
 
+    private final Clock clock;
     private final ClusterGpus gpus;
     private final ObjectInformer<GpuReservation> informer;
 
-    ReservationWatch(KubernetesClient client, ClusterGpus gpus) {
+    ReservationWatch(KubernetesClient client, ClusterGpus gpus, Clock clock) {
+        this.clock = clock;
         this.gpus = gpus;
         this.informer =
                 new ObjectInformer<>("gpureservations", client.resources(GpuReservation.class));
@@ -20,6 +23,11 @@ final class ReservationWatch implements ObjectInformer.Handler<GpuReservation>, 
 
     @Override
     public void onUpdate(GpuReservation reservation) {
+        if (!clock.instant().isBefore(reservation.until())) {
+            // Nobody went for it after all.
+            gpus.stopKeeping(reservation.getSpec().pod().uid());
+            return;
+        }
         gpus.keep(
                 new KeptRoom(
                         reservation.getSpec().pod().uid(),

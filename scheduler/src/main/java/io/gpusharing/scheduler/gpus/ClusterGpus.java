@@ -257,7 +257,7 @@ public final class ClusterGpus {
         }
         var placement =
                 new Placement(node, containers.get(), gpus.besides(pod, containers.get(), now));
-        gpus.reserve(pod.uid(), placement.held());
+        gpus.reserve(pod, placement.held());
         reservations.put(pod.uid(), new Reservation(placement, claimed, until));
         return Optional.of(placement);
     }

@@ -34,6 +34,9 @@ final class NodeGpus {
     /** A whole GPU's memory, in the unit of its processors. */
     private static final long ALL = 100;
 
+    /** More than can be left of all GPUs of a node. */
+    private static final long APART = 1_000_000;
+
     /** What the device plugin says; null where there is none of ours. */
     private @Nullable SharedNode node;
 
@@ -44,6 +47,9 @@ final class NodeGpus {
     private final Map<String, Instant> leaving = new HashMap<>();
 
     private final Map<String, List<GpuHold>> reserved = new HashMap<>();
+
+    /** Of both. */
+    private final Map<String, Integer> priorities = new HashMap<>();
 
     /** All GPUs, healthy or not, as if nobody held any. */
     private GpuLayout all = new GpuLayout(List.of());
@@ -60,6 +66,7 @@ final class NodeGpus {
     /** A pod that is bound to this node. */
     void bind(GpuPod pod) {
         bound.put(pod.uid(), pod.asks());
+        priorities.put(pod.uid(), pod.priority());
         if (pod.end() != null) {
             leaving.put(pod.uid(), pod.end());
         }
@@ -67,12 +74,20 @@ final class NodeGpus {
     }
 
     /** A pod that is about to be bound. */
-    void reserve(String podUid, List<GpuHold> holds) {
+    void reserve(GpuPod pod, List<GpuHold> holds) {
+        priorities.put(pod.uid(), pod.priority());
+        reserve(pod.uid(), holds);
+    }
+
+    private void reserve(String podUid, List<GpuHold> holds) {
         reserved.put(podUid, holds);
         free = null;
     }
 
     void release(String podUid) {
+        if (!bound.containsKey(podUid)) {
+            priorities.remove(podUid);
+        }
         reserved.remove(podUid);
         free = null;
     }
@@ -81,6 +96,7 @@ final class NodeGpus {
     void forget(String podUid) {
         bound.remove(podUid);
         leaving.remove(podUid);
+        priorities.remove(podUid);
         release(podUid);
     }
 
@@ -154,7 +170,8 @@ final class NodeGpus {
         if (own == null) {
             return false;
         }
-        release(podUid);
+        reserved.remove(podUid);
+        free = null;
         boolean sound = fits(own, free());
         reserve(podUid, own);
         return sound;
@@ -197,7 +214,12 @@ final class NodeGpus {
         }
         return PodPlacement.placed(asks, layout, strategy)
                 .map(containers ->
-                        OptionalLong.of(leftBeside(layout, PodPlacement.held(containers))))
+                        OptionalLong.of(
+                                leftBeside(
+                                        layout,
+                                        PodPlacement.held(containers),
+                                        asks.stream().noneMatch(ask -> ask.ask().whole()),
+                                        strategy)))
                 .orElseGet(OptionalLong::empty);
     }
 
@@ -213,8 +235,11 @@ final class NodeGpus {
                 : OptionalLong.of(left(best.without(ask.on(best))));
     }
 
-    private static long leftBeside(GpuLayout layout, List<GpuHold> held) {
-        long left = 0;
+    private static long leftBeside(
+            GpuLayout layout, List<GpuHold> held, boolean parts, Strategy strategy) {
+        // Containers of a pod belong on one GPU, wherever that leaves more.
+        long apart = parts ? (held.size() - 1L) * APART : 0;
+        long left = strategy == Strategy.BestFit ? apart : -apart;
         for (Gpu gpu : layout.gpus()) {
             Optional<GpuHold> own =
                     held.stream().filter(hold -> hold.gpu().equals(gpu.id())).findFirst();
@@ -265,8 +290,9 @@ final class NodeGpus {
         }
         GpuLayout then = free(shared, staying(shared, kept).values());
         for (KeptRoom room : kept) {
-            // Where others have overtaken it nothing is kept any more.
-            if (fits(room.held(), then)) {
+            // Whoever is to go may be there still. Only who is more important may have overtaken
+            // it.
+            if (fits(room.held(), free(shared, heldAbove(shared, room.priority())))) {
                 then = then.without(room.held());
             }
         }
@@ -275,6 +301,16 @@ final class NodeGpus {
                 IntStream.range(0, left.size())
                         .mapToObj(gpu -> less(now.gpus().get(gpu), left.get(gpu)))
                         .toList());
+    }
+
+    private List<List<GpuHold>> heldAbove(SharedNode shared, int priority) {
+        return holds(shared).entrySet().stream()
+                .filter(held -> {
+                    Integer its = priorities.get(held.getKey());
+                    return its != null && its > priority;
+                })
+                .map(Map.Entry::getValue)
+                .toList();
     }
 
     /** Who will not have gone by the time at which the first of these rooms is given up. */
@@ -290,8 +326,8 @@ final class NodeGpus {
     }
 
     /**
-     * Whether a room will be free once those have gone that are being deleted, and once the device
-     * plugin has taken back what it gave to those that are gone.
+     * Whether a room is not free yet, but will be once those have gone that are being deleted, and
+     * once the device plugin has taken back what it gave to those that are gone.
      */
     boolean willHave(KeptRoom room) {
         SharedNode shared = node;
@@ -300,7 +336,7 @@ final class NodeGpus {
         }
         Map<String, List<GpuHold>> staying = staying(shared, List.of(room));
         staying.keySet().removeIf(uid -> !bound.containsKey(uid) && !reserved.containsKey(uid));
-        return fits(room.held(), free(shared, staying.values()));
+        return fits(room.held(), free(shared, staying.values())) && !fits(room.held(), free());
     }
 
     private static Gpu less(Gpu one, Gpu other) {

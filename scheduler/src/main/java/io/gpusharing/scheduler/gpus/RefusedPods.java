@@ -4,9 +4,11 @@ import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.Strategy;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.SequencedMap;
+import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -16,15 +18,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class RefusedPods {
 
-    private final Map<String, GpuPod> pods = new LinkedHashMap<>();
+    private final SequencedMap<String, GpuPod> pods = new LinkedHashMap<>();
 
     /** How much had changed when nobody had room. */
     private long known = -1;
 
-    /** The same of the round that is under way, and how many had no room in it so far. */
+    /** The same of the round that is under way, and who had no room in it so far. */
     private long looking = -1;
 
-    private int without;
+    private final Set<String> without = new HashSet<>();
 
     /**
      * Pods that fit or do not fit together.
@@ -35,11 +37,13 @@ final class RefusedPods {
             List<ContainerAsk> asks, int priority, Strategy strategy, @Nullable String pod) {}
 
     void put(GpuPod pod) {
+        remove(pod.uid());
         pods.put(pod.uid(), pod);
     }
 
     void remove(String podUid) {
         pods.remove(podUid);
+        without.remove(podUid);
     }
 
     int size() {
@@ -62,13 +66,13 @@ final class RefusedPods {
         }
         if (looking != changes) {
             looking = changes;
-            without = 0;
+            without.clear();
         }
         var kinds = new HashMap<Kind, Boolean>();
         var found = new ArrayList<GpuPod>();
         for (GpuPod pod : List.copyOf(pods.values())) {
-            if (without >= pods.size() || found.size() == most) {
-                break;
+            if (found.size() == most) {
+                return found;
             }
             var kind =
                     new Kind(
@@ -76,19 +80,18 @@ final class RefusedPods {
                             pod.priority(),
                             pod.strategy(),
                             kept.test(pod) ? pod.uid() : null);
-            if (kinds.size() == most && !kinds.containsKey(kind)) {
+            if (without.contains(pod.uid()) || (kinds.size() == most && !kinds.containsKey(kind))) {
                 continue;
             }
             if (kinds.computeIfAbsent(kind, it -> hasRoom.test(pod))) {
                 found.add(pod);
             } else {
                 // Those that were not looked at are next.
-                pods.remove(pod.uid());
-                pods.put(pod.uid(), pod);
-                without++;
+                pods.putLast(pod.uid(), pod);
+                without.add(pod.uid());
             }
         }
-        if (without >= pods.size()) {
+        if (without.size() == pods.size()) {
             known = changes;
         }
         return found;

@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.GpuReservation;
 import io.gpusharing.kubernetes.GpuReservation.Waiter;
+import io.gpusharing.scheduler.cluster.PromptClient;
 import java.time.Clock;
 import java.time.Instant;
 import org.slf4j.Logger;
@@ -25,7 +26,7 @@ class ReservationSweep {
     private final Clock clock;
 
     ReservationSweep(KubernetesClient client, Clock clock) {
-        this.client = client;
+        this.client = PromptClient.of(client);
         this.clock = clock;
     }
 

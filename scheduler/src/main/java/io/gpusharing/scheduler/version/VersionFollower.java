@@ -2,6 +2,7 @@ package io.gpusharing.scheduler.version;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.scheduler.cluster.PromptClient;
 import io.gpusharing.scheduler.version.SchedulerDeployment.Image;
 import java.time.Clock;
 import java.util.Optional;
@@ -31,9 +32,9 @@ class VersionFollower {
     private String told = "";
 
     VersionFollower(KubernetesClient client, VersionProperties properties, Clock clock) {
-        this.client = client;
+        this.client = PromptClient.of(client);
         this.properties = properties;
-        this.deployment = new SchedulerDeployment(client, properties);
+        this.deployment = new SchedulerDeployment(this.client, properties);
         this.clock = clock;
     }
 

@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.gpusharing.Names;
+import io.gpusharing.scheduler.cluster.PromptClient;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import java.time.Clock;
@@ -38,7 +39,7 @@ class WaitingPods {
     private final Clock clock;
 
     WaitingPods(KubernetesClient client, ClusterGpus gpus, Clock clock) {
-        this.client = client;
+        this.client = PromptClient.of(client);
         this.gpus = gpus;
         this.clock = clock;
     }

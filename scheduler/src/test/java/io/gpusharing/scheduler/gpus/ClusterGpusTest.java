@@ -130,6 +130,19 @@ class ClusterGpusTest {
         assertThat(filter(spread(pod(100)), "a", "b")).isEqualTo(chosen("a"));
     }
 
+    @Test
+    void aPodOfSeveralContainersGoesWhereOneGpuIsEnough() {
+        gpus.describe(node("a", 2));
+        gpus.describe(node("b", 1));
+        for (String node : List.of("a", "a", "b")) {
+            // 41 are free of each GPU of a, 70 of b's.
+            filter(pod(node.equals("a") ? 59 : 30), node);
+        }
+
+        assertThat(filter(pod(30, 30), "a", "b")).isEqualTo(chosen("b"));
+        assertThat(filter(spread(pod(30, 30)), "a")).isEqualTo(chosen("a"));
+    }
+
     private static GpuPod spread(GpuPod pod) {
         return new GpuPod(
                 pod.uid(),

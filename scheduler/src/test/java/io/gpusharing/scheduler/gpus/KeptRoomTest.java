@@ -141,6 +141,35 @@ class KeptRoomTest {
     }
 
     @Test
+    void itIsKeptWhileItsVictimIsNotKnownToLeaveAndUntilItsGpuIsTakenBack() {
+        keepAllOfTheGpu();
+        gpus.bind(on(pod("victim", 60, 0), null), NODE);
+        assertThat(filter(pod("other", 40, 100))).isEqualTo(KEPT);
+
+        gpus.forget("victim");
+        gpus.describe(
+                new SharedNode(
+                        NODE,
+                        List.of(gpu(GPU)),
+                        List.of(),
+                        Map.of("victim", List.of(new GpuHold(GPU, 60, 1_024, false)))));
+        assertThat(filter(pod("other", 40, 100))).isEqualTo(KEPT);
+    }
+
+    private void keepAllOfTheGpu() {
+        gpus.keep(
+                new KeptRoom(
+                        waiter.uid(), 100, NODE, List.of(new GpuHold(GPU, 100, 0, true)), LATE));
+    }
+
+    @Test
+    void whereItIsFreeNowThePodWaitsForSomethingElse() {
+        gpus.forget("victim");
+
+        assertThat(gpus.awaitsRoom(waiter.uid(), NOON)).isFalse();
+    }
+
+    @Test
     void ofTwoForWhomTheSameRoomIsKeptOneGetsIt() {
         gpus.forget("victim");
         GpuPod second = pod("zweiter", 60, 100);
@@ -232,9 +261,7 @@ class KeptRoomTest {
     @Test
     void aWholeGpuIsKeptWhole() {
         gpus.forget("victim");
-        gpus.keep(
-                new KeptRoom(
-                        waiter.uid(), 100, NODE, List.of(new GpuHold(GPU, 100, 0, true)), LATE));
+        keepAllOfTheGpu();
 
         assertThat(filter(pod("small", 1, 100))).isEqualTo(KEPT);
     }

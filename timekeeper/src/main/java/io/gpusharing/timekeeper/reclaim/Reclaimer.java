@@ -104,7 +104,8 @@ class Reclaimer extends LeaderTask {
             }
             switch (decision) {
                 case Evict evict -> {
-                    if (!carryOut(written++, evict, reading.snapshot(), planner, now)) {
+                    if (reserved(evict, now)
+                            && !carryOut(written++, evict, reading.snapshot(), planner, now)) {
                         return;
                     }
                 }
@@ -123,9 +124,6 @@ class Reclaimer extends LeaderTask {
      */
     private boolean carryOut(
             long read, Evict plan, ClusterSnapshot snapshot, Planner planner, Instant now) {
-        if (!reserved(plan, now)) {
-            return true;
-        }
         List<PastEviction> planned = planner.evictions(plan, snapshot);
         Optional<EvictionPlan> written =
                 plans.plan(

@@ -52,8 +52,9 @@ public final class ClusterWatch implements SmartLifecycle {
      *
      * @param facts what GPUs they have
      * @param labelled names of those on which our device plugin is to run
+     * @param elsewhere what others offer of the same
      */
-    record Nodes(List<NodeFacts> facts, Set<String> labelled) {}
+    record Nodes(List<NodeFacts> facts, Set<String> labelled, Set<String> elsewhere) {}
 
     /**
      * @param namespace our own
@@ -84,8 +85,9 @@ public final class ClusterWatch implements SmartLifecycle {
                         found ->
                                 new Nodes(
                                         nodes(found, gpuResource),
-                                        SharedGpusReader.labelled(found, placement)),
-                        new Nodes(List.of(), Set.of()));
+                                        SharedGpusReader.labelled(found, placement),
+                                        SharedGpusReader.elsewhere(found, placement)),
+                        new Nodes(List.of(), Set.of(), Set.of()));
         this.placing = placement.isWanted();
         this.sharing =
                 new Watched<>(
@@ -115,13 +117,18 @@ public final class ClusterWatch implements SmartLifecycle {
                         Optional.empty());
     }
 
+    private SharedGpus shared() {
+        Nodes now = nodes.value();
+        return new SharedGpus(sharing.value(), now.labelled(), now.elsewhere());
+    }
+
     /** What the cluster says now. */
     public Surroundings now() {
         return new Surroundings(
                 budgetReader.budgets(),
                 classes.value(),
                 nodes.value().facts(),
-                new SharedGpus(sharing.value(), nodes.value().labelled()),
+                shared(),
                 limits.value(),
                 QuotaReader.of(quotas.objects()),
                 reportingCa.value().orElse(null),

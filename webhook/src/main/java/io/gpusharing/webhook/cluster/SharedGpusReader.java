@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -30,6 +31,21 @@ final class SharedGpusReader {
             }
         }
         return nodes;
+    }
+
+    /** Which of the resources are there on nodes where our device plugin is not to run. */
+    static Set<String> elsewhere(Collection<Node> found, PlacementProperties placement) {
+        Set<String> ours = labelled(found, placement);
+        return found.stream()
+                .filter(node -> !ours.contains(node.getMetadata().getName()))
+                .filter(node -> node.getStatus() != null)
+                .map(node -> node.getStatus().getAllocatable())
+                .filter(Objects::nonNull)
+                .flatMap(allocatable -> allocatable.entrySet().stream())
+                .filter(amount -> placement.resources().contains(amount.getKey()))
+                .filter(amount -> amount.getValue().getNumericalAmount().signum() > 0)
+                .map(Map.Entry::getKey)
+                .collect(Collectors.toSet());
     }
 
     /** Names of nodes on which our device plugin is to run. */

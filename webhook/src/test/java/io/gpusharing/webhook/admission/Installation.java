@@ -96,7 +96,8 @@ public final class Installation {
                 new SharedGpus(
                         Arrays.stream(resources)
                                 .collect(Collectors.toMap(it -> it, it -> Set.of("gpu-node-1"))),
-                        Set.of("gpu-node-1"));
+                        Set.of("gpu-node-1"),
+                        Set.of());
         return this;
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
 import io.gpusharing.kubernetes.GpuNode;
 import java.util.List;
 import java.util.Map;
@@ -58,9 +59,39 @@ class SharedGpusTest {
 
     @Test
     void aNodeThatIsNotLabelledAnyMoreOffersNothing() {
-        var gone = new SharedGpus(Map.of("tencent.com/vcuda-core", Set.of("node-1")), Set.of());
+        var gone =
+                new SharedGpus(
+                        Map.of("tencent.com/vcuda-core", Set.of("node-1")), Set.of(), Set.of());
 
         assertThat(gone.offer("tencent.com/vcuda-core")).isFalse();
+    }
+
+    @Test
+    void whileAnotherProviderOffersTheSameOurSchedulerGetsNothing() {
+        List<Node> nodes =
+                List.of(
+                        node("a", Map.of("gpushare", "true"), "100"),
+                        node("b", Map.of(), "0"),
+                        node("c", Map.of("gpushare", "later"), "800"));
+        assertThat(SharedGpusReader.elsewhere(nodes, placement))
+                .containsExactly("tencent.com/vcuda-core");
+        assertThat(SharedGpusReader.elsewhere(nodes.subList(0, 2), placement)).isEmpty();
+
+        var mixed =
+                new SharedGpus(
+                        Map.of("tencent.com/vcuda-core", Set.of("a")),
+                        Set.of("a"),
+                        Set.of("tencent.com/vcuda-core"));
+        assertThat(mixed.offer("tencent.com/vcuda-core")).isFalse();
+    }
+
+    private static Node node(String name, Map<String, String> labels, String core) {
+        return new NodeBuilder(node(name, labels))
+                .withNewStatus()
+                .addToAllocatable("tencent.com/vcuda-core", new Quantity(core))
+                .addToAllocatable("cpu", new Quantity("16"))
+                .endStatus()
+                .build();
     }
 
     private static Node node(String name, Map<String, String> labels) {
