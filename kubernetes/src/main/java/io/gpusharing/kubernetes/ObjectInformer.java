@@ -26,6 +26,12 @@ public final class ObjectInformer<T extends HasMetadata> implements AutoCloseabl
 
     private static final Logger log = LoggerFactory.getLogger(ObjectInformer.class);
 
+    /**
+     * Objects to a page. Who is handed tens of thousands in one answer has their text and what was
+     * read of it in memory at once.
+     */
+    private static final long PAGE = 500;
+
     private final String plural;
     private final SharedIndexInformer<T> informer;
     private volatile boolean interrupted;
@@ -42,7 +48,7 @@ public final class ObjectInformer<T extends HasMetadata> implements AutoCloseabl
      */
     public ObjectInformer(String plural, Informable<T> objects) {
         this.plural = plural;
-        this.informer = objects.runnableInformer(0);
+        this.informer = objects.withLimit(PAGE).runnableInformer(0);
     }
 
     /**

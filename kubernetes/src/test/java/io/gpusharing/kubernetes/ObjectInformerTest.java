@@ -44,7 +44,12 @@ class ObjectInformerTest {
                                     case "start" -> CompletableFuture.completedFuture(null);
                                     default -> null;
                                 });
-        Informable<Pod> pods = fake(Informable.class, (method, arguments) -> informer);
+        Informable<Pod> pages = fake(Informable.class, (method, arguments) -> informer);
+        // All at once would be too much.
+        Informable<Pod> pods =
+                fake(
+                        Informable.class,
+                        (method, arguments) -> method.equals("withLimit") ? pages : null);
         return new ObjectInformer<>("pods", pods);
     }
 

@@ -1,5 +1,7 @@
 package io.gpusharing.scheduler.cluster;
 
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.cache.Cache;
@@ -70,6 +72,7 @@ final class PodWatch implements AutoCloseable {
                     running.put(runningReader.running(pod), node);
                 }
             }
+            strip(pod);
         }
 
         @Override
@@ -80,6 +83,23 @@ final class PodWatch implements AutoCloseable {
                 forget(pod);
             }
         }
+    }
+
+    /**
+     * The client remembers tens of thousands of pods. What stood in this one is known elsewhere by
+     * now; of those that are remembered only who they are is looked at, and which version it is.
+     */
+    private static void strip(Pod pod) {
+        ObjectMeta metadata = pod.getMetadata();
+        pod.setMetadata(
+                new ObjectMetaBuilder()
+                        .withUid(metadata.getUid())
+                        .withNamespace(metadata.getNamespace())
+                        .withName(metadata.getName())
+                        .withResourceVersion(metadata.getResourceVersion())
+                        .build());
+        pod.setSpec(null);
+        pod.setStatus(null);
     }
 
     static boolean hasEnded(Pod pod) {
