@@ -116,8 +116,10 @@ final class PodWatch implements AutoCloseable {
     }
 
     void start() {
-        metered.start(new Handler(others));
-        others.start(new Handler(metered));
+        // To read them takes several times what is kept of them, and nothing else would give it
+        // back.
+        metered.start(new Handler(others))
+                .runAfterBoth(others.start(new Handler(metered)), System::gc);
     }
 
     @Override
