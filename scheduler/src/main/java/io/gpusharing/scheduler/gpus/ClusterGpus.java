@@ -3,7 +3,6 @@ package io.gpusharing.scheduler.gpus;
 import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
-import io.gpusharing.scheduler.gpus.Filtered.Nowhere;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -12,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +24,7 @@ public final class ClusterGpus {
 
     private final Duration patience;
     private final Map<String, NodeGpus> nodes = new HashMap<>();
-    private final Map<String, Reservation> reservations = new HashMap<>();
+    private final Reservations reservations = new Reservations();
 
     /** The node of each bound pod, by UID. */
     private final Map<String, String> bound = new HashMap<>();
@@ -37,15 +35,6 @@ public final class ClusterGpus {
 
     /** How often there may have come to be more room. */
     private long changes;
-
-    /**
-     * GPUs that are kept for a pod.
-     *
-     * @param claimed whether a request to bind it with them may be under way: then it gets no
-     *     others
-     * @param until when they are given to others; null as long as that request takes
-     */
-    private record Reservation(Placement placement, boolean claimed, @Nullable Instant until) {}
 
     /**
      * @param patience how long GPUs are kept for a pod that is not being bound
@@ -105,14 +94,15 @@ public final class ClusterGpus {
 
     /** What is reserved for it, if anything is. */
     private void release(String podUid) {
-        Reservation reservation = reservations.remove(podUid);
-        if (reservation != null) {
-            changes++;
-            NodeGpus gpus = nodes.get(reservation.placement().node());
-            if (gpus != null) {
-                gpus.release(podUid);
-            }
-        }
+        reservations
+                .remove(podUid)
+                .ifPresent(placement -> {
+                    changes++;
+                    NodeGpus gpus = nodes.get(placement.node());
+                    if (gpus != null) {
+                        gpus.release(podUid);
+                    }
+                });
     }
 
     /** Room is kept for a pod until it is bound, has gone, or is late. */
@@ -169,7 +159,7 @@ public final class ClusterGpus {
     /** What is kept from a pod for others, by node. */
     private Map<String, List<KeptRoom>> keptFrom(String podUid, int priority) {
         return kept.against(
-                podUid, priority, uid -> bound.containsKey(uid) || reservations.containsKey(uid));
+                podUid, priority, uid -> bound.containsKey(uid) || reservations.has(uid));
     }
 
     /**
@@ -180,13 +170,13 @@ public final class ClusterGpus {
      */
     public synchronized Filtered filter(GpuPod pod, Collection<String> candidates, Instant now) {
         expire(now);
-        Reservation before = reservations.get(pod.uid());
-        if (before != null && before.claimed()) {
-            return keep(before.placement().node(), candidates);
+        Optional<String> claimedOn = reservations.claimedOn(pod.uid());
+        if (claimedOn.isPresent()) {
+            return WhyNot.only(claimedOn.get(), candidates);
         }
         String boundTo = bound.get(pod.uid());
         if (boundTo != null) {
-            return keep(boundTo, candidates);
+            return WhyNot.only(boundTo, candidates);
         }
         release(pod.uid());
         Map<String, List<KeptRoom>> others = keptFrom(pod.uid(), pod.priority());
@@ -197,10 +187,7 @@ public final class ClusterGpus {
             OptionalLong left =
                     node == null
                             ? OptionalLong.empty()
-                            : node.left(
-                                    pod.asks(),
-                                    pod.strategy(),
-                                    others.getOrDefault(name, List.of()));
+                            : node.left(pod, others.getOrDefault(name, List.of()));
             if (left.isPresent()
                     && (best == null || pod.strategy().prefers(left.getAsLong(), bestLeft))) {
                 best = name;
@@ -212,38 +199,7 @@ public final class ClusterGpus {
             return new Chosen(best);
         }
         refused.put(pod);
-        return nowhere(pod, candidates, others.keySet());
-    }
-
-    private static Filtered keep(String node, Collection<String> candidates) {
-        if (candidates.contains(node)) {
-            return new Chosen(node);
-        }
-        var failed = new HashMap<String, Reason>();
-        candidates.forEach(name -> failed.put(name, Reason.BEING_BOUND));
-        return new Nowhere(failed, Map.of());
-    }
-
-    private Nowhere nowhere(
-            GpuPod pod, Collection<String> candidates, Set<String> withRoomForOthers) {
-        var failed = new HashMap<String, Reason>();
-        var unresolvable = new HashMap<String, Reason>();
-        for (String name : candidates) {
-            NodeGpus node = nodes.get(name);
-            if (node == null || !node.isShared()) {
-                unresolvable.put(name, Reason.NOT_SHARED);
-            } else if (!node.couldFit(pod.asks())) {
-                unresolvable.put(name, Reason.TOO_LARGE);
-            } else if (!node.isUsable()) {
-                unresolvable.put(name, Reason.UNHEALTHY);
-            } else {
-                boolean isKept =
-                        withRoomForOthers.contains(name)
-                                && node.left(pod.asks(), pod.strategy(), List.of()).isPresent();
-                failed.put(name, isKept ? Reason.KEPT : Reason.NO_ROOM);
-            }
-        }
-        return new Nowhere(failed, unresolvable);
+        return WhyNot.nowhere(pod, candidates, nodes, others.keySet());
     }
 
     private Optional<Placement> reserve(
@@ -251,14 +207,14 @@ public final class ClusterGpus {
         NodeGpus gpus = nodes.get(node);
         List<KeptRoom> others = keptFrom(pod.uid(), pod.priority()).getOrDefault(node, List.of());
         Optional<List<ContainerPlacement>> containers =
-                gpus == null ? Optional.empty() : gpus.place(pod.asks(), pod.strategy(), others);
+                gpus == null ? Optional.empty() : gpus.place(pod, others);
         if (gpus == null || containers.isEmpty()) {
             return Optional.empty();
         }
         var placement =
                 new Placement(node, containers.get(), gpus.besides(pod, containers.get(), now));
         gpus.reserve(pod, placement.held());
-        reservations.put(pod.uid(), new Reservation(placement, claimed, until));
+        reservations.put(pod.uid(), placement, claimed, until);
         return Optional.of(placement);
     }
 
@@ -271,8 +227,8 @@ public final class ClusterGpus {
      */
     public synchronized Optional<Placement> claim(String podUid, String node, Instant now) {
         expire(now);
-        Reservation reservation = reservations.get(podUid);
-        if (reservation == null || !reservation.placement().node().equals(node)) {
+        Optional<Placement> reserved = reservations.on(podUid, node);
+        if (reserved.isEmpty()) {
             return Optional.empty();
         }
         NodeGpus gpus = nodes.get(node);
@@ -280,8 +236,8 @@ public final class ClusterGpus {
             release(podUid);
             return Optional.empty();
         }
-        reservations.put(podUid, new Reservation(reservation.placement(), true, null));
-        return Optional.of(reservation.placement());
+        reservations.put(podUid, reserved.get(), true, null);
+        return reserved;
     }
 
     /**
@@ -291,12 +247,16 @@ public final class ClusterGpus {
      */
     public synchronized Optional<Placement> claim(GpuPod pod, String node, Instant now) {
         expire(now);
-        Reservation elsewhere = reservations.get(pod.uid());
-        if ((elsewhere != null && elsewhere.claimed()) || bound.containsKey(pod.uid())) {
+        if (mayBeBound(pod.uid())) {
             return Optional.empty();
         }
         release(pod.uid());
         return reserve(pod, node, true, null, now);
+    }
+
+    /** Whether it is, or a request to do it may be under way. */
+    private boolean mayBeBound(String podUid) {
+        return bound.containsKey(podUid) || reservations.claimedOn(podUid).isPresent();
     }
 
     /** It was not bound, and will not be by that request. */
@@ -306,10 +266,7 @@ public final class ClusterGpus {
 
     /** Whether it was bound is not known; its GPUs are kept for a while. */
     public synchronized void doubt(String podUid, Instant now) {
-        reservations.computeIfPresent(
-                podUid,
-                (uid, reservation) ->
-                        new Reservation(reservation.placement(), true, now.plus(patience)));
+        reservations.doubt(podUid, now.plus(patience));
     }
 
     /**
@@ -321,10 +278,9 @@ public final class ClusterGpus {
     public synchronized Map<String, HeldGpus> heldBeside(
             String podUid, int priority, Collection<String> candidates, Instant now) {
         expire(now);
-        Reservation own = reservations.get(podUid);
         Map<String, List<KeptRoom>> others = keptFrom(podUid, priority);
         var held = new HashMap<String, HeldGpus>();
-        if (!bound.containsKey(podUid) && (own == null || !own.claimed())) {
+        if (!mayBeBound(podUid)) {
             for (String name : candidates) {
                 NodeGpus node = nodes.get(name);
                 if (node != null && node.isUsable()) {
@@ -350,10 +306,7 @@ public final class ClusterGpus {
         return nodes.entrySet().stream()
                 .anyMatch(node ->
                         node.getValue()
-                                .left(
-                                        pod.asks(),
-                                        pod.strategy(),
-                                        others.getOrDefault(node.getKey(), List.of()))
+                                .left(pod, others.getOrDefault(node.getKey(), List.of()))
                                 .isPresent());
     }
 
@@ -363,15 +316,7 @@ public final class ClusterGpus {
     }
 
     private void expire(Instant now) {
-        List<String> late =
-                reservations.entrySet().stream()
-                        .filter(entry -> {
-                            Instant until = entry.getValue().until();
-                            return until != null && !now.isBefore(until);
-                        })
-                        .map(Map.Entry::getKey)
-                        .toList();
-        late.forEach(this::release);
+        reservations.late(now).forEach(this::release);
         if (kept.expire(now)) {
             changes++;
         }

@@ -4,13 +4,11 @@ import static java.util.Objects.requireNonNull;
 
 import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.Gpu;
-import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.GpuLayout;
 import io.gpusharing.placement.PodPlacement;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.SharedNode;
-import io.gpusharing.placement.Strategy;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
@@ -30,12 +28,6 @@ import org.jspecify.annotations.Nullable;
  * time.
  */
 final class NodeGpus {
-
-    /** A whole GPU's memory, in the unit of its processors. */
-    private static final long ALL = 100;
-
-    /** More than can be left of all GPUs of a node. */
-    private static final long APART = 1_000_000;
 
     /** What the device plugin says; null where there is none of ours. */
     private @Nullable SharedNode node;
@@ -125,17 +117,11 @@ final class NodeGpus {
         return new NodeUse(
                 shared.name(),
                 shared.model(),
-                gpus.stream().mapToDouble(NodeGpus::freePart).max().orElse(0),
+                gpus.stream().mapToDouble(Leftover::part).max().orElse(0),
                 idle,
                 gpus.size() - idle - taken,
                 taken,
                 shared.unhealthy().size());
-    }
-
-    private static double freePart(Gpu gpu) {
-        double cores = (double) gpu.cores() / ALL;
-        double memory = gpu.size() == 0 ? cores : (double) gpu.memory() / gpu.size();
-        return Math.clamp(Math.min(cores, memory), 0, 1);
     }
 
     /** Whether containers may start on any of its GPUs. */
@@ -148,9 +134,13 @@ final class NodeGpus {
      *
      * @param kept what is kept for others
      */
-    Optional<List<ContainerPlacement>> place(
-            List<ContainerAsk> asks, Strategy strategy, List<KeptRoom> kept) {
-        return PodPlacement.placed(asks, free(kept), strategy);
+    Optional<List<ContainerPlacement>> place(GpuPod pod, List<KeptRoom> kept) {
+        return PodPlacement.placed(pod.asks(), free(kept), pod.strategy());
+    }
+
+    /** How much would be left then; see {@link Leftover}. Empty if it does not fit. */
+    OptionalLong left(GpuPod pod, List<KeptRoom> kept) {
+        return Leftover.of(pod.asks(), free(kept), pod.strategy());
     }
 
     /** What programs of another provider are told of a pod that is placed here. */
@@ -172,21 +162,9 @@ final class NodeGpus {
         }
         reserved.remove(podUid);
         free = null;
-        boolean sound = fits(own, free());
+        boolean sound = Leftover.fits(own, free());
         reserve(podUid, own);
         return sound;
-    }
-
-    private static boolean fits(List<GpuHold> holds, GpuLayout layout) {
-        return holds.stream()
-                .allMatch(hold ->
-                        layout.gpus().stream()
-                                .filter(gpu -> gpu.id().equals(hold.gpu()))
-                                .anyMatch(gpu ->
-                                        hold.whole()
-                                                ? gpu.untouched()
-                                                : gpu.cores() >= hold.cores()
-                                                        && gpu.memory() >= hold.memory()));
     }
 
     /** Whether it would fit if nobody else were here and all GPUs were healthy. */
@@ -197,64 +175,6 @@ final class NodeGpus {
             }
         }
         return asks.size() == 1 || PodPlacement.placed(asks, all).isPresent();
-    }
-
-    /**
-     * How much would be left of the GPUs that a pod would get, in hundredths of processors and
-     * hundredths of memory; and with whole GPUs, how many are idle beside them. Empty if it does
-     * not fit.
-     *
-     * @param kept what is kept for others
-     */
-    OptionalLong left(List<ContainerAsk> asks, Strategy strategy, List<KeptRoom> kept) {
-        GpuLayout layout = free(kept);
-        // Nearly every pod is one container with a part of one GPU, and is looked at on all nodes.
-        if (asks.size() == 1 && !asks.getFirst().ask().whole()) {
-            return left(layout, asks.getFirst().ask(), strategy);
-        }
-        return PodPlacement.placed(asks, layout, strategy)
-                .map(containers ->
-                        OptionalLong.of(
-                                leftBeside(
-                                        layout,
-                                        PodPlacement.held(containers),
-                                        asks.stream().noneMatch(ask -> ask.ask().whole()),
-                                        strategy)))
-                .orElseGet(OptionalLong::empty);
-    }
-
-    private static OptionalLong left(GpuLayout layout, GpuAsk ask, Strategy strategy) {
-        Gpu best = null;
-        for (Gpu gpu : layout.gpus()) {
-            if (ask.fitsOn(gpu) && (best == null || strategy.order().compare(gpu, best) < 0)) {
-                best = gpu;
-            }
-        }
-        return best == null
-                ? OptionalLong.empty()
-                : OptionalLong.of(left(best.without(ask.on(best))));
-    }
-
-    private static long leftBeside(
-            GpuLayout layout, List<GpuHold> held, boolean parts, Strategy strategy) {
-        // Containers of a pod belong on one GPU, wherever that leaves more.
-        long apart = parts ? (held.size() - 1L) * APART : 0;
-        long left = strategy == Strategy.BestFit ? apart : -apart;
-        for (Gpu gpu : layout.gpus()) {
-            Optional<GpuHold> own =
-                    held.stream().filter(hold -> hold.gpu().equals(gpu.id())).findFirst();
-            if (own.isPresent()) {
-                left += left(gpu.without(own.get()));
-            } else if (gpu.untouched()) {
-                // Whole GPUs leave nothing of their own.
-                left++;
-            }
-        }
-        return left;
-    }
-
-    private static long left(Gpu gpu) {
-        return gpu.cores() + (gpu.size() == 0 ? 0 : gpu.memory() * ALL / gpu.size());
     }
 
     /** What is left of each GPU on which containers may start. */
@@ -292,14 +212,14 @@ final class NodeGpus {
         for (KeptRoom room : kept) {
             // Whoever is to go may be there still. Only who is more important may have overtaken
             // it.
-            if (fits(room.held(), free(shared, heldAbove(shared, room.priority())))) {
+            if (Leftover.fits(room.held(), free(shared, heldAbove(shared, room.priority())))) {
                 then = then.without(room.held());
             }
         }
         List<Gpu> left = then.gpus();
         return new GpuLayout(
                 IntStream.range(0, left.size())
-                        .mapToObj(gpu -> less(now.gpus().get(gpu), left.get(gpu)))
+                        .mapToObj(gpu -> Leftover.less(now.gpus().get(gpu), left.get(gpu)))
                         .toList());
     }
 
@@ -336,16 +256,8 @@ final class NodeGpus {
         }
         Map<String, List<GpuHold>> staying = staying(shared, List.of(room));
         staying.keySet().removeIf(uid -> !bound.containsKey(uid) && !reserved.containsKey(uid));
-        return fits(room.held(), free(shared, staying.values())) && !fits(room.held(), free());
-    }
-
-    private static Gpu less(Gpu one, Gpu other) {
-        return new Gpu(
-                one.id(),
-                Math.min(one.cores(), other.cores()),
-                Math.min(one.memory(), other.memory()),
-                one.untouched() && other.untouched(),
-                one.size());
+        return Leftover.fits(room.held(), free(shared, staying.values()))
+                && !Leftover.fits(room.held(), free());
     }
 
     /**

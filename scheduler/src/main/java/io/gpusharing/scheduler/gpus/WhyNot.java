@@ -1,0 +1,53 @@
+package io.gpusharing.scheduler.gpus;
+
+import io.gpusharing.scheduler.gpus.Filtered.Chosen;
+import io.gpusharing.scheduler.gpus.Filtered.Nowhere;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Why a pod may not go to nodes that fit otherwise. */
+final class WhyNot {
+
+    private WhyNot() {}
+
+    /** It may be bound to this node at this moment, and goes to no other. */
+    static Filtered only(String node, Collection<String> candidates) {
+        if (candidates.contains(node)) {
+            return new Chosen(node);
+        }
+        var failed = new HashMap<String, Reason>();
+        candidates.forEach(name -> failed.put(name, Reason.BEING_BOUND));
+        return new Nowhere(failed, Map.of());
+    }
+
+    /**
+     * It fits on none.
+     *
+     * @param keptFrom nodes where room is kept for others
+     */
+    static Nowhere nowhere(
+            GpuPod pod,
+            Collection<String> candidates,
+            Map<String, NodeGpus> nodes,
+            Set<String> keptFrom) {
+        var failed = new HashMap<String, Reason>();
+        var unresolvable = new HashMap<String, Reason>();
+        for (String name : candidates) {
+            NodeGpus node = nodes.get(name);
+            if (node == null || !node.isShared()) {
+                unresolvable.put(name, Reason.NOT_SHARED);
+            } else if (!node.couldFit(pod.asks())) {
+                unresolvable.put(name, Reason.TOO_LARGE);
+            } else if (!node.isUsable()) {
+                unresolvable.put(name, Reason.UNHEALTHY);
+            } else {
+                boolean isKept = keptFrom.contains(name) && node.left(pod, List.of()).isPresent();
+                failed.put(name, isKept ? Reason.KEPT : Reason.NO_ROOM);
+            }
+        }
+        return new Nowhere(failed, unresolvable);
+    }
+}
