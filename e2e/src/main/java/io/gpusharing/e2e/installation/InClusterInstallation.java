@@ -51,9 +51,7 @@ public final class InClusterInstallation implements InstalledServices {
         awaitRollout(cluster, "deployment/gpusharing-webhook");
     }
 
-    /**
-     * Turns our scheduler on, as {@code helm upgrade} would, and waits until it is there.
-     */
+    /** Turns our scheduler on, as {@code helm upgrade} would, and waits until it is there. */
     public static void placeByOurScheduler(TestCluster cluster) {
         for (String template :
                 List.of(
