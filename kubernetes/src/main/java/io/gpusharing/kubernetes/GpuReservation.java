@@ -12,7 +12,10 @@ import io.gpusharing.placement.GpuHold;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.time.temporal.ChronoUnit;
+import java.util.Collection;
 import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A {@code GpuReservation} as the API server stores it: room that was made for a waiting pod. It
@@ -30,11 +33,18 @@ public class GpuReservation extends CustomResource<GpuReservation.Spec, Void> {
      * @param priority the pod's; only pods of a higher one may have the room
      * @param madeBy a {@link Maker}
      * @param gpus of this node
+     * @param victims UIDs of the pods that have to go for it
      * @param until when others get it, RFC 3339
      */
     @JsonIgnoreProperties(ignoreUnknown = true)
     public record Spec(
-            Waiter pod, int priority, String madeBy, String node, List<Gpu> gpus, String until) {}
+            Waiter pod,
+            int priority,
+            String madeBy,
+            String node,
+            List<Gpu> gpus,
+            @Nullable List<String> victims,
+            String until) {}
 
     /** The pod. */
     @JsonIgnoreProperties(ignoreUnknown = true)
@@ -59,6 +69,7 @@ public class GpuReservation extends CustomResource<GpuReservation.Spec, Void> {
             Maker madeBy,
             String node,
             List<GpuHold> held,
+            Collection<String> victims,
             Instant until) {
         var reservation = new GpuReservation();
         reservation.setMetadata(new ObjectMetaBuilder().withName(pod.uid()).build());
@@ -71,6 +82,7 @@ public class GpuReservation extends CustomResource<GpuReservation.Spec, Void> {
                         held.stream()
                                 .map(it -> new Gpu(it.gpu(), it.cores(), it.memory(), it.whole()))
                                 .toList(),
+                        victims.stream().sorted().toList(),
                         until.truncatedTo(ChronoUnit.SECONDS).toString()));
         return reservation;
     }
@@ -78,6 +90,12 @@ public class GpuReservation extends CustomResource<GpuReservation.Spec, Void> {
     /** Writes it, in place of what was kept for the pod before. */
     public void write(KubernetesClient client, String manager) {
         client.resource(this).fieldManager(manager).forceConflicts().serverSideApply();
+    }
+
+    /** UIDs of the pods that have to go for it. */
+    public Set<String> victims() {
+        List<String> victims = getSpec().victims();
+        return victims == null ? Set.of() : Set.copyOf(victims);
     }
 
     /** What the pod will hold. */

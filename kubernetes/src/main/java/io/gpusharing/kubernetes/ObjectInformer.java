@@ -4,6 +4,8 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.dsl.Informable;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.fabric8.kubernetes.client.informers.cache.BasicItemStore;
+import io.fabric8.kubernetes.client.informers.cache.Cache;
 import io.fabric8.kubernetes.client.informers.cache.Indexer;
 import java.util.Collection;
 import java.util.Collections;
@@ -12,6 +14,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -49,6 +52,7 @@ public final class ObjectInformer<T extends HasMetadata> implements AutoCloseabl
     public ObjectInformer(String plural, Informable<T> objects) {
         this.plural = plural;
         this.informer = objects.withLimit(PAGE).runnableInformer(0);
+        this.informer.itemStore(new Store<>());
     }
 
     /**
@@ -88,6 +92,30 @@ public final class ObjectInformer<T extends HasMetadata> implements AutoCloseabl
             return true;
         });
         return informer.start().thenRun(() -> list(handler));
+    }
+
+    /** What is listed anew and has not changed stays the object that was handed over. */
+    private static final class Store<T extends HasMetadata> extends BasicItemStore<T> {
+
+        Store() {
+            super(Cache::metaNamespaceKeyFunc);
+        }
+
+        @Override
+        public @Nullable T put(String key, T object) {
+            T known = get(key);
+            return known != null
+                            && isSame(known.getMetadata().getUid(), object.getMetadata().getUid())
+                            && isSame(
+                                    known.getMetadata().getResourceVersion(),
+                                    object.getMetadata().getResourceVersion())
+                    ? known
+                    : super.put(key, object);
+        }
+
+        private static boolean isSame(@Nullable String one, @Nullable String other) {
+            return one != null && one.equals(other);
+        }
     }
 
     /** Whether all objects that there were have been handed over. */

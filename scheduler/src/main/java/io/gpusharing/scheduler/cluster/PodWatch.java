@@ -54,14 +54,20 @@ final class PodWatch implements AutoCloseable {
 
     private final class Handler implements ObjectInformer.Handler<Pod> {
 
+        private final ObjectInformer<Pod> own;
         private final ObjectInformer<Pod> other;
 
-        Handler(ObjectInformer<Pod> other) {
+        Handler(ObjectInformer<Pod> own, ObjectInformer<Pod> other) {
+            this.own = own;
             this.other = other;
         }
 
         @Override
         public void onUpdate(Pod pod) {
+            // Of one that has changed again, or is gone, the last word is still to come.
+            if (!isLatest(pod) || pod.getSpec() == null) {
+                return;
+            }
             String node = pod.getSpec().getNodeName();
             if (hasEnded(pod)) {
                 forget(pod);
@@ -73,6 +79,11 @@ final class PodWatch implements AutoCloseable {
                 }
             }
             strip(pod);
+        }
+
+        @SuppressWarnings("ReferenceEquality") // The same version is another object.
+        private boolean isLatest(Pod pod) {
+            return own.objects().getByKey(Cache.metaNamespaceKeyFunc(pod)) == pod;
         }
 
         @Override
@@ -118,8 +129,8 @@ final class PodWatch implements AutoCloseable {
     void start() {
         // To read them takes several times what is kept of them, and nothing else would give it
         // back.
-        metered.start(new Handler(others))
-                .runAfterBoth(others.start(new Handler(metered)), System::gc);
+        metered.start(new Handler(metered, others))
+                .runAfterBoth(others.start(new Handler(others, metered)), System::gc);
     }
 
     @Override

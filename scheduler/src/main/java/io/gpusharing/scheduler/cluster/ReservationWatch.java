@@ -34,6 +34,7 @@ final class ReservationWatch implements ObjectInformer.Handler<GpuReservation>, 
                         reservation.getSpec().priority(),
                         reservation.getSpec().node(),
                         reservation.held(),
+                        reservation.victims(),
                         reservation.until()));
     }
 

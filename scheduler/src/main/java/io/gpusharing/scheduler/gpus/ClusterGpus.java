@@ -213,7 +213,7 @@ public final class ClusterGpus {
         }
         var placement =
                 new Placement(node, containers.get(), gpus.besides(pod, containers.get(), now));
-        gpus.reserve(pod, placement.held());
+        gpus.reserve(pod.uid(), placement.held());
         reservations.put(pod.uid(), placement, claimed, until);
         return Optional.of(placement);
     }

@@ -40,9 +40,6 @@ final class NodeGpus {
 
     private final Map<String, List<GpuHold>> reserved = new HashMap<>();
 
-    /** Of both. */
-    private final Map<String, Integer> priorities = new HashMap<>();
-
     /** All GPUs, healthy or not, as if nobody held any. */
     private GpuLayout all = new GpuLayout(List.of());
 
@@ -58,7 +55,6 @@ final class NodeGpus {
     /** A pod that is bound to this node. */
     void bind(GpuPod pod) {
         bound.put(pod.uid(), pod.asks());
-        priorities.put(pod.uid(), pod.priority());
         if (pod.end() != null) {
             leaving.put(pod.uid(), pod.end());
         }
@@ -66,20 +62,12 @@ final class NodeGpus {
     }
 
     /** A pod that is about to be bound. */
-    void reserve(GpuPod pod, List<GpuHold> holds) {
-        priorities.put(pod.uid(), pod.priority());
-        reserve(pod.uid(), holds);
-    }
-
-    private void reserve(String podUid, List<GpuHold> holds) {
+    void reserve(String podUid, List<GpuHold> holds) {
         reserved.put(podUid, holds);
         free = null;
     }
 
     void release(String podUid) {
-        if (!bound.containsKey(podUid)) {
-            priorities.remove(podUid);
-        }
         reserved.remove(podUid);
         free = null;
     }
@@ -88,7 +76,6 @@ final class NodeGpus {
     void forget(String podUid) {
         bound.remove(podUid);
         leaving.remove(podUid);
-        priorities.remove(podUid);
         release(podUid);
     }
 
@@ -208,12 +195,14 @@ final class NodeGpus {
         if (kept.isEmpty() || shared == null) {
             return now;
         }
-        GpuLayout then = free(shared, staying(shared, kept).values());
+        Map<String, List<GpuHold>> staying = staying(shared, kept);
+        GpuLayout then = free(shared, staying.values());
+        GpuLayout atLast = free(shared, atLast(staying, kept).values());
         for (KeptRoom room : kept) {
-            // Whoever is to go may be there still. Only who is more important may have overtaken
-            // it.
-            if (Leftover.fits(room.held(), free(shared, heldAbove(shared, room.priority())))) {
+            // Whoever has overtaken it has it.
+            if (Leftover.fits(room.held(), atLast)) {
                 then = then.without(room.held());
+                atLast = atLast.without(room.held());
             }
         }
         List<Gpu> left = then.gpus();
@@ -223,14 +212,16 @@ final class NodeGpus {
                         .toList());
     }
 
-    private List<List<GpuHold>> heldAbove(SharedNode shared, int priority) {
-        return holds(shared).entrySet().stream()
-                .filter(held -> {
-                    Integer its = priorities.get(held.getKey());
-                    return its != null && its > priority;
-                })
-                .map(Map.Entry::getValue)
-                .toList();
+    /**
+     * Of these who is there when everybody has gone who is to: those rooms were made by ending
+     * them, though it may not be seen yet, and those whom the device plugin alone still knows.
+     */
+    private Map<String, List<GpuHold>> atLast(
+            Map<String, List<GpuHold>> staying, List<KeptRoom> kept) {
+        var atLast = new HashMap<>(staying);
+        atLast.keySet().removeIf(uid -> !bound.containsKey(uid) && !reserved.containsKey(uid));
+        kept.forEach(room -> atLast.keySet().removeAll(room.victims()));
+        return atLast;
     }
 
     /** Who will not have gone by the time at which the first of these rooms is given up. */
@@ -246,17 +237,17 @@ final class NodeGpus {
     }
 
     /**
-     * Whether a room is not free yet, but will be once those have gone that are being deleted, and
-     * once the device plugin has taken back what it gave to those that are gone.
+     * Whether a room is not free yet, but will be once those have gone that are to go, and once the
+     * device plugin has taken back what it gave to those that are gone.
      */
     boolean willHave(KeptRoom room) {
         SharedNode shared = node;
         if (shared == null) {
             return false;
         }
-        Map<String, List<GpuHold>> staying = staying(shared, List.of(room));
-        staying.keySet().removeIf(uid -> !bound.containsKey(uid) && !reserved.containsKey(uid));
-        return Leftover.fits(room.held(), free(shared, staying.values()))
+        List<KeptRoom> alone = List.of(room);
+        return Leftover.fits(
+                        room.held(), free(shared, atLast(staying(shared, alone), alone).values()))
                 && !Leftover.fits(room.held(), free());
     }
 

@@ -11,9 +11,12 @@ import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.gpus.KeptRoom;
 import io.gpusharing.scheduler.preemption.Preemption;
+import io.gpusharing.scheduler.preemption.RunningPod;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.springframework.stereotype.Component;
 
 /** Writes down for whom others are preempted, before they are. */
@@ -38,6 +41,8 @@ class RoomKeeper implements Reservations {
 
     @Override
     public void keep(GpuPod pod, Preemption chosen) {
+        Set<String> victims =
+                chosen.victims().stream().map(RunningPod::uid).collect(Collectors.toSet());
         Instant until = chosen.keptUntil(clock.instant());
         GpuReservation.of(
                         new Waiter(pod.namespace(), pod.name(), pod.uid()),
@@ -45,6 +50,7 @@ class RoomKeeper implements Reservations {
                         Maker.Preemption,
                         chosen.node(),
                         chosen.placement().held(),
+                        victims,
                         until)
                 .write(client, schedulerName.name());
         // The next question may come before our own watch tells of it.
@@ -54,6 +60,7 @@ class RoomKeeper implements Reservations {
                         pod.priority(),
                         chosen.node(),
                         chosen.placement().held(),
+                        victims,
                         until));
     }
 }

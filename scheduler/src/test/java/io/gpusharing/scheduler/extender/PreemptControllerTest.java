@@ -40,6 +40,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.http.MediaType;
@@ -105,6 +106,7 @@ class PreemptControllerTest implements ClusterReader {
                         pod.priority(),
                         chosen.node(),
                         chosen.placement().held(),
+                        chosen.victims().stream().map(RunningPod::uid).collect(Collectors.toSet()),
                         chosen.keptUntil(NOON)));
     }
 
@@ -196,6 +198,7 @@ class PreemptControllerTest implements ClusterReader {
                                 1_000,
                                 NODE,
                                 List.of(new GpuHold("gpu-0", 60, 256, false)),
+                                Set.of(LOW_1, LOW_2),
                                 NOON.plusSeconds(150)));
     }
 

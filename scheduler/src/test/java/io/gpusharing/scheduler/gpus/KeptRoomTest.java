@@ -41,6 +41,7 @@ class KeptRoomTest {
                         waiter.priority(),
                         NODE,
                         List.of(new GpuHold(GPU, 60, 1_024, false)),
+                        Set.of("victim"),
                         LATE));
     }
 
@@ -133,11 +134,19 @@ class KeptRoomTest {
     }
 
     @Test
-    void whereSomebodyMoreImportantTookTheRoomTheRestIsFree() {
+    void whereSomebodyElseHasTheRoomTheRestIsFree() {
         gpus.forget("victim");
-        gpus.bind(on(pod("higher", 60, 101), null), NODE);
+        gpus.bind(on(pod("was being bound when it was planned", 60, 100), null), NODE);
 
         assertThat(filter(pod("other", 40, 0))).isEqualTo(CHOSEN);
+    }
+
+    @Test
+    void itIsKeptAlsoWhileAVictimOfAHigherPriorityEnds() {
+        keepAllOfTheGpu();
+        gpus.bind(on(pod("victim", 60, 1_000), NOON.plusSeconds(30)), NODE);
+
+        assertThat(filter(pod("other", 40, 100))).isEqualTo(KEPT);
     }
 
     @Test
@@ -159,7 +168,12 @@ class KeptRoomTest {
     private void keepAllOfTheGpu() {
         gpus.keep(
                 new KeptRoom(
-                        waiter.uid(), 100, NODE, List.of(new GpuHold(GPU, 100, 0, true)), LATE));
+                        waiter.uid(),
+                        100,
+                        NODE,
+                        List.of(new GpuHold(GPU, 100, 0, true)),
+                        Set.of("victim"),
+                        LATE));
     }
 
     @Test
@@ -179,6 +193,7 @@ class KeptRoomTest {
                         100,
                         NODE,
                         List.of(new GpuHold(GPU, 60, 1_024, false)),
+                        Set.of("victim"),
                         LATE));
 
         assertThat(filter(second)).isEqualTo(KEPT);

@@ -93,6 +93,7 @@ class GpuMetricsTest {
                             0,
                             "a",
                             List.of(new GpuHold("a-0", 10, 10, false)),
+                            Set.of(),
                             NOON.plusSeconds(pod.equals("late") ? 1 : 100)));
         }
         bind("bound", new GpuAsk(1, 10, 10, false), "a-0");

@@ -149,6 +149,9 @@ class KeptRoomSimulationTest {
                             PRIORITY,
                             chosen.node(),
                             chosen.placement().held(),
+                            chosen.victims().stream()
+                                    .map(RunningPod::uid)
+                                    .collect(Collectors.toSet()),
                             chosen.keptUntil(ToyPod.NOON)));
         pod.victims = chosen.victims().stream().map(RunningPod::name).collect(Collectors.toSet());
         for (String victim : new TreeSet<>(pod.victims)) {

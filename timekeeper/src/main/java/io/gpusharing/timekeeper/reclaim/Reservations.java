@@ -78,6 +78,7 @@ class Reservations {
                         Maker.Reclaim,
                         plan.node(),
                         plan.gpus(),
+                        plan.victimUids(),
                         until)
                 .write(client, Names.TIMEKEEPER);
     }

@@ -33,12 +33,15 @@ final class SharedGpusReader {
         return nodes;
     }
 
-    /** Which of the resources are there on nodes where our device plugin is not to run. */
+    /**
+     * Which of the resources are there on nodes where our device plugin is not to run. What a node
+     * says that is away may be what ours offered there once.
+     */
     static Set<String> elsewhere(Collection<Node> found, PlacementProperties placement) {
         Set<String> ours = labelled(found, placement);
         return found.stream()
                 .filter(node -> !ours.contains(node.getMetadata().getName()))
-                .filter(node -> node.getStatus() != null)
+                .filter(SharedGpusReader::isReady)
                 .map(node -> node.getStatus().getAllocatable())
                 .filter(Objects::nonNull)
                 .flatMap(allocatable -> allocatable.entrySet().stream())
@@ -46,6 +49,13 @@ final class SharedGpusReader {
                 .filter(amount -> amount.getValue().getNumericalAmount().signum() > 0)
                 .map(Map.Entry::getKey)
                 .collect(Collectors.toSet());
+    }
+
+    private static boolean isReady(Node node) {
+        return node.getStatus() != null
+                && node.getStatus().getConditions().stream()
+                        .anyMatch(it ->
+                                "Ready".equals(it.getType()) && "True".equals(it.getStatus()));
     }
 
     /** Names of nodes on which our device plugin is to run. */

@@ -72,10 +72,12 @@ class SharedGpusTest {
                 List.of(
                         node("a", Map.of("gpushare", "true"), "100"),
                         node("b", Map.of(), "0"),
-                        node("c", Map.of("gpushare", "later"), "800"));
+                        node("c", Map.of("gpushare", "later"), "800"),
+                        node("away", Map.of(), "800"));
         assertThat(SharedGpusReader.elsewhere(nodes, placement))
                 .containsExactly("tencent.com/vcuda-core");
         assertThat(SharedGpusReader.elsewhere(nodes.subList(0, 2), placement)).isEmpty();
+        assertThat(SharedGpusReader.elsewhere(nodes.subList(3, 4), placement)).isEmpty();
 
         var mixed =
                 new SharedGpus(
@@ -90,6 +92,10 @@ class SharedGpusTest {
                 .withNewStatus()
                 .addToAllocatable("tencent.com/vcuda-core", new Quantity(core))
                 .addToAllocatable("cpu", new Quantity("16"))
+                .addNewCondition()
+                .withType("Ready")
+                .withStatus(name.equals("away") ? "Unknown" : "True")
+                .endCondition()
                 .endStatus()
                 .build();
     }

@@ -41,7 +41,7 @@ public sealed interface Decision {
         }
 
         /** UIDs of the victims. */
-        Set<String> victimUids() {
+        public Set<String> victimUids() {
             return victims.stream().map(victim -> victim.pod().uid()).collect(toSet());
         }
 
