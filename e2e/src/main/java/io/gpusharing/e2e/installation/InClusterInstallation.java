@@ -49,6 +49,19 @@ public final class InClusterInstallation implements InstalledServices {
                 .run("delete", "-f", "deployment/77-scheduler.yaml", "--ignore-not-found")
                 .orFail();
         awaitRollout(cluster, "deployment/gpusharing-webhook");
+        // One that is ending answers still, and knows nothing of the change.
+        Awaitility.await("the webhooks of before are gone")
+                .atMost(Duration.ofMinutes(2))
+                .until(() ->
+                        cluster
+                                .client()
+                                .pods()
+                                .inNamespace(Installation.NAMESPACE)
+                                .withLabel("app.kubernetes.io/component", "webhook")
+                                .list()
+                                .getItems()
+                                .stream()
+                                .allMatch(pod -> pod.getMetadata().getDeletionTimestamp() == null));
     }
 
     /** Turns our scheduler on, as {@code helm upgrade} would, and waits until it is there. */
