@@ -8,7 +8,8 @@ import io.gpusharing.scheduler.gpus.KeptRoom;
 import java.time.Clock;
 
 /** Follows the room that was made, by this replica or another, or by the timekeeper. */
-final class ReservationWatch implements ObjectInformer.Handler<GpuReservation>, AutoCloseable {
+public final class ReservationWatch
+        implements ObjectInformer.Handler<GpuReservation>, AutoCloseable {
 
     private final Clock clock;
     private final ClusterGpus gpus;
@@ -28,14 +29,18 @@ final class ReservationWatch implements ObjectInformer.Handler<GpuReservation>, 
             gpus.stopKeeping(reservation.getSpec().pod().uid());
             return;
         }
-        gpus.keep(
-                new KeptRoom(
-                        reservation.getSpec().pod().uid(),
-                        reservation.getSpec().priority(),
-                        reservation.getSpec().node(),
-                        reservation.held(),
-                        reservation.victims(),
-                        reservation.until()));
+        gpus.keep(room(reservation));
+    }
+
+    /** What it keeps. */
+    public static KeptRoom room(GpuReservation reservation) {
+        return new KeptRoom(
+                reservation.getSpec().pod().uid(),
+                reservation.getSpec().priority(),
+                reservation.getSpec().node(),
+                reservation.held(),
+                reservation.victims(),
+                reservation.until());
     }
 
     @Override

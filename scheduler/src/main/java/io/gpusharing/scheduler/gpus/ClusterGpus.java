@@ -194,7 +194,15 @@ public final class ClusterGpus {
                 bestLeft = left.getAsLong();
             }
         }
-        if (best != null && reserve(pod, best, false, now.plus(patience), now).isPresent()) {
+        if (best != null
+                && reserve(
+                                pod,
+                                best,
+                                others.getOrDefault(best, List.of()),
+                                false,
+                                now.plus(patience),
+                                now)
+                        .isPresent()) {
             refused.remove(pod.uid());
             return new Chosen(best);
         }
@@ -203,9 +211,13 @@ public final class ClusterGpus {
     }
 
     private Optional<Placement> reserve(
-            GpuPod pod, String node, boolean claimed, @Nullable Instant until, Instant now) {
+            GpuPod pod,
+            String node,
+            List<KeptRoom> others,
+            boolean claimed,
+            @Nullable Instant until,
+            Instant now) {
         NodeGpus gpus = nodes.get(node);
-        List<KeptRoom> others = keptFrom(pod.uid(), pod.priority()).getOrDefault(node, List.of());
         Optional<List<ContainerPlacement>> containers =
                 gpus == null ? Optional.empty() : gpus.place(pod, others);
         if (gpus == null || containers.isEmpty()) {
@@ -251,7 +263,8 @@ public final class ClusterGpus {
             return Optional.empty();
         }
         release(pod.uid());
-        return reserve(pod, node, true, null, now);
+        List<KeptRoom> others = keptFrom(pod.uid(), pod.priority()).getOrDefault(node, List.of());
+        return reserve(pod, node, others, true, null, now);
     }
 
     /** Whether it is, or a request to do it may be under way. */

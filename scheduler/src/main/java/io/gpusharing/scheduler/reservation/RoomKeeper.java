@@ -5,18 +5,15 @@ import io.gpusharing.kubernetes.GpuReservation;
 import io.gpusharing.kubernetes.GpuReservation.Maker;
 import io.gpusharing.kubernetes.GpuReservation.Waiter;
 import io.gpusharing.scheduler.cluster.PromptClient;
+import io.gpusharing.scheduler.cluster.ReservationWatch;
 import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.extender.Reservations;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
-import io.gpusharing.scheduler.gpus.KeptRoom;
 import io.gpusharing.scheduler.preemption.Preemption;
 import io.gpusharing.scheduler.preemption.RunningPod;
 import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.Set;
-import java.util.stream.Collectors;
 import org.springframework.stereotype.Component;
 
 /** Writes down for whom others are preempted, before they are. */
@@ -41,26 +38,17 @@ class RoomKeeper implements Reservations {
 
     @Override
     public void keep(GpuPod pod, Preemption chosen) {
-        Set<String> victims =
-                chosen.victims().stream().map(RunningPod::uid).collect(Collectors.toSet());
-        Instant until = chosen.keptUntil(clock.instant());
-        GpuReservation.of(
+        GpuReservation reservation =
+                GpuReservation.of(
                         new Waiter(pod.namespace(), pod.name(), pod.uid()),
                         pod.priority(),
                         Maker.Preemption,
                         chosen.node(),
                         chosen.placement().held(),
-                        victims,
-                        until)
-                .write(client, schedulerName.name());
+                        chosen.victims().stream().map(RunningPod::uid).toList(),
+                        chosen.keptUntil(clock.instant()));
+        reservation.write(client, schedulerName.name());
         // The next question may come before our own watch tells of it.
-        gpus.keep(
-                new KeptRoom(
-                        pod.uid(),
-                        pod.priority(),
-                        chosen.node(),
-                        chosen.placement().held(),
-                        victims,
-                        until));
+        gpus.keep(ReservationWatch.room(reservation));
     }
 }
