@@ -89,6 +89,17 @@ class KeptRoomTest {
 
     private static final Filtered NO_ROOM = new Nowhere(Map.of(NODE, Reason.NO_ROOM), Map.of());
 
+    /** The pod has gone, and its device plugin has not noticed yet. */
+    private void endTheVictimButNotItsGrant() {
+        gpus.forget("victim");
+        gpus.describe(
+                new SharedNode(
+                        NODE,
+                        List.of(gpu(GPU)),
+                        List.of(),
+                        Map.of("victim", List.of(new GpuHold(GPU, 60, 1_024, false)))));
+    }
+
     @Test
     void whatIsFreedGoesToWhomItWasFreedFor() {
         gpus.forget("victim");
@@ -155,13 +166,7 @@ class KeptRoomTest {
         gpus.bind(on(pod("victim", 60, 0), null), NODE);
         assertThat(filter(pod("other", 40, 100))).isEqualTo(KEPT);
 
-        gpus.forget("victim");
-        gpus.describe(
-                new SharedNode(
-                        NODE,
-                        List.of(gpu(GPU)),
-                        List.of(),
-                        Map.of("victim", List.of(new GpuHold(GPU, 60, 1_024, false)))));
+        endTheVictimButNotItsGrant();
         assertThat(filter(pod("other", 40, 100))).isEqualTo(KEPT);
     }
 
@@ -203,13 +208,7 @@ class KeptRoomTest {
     @Test
     void aPodAwaitsItsRoomWhileItsVictimsEndAndUntilTheirGpusAreTakenBack() {
         assertThat(gpus.awaitsRoom(waiter.uid(), NOON)).isTrue();
-        gpus.forget("victim");
-        gpus.describe(
-                new SharedNode(
-                        NODE,
-                        List.of(gpu(GPU)),
-                        List.of(),
-                        Map.of("victim", List.of(new GpuHold(GPU, 60, 1_024, false)))));
+        endTheVictimButNotItsGrant();
         assertThat(filter(waiter)).isEqualTo(NO_ROOM);
         assertThat(gpus.awaitsRoom(waiter.uid(), NOON)).isTrue();
 
