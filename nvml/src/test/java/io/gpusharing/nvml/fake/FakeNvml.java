@@ -37,10 +37,8 @@ public final class FakeNvml implements SymbolLookup {
 
     private static final long HANDLE = 0x4700_0000L;
     private static final long MIG_HANDLE = 0x4800_0000L;
-    private static final int PROCESS_RING = 72;
-    private static final long PROCESS_PERIOD = 140_000;
-    private static final int DEVICE_RING = 100;
-    private static final long DEVICE_PERIOD = 160_000;
+    private static final int RING = 72;
+    private static final long PERIOD = 200_000;
 
     @SuppressWarnings("restricted") // A library sees all memory; so does its stand-in.
     private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
@@ -50,8 +48,7 @@ public final class FakeNvml implements SymbolLookup {
     private final long startMicros;
     private final long driver;
     private final List<List<FakeProcess>> processes = new ArrayList<>();
-    private final List<Ring> processRings = new ArrayList<>();
-    private final List<Ring> deviceRings = new ArrayList<>();
+    private final List<Ring> rings = new ArrayList<>();
     private final Map<String, MemorySegment> stubs = new HashMap<>();
     private final Map<String, AtomicInteger> calls = new ConcurrentHashMap<>();
     private final CountDownLatch released = new CountDownLatch(1);
@@ -74,8 +71,7 @@ public final class FakeNvml implements SymbolLookup {
             List<FakeProcess> here =
                     scenario.processes.stream().filter(p -> p.device() == device).toList();
             processes.add(here);
-            processRings.add(new Ring(here, PROCESS_RING, PROCESS_PERIOD));
-            deviceRings.add(new Ring(here, DEVICE_RING, DEVICE_PERIOD));
+            rings.add(new Ring(here, RING, PERIOD));
         }
         export(NvmlCall.INIT, "init", "nvmlInit_v2");
         export(NvmlCall.SHUTDOWN, "shutdown", "nvmlShutdown");
@@ -257,7 +253,7 @@ public final class FakeNvml implements SymbolLookup {
         return (int) ((device >= MIG_HANDLE ? device - MIG_HANDLE : device - HANDLE) / 64);
     }
 
-    private Ring ring(List<Ring> rings, long device) {
+    private Ring ring(long device) {
         Ring ring = rings.get(index(device));
         ring.advance(now(), time.wallMicros() - now());
         return ring;
@@ -366,7 +362,7 @@ public final class FakeNvml implements SymbolLookup {
         if (code != 0) {
             return code;
         }
-        Ring ring = ring(deviceRings, device);
+        Ring ring = ring(device);
         int newer = ring.newerThan(lastSeen);
         if (newer == 0) {
             return NvmlReturn.NOT_FOUND.code();
@@ -415,17 +411,17 @@ public final class FakeNvml implements SymbolLookup {
 
     /** Writes the rows; a negative number says how many there are when they do not fit. */
     private int writeRows(long device, long lastSeen, long rows, int capacity, int rowBytes) {
-        Ring ring = ring(processRings, device);
+        Ring ring = ring(device);
         List<FakeProcess> here = processes.get(index(device));
         int written = 0;
         for (int i = 0; i < here.size(); i++) {
-            int percent = ring.percent(i, lastSeen, scenario.stamp);
-            if (percent == 0 || here.get(i).hostPid() < 0) {
+            int percent = ring.percent(i, lastSeen, now());
+            if (percent < 0 || here.get(i).hostPid() < 0) {
                 continue;
             }
             if (written < capacity) {
                 long pid = scenario.mps ? 4000 : pidInSamples(here.get(i));
-                write(rows, rowBytes, written, pid, percent, ring.stamp(i, scenario.stamp));
+                write(rows, rowBytes, written, pid, percent, ring.stamp(i));
             }
             written++;
         }

@@ -1,14 +1,18 @@
 package io.gpusharing.nvml.fake;
 
+import java.util.Comparator;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
- * The driver's history of one GPU: per entry the engine's busy share and ONE process, the one that
- * was caught. Co-runners are distinguished only by how often each is caught.
+ * The driver's history of one GPU: per entry how busy the engine was and ONE process, the one that
+ * was caught; while nothing runs, the one that ran last. Co-runners are distinguished only by how
+ * often each is caught.
  *
- * <p>How the driver aggregates its ring into one row per process is not public. Supposed here, and
- * only here: the sum of a process's own entries over the number of all entries in the window,
- * rounded to whole percent. Change it when hardware says otherwise.
+ * <p>So an H200 with driver 580 answers ({@code RecordedRingTest}): a process's percent is the sum
+ * of its own entries over the number of those entries of the window that name a process which still
+ * lives. With a process its entries go from every answer, and whoever comes into its place next is
+ * told of them as of its own.
  */
 final class Ring {
 
@@ -17,10 +21,12 @@ final class Ring {
     private final int size;
     private final long[] stamp;
     private final long[] busy;
-    private final int[] owner;
+    private final int[] place;
+    private final int[] placeOf;
     private final long[] credit;
     private long entries;
     private long upTo;
+    private int caughtLast = -1;
 
     /**
      * @param processes of this GPU; an entry names them by index
@@ -32,7 +38,8 @@ final class Ring {
         this.periodMicros = periodMicros;
         this.stamp = new long[size];
         this.busy = new long[size];
-        this.owner = new int[size];
+        this.place = new int[size];
+        this.placeOf = places(processes);
         this.credit = new long[processes.size()];
         this.upTo = -size * periodMicros;
     }
@@ -44,11 +51,11 @@ final class Ring {
             upTo += (behind - size) * periodMicros;
         }
         for (; upTo + periodMicros <= now; upTo += periodMicros) {
-            add(upTo, upTo + periodMicros, wallOfScenario);
+            play(upTo, upTo + periodMicros, wallOfScenario);
         }
     }
 
-    private void add(long from, long to, long wallOfScenario) {
+    private void play(long from, long to, long wallOfScenario) {
         long total = 0;
         int caught = -1;
         for (int i = 0; i < processes.size(); i++) {
@@ -61,12 +68,23 @@ final class Ring {
         }
         if (caught >= 0) {
             credit[caught] -= total;
+            caughtLast = caught;
         }
-        int at = (int) (entries++ % size);
-        stamp[at] = to + wallOfScenario;
         // In hundredths of a percent of the period, never above the whole.
-        busy[at] = Math.min(10_000, total * 100 / periodMicros);
-        owner[at] = caught;
+        add(to + wallOfScenario, Math.min(10_000, total * 100 / periodMicros), caughtLast);
+    }
+
+    /**
+     * Adds an entry.
+     *
+     * @param share hundredths of a percent of the period
+     * @param caught the process that it names; negative for none
+     */
+    void add(long at, long share, int caught) {
+        int next = (int) (entries++ % size);
+        stamp[next] = at;
+        busy[next] = share;
+        place[next] = caught < 0 ? -1 : placeOf[caught];
     }
 
     int size() {
@@ -86,31 +104,64 @@ final class Ring {
         return count;
     }
 
-    /** Percent of the window that a process kept the GPU busy; 0 for none. */
-    int percent(int process, long lastSeen, Scenario.Stamp reading) {
+    /** Each process's place in the driver's table: the first that is free when it starts. */
+    private static int[] places(List<FakeProcess> processes) {
+        int[] places = new int[processes.size()];
+        List<Integer> byStart =
+                IntStream.range(0, places.length)
+                        .boxed()
+                        .sorted(Comparator.comparingLong(i -> processes.get(i).fromMicros()))
+                        .toList();
+        for (int n = 0; n < byStart.size(); n++) {
+            FakeProcess process = processes.get(byStart.get(n));
+            List<Integer> taken =
+                    byStart.subList(0, n).stream()
+                            .filter(other -> processes.get(other).alive(process.fromMicros()))
+                            .map(other -> places[other])
+                            .toList();
+            places[byStart.get(n)] =
+                    IntStream.iterate(0, i -> i + 1)
+                            .filter(i -> !taken.contains(i))
+                            .findFirst()
+                            .orElseThrow();
+        }
+        return places;
+    }
+
+    private boolean isLiving(int inPlace, long now) {
+        for (int i = 0; i < placeOf.length; i++) {
+            FakeProcess process = processes.get(i);
+            if (placeOf[i] == inPlace && process.alive(now) && process.hostPid() >= 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Percent of the window that a process kept the GPU busy; negative where it has no entry. */
+    int percent(int process, long lastSeen, long now) {
         long own = 0;
+        int ownEntries = 0;
         int all = 0;
-        int allUpToOwn = 0;
-        for (long i = oldest(); i < entries; i++) {
+        for (long i = oldest(); i < entries && processes.get(process).alive(now); i++) {
             int at = (int) (i % size);
-            if (stamp[at] > lastSeen) {
+            if (stamp[at] > lastSeen && place[at] >= 0 && isLiving(place[at], now)) {
                 all++;
-                if (owner[at] == process) {
+                if (place[at] == placeOf[process]) {
                     own += busy[at];
-                    allUpToOwn = all;
+                    ownEntries++;
                 }
             }
         }
-        int over = reading == Scenario.Stamp.OWN ? allUpToOwn : all;
-        return own == 0 ? 0 : (int) Math.max(1, (own + over * 50L) / (over * 100L));
+        return ownEntries == 0 ? -1 : (int) ((own + all * 100L - 1) / (all * 100L));
     }
 
-    /** The newest entry, or the newest of a process. */
-    long stamp(int process, Scenario.Stamp reading) {
+    /** The newest entry of a process. */
+    long stamp(int process) {
         long newest = 0;
         for (long i = oldest(); i < entries; i++) {
             int at = (int) (i % size);
-            if (reading == Scenario.Stamp.NEWEST || owner[at] == process) {
+            if (place[at] == placeOf[process]) {
                 newest = stamp[at];
             }
         }
@@ -122,6 +173,6 @@ final class Ring {
     }
 
     long percentOf(int back) {
-        return (busy[(int) ((entries - 1 - back) % size)] + 50) / 100;
+        return busy[(int) ((entries - 1 - back) % size)] / 100;
     }
 }

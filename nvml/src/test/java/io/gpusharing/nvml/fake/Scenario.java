@@ -19,7 +19,6 @@ import java.util.Map;
  * row pid=17 sm=101 [at=-0.1s]       # a row more in each answer, at an instant relative to now
  * event device=0 type=8 data=79 at=5s # an event of a GPU: 8 an XID, 256 a change of MIG
  * empty                              # SUCCESS with no rows instead of NOT_FOUND
- * stamp newest                       # newest | own | own_over_all: what a row's timestamp is
  * without nvmlDeviceGetSamples       # the library lacks a symbol
  * fail nvmlDeviceGetSamples 999 [after=10] [times=3] [every=40] [device=0]
  * latency nvmlDeviceGetSamples 5ms
@@ -36,16 +35,6 @@ public final class Scenario {
         SHARED,
         /** A pod whose containers each have their own. */
         OWN
-    }
-
-    /** What the timestamp of a row is; NVIDIA's text leaves it open. */
-    public enum Stamp {
-        /** The newest entry of the window. */
-        NEWEST,
-        /** The newest entry of the process itself, over the entries up to it. */
-        OWN,
-        /** The newest entry of the process itself, over all entries of the window. */
-        OWN_OVER_ALL
     }
 
     /**
@@ -89,7 +78,6 @@ public final class Scenario {
 
     String driver = "580.159.03";
     View view = View.SHARED;
-    Stamp stamp = Stamp.NEWEST;
     boolean mps;
     boolean emptyIsSuccess;
     final List<Event> events = new ArrayList<>();
@@ -142,7 +130,6 @@ public final class Scenario {
         switch (words[0]) {
             case "driver" -> driver = words[1];
             case "view" -> view = View.valueOf(words[1].toUpperCase(java.util.Locale.ROOT));
-            case "stamp" -> stamp = Stamp.valueOf(words[1].toUpperCase(java.util.Locale.ROOT));
             case "mps" -> mps = true;
             case "empty" -> emptyIsSuccess = true;
             case "event" -> {

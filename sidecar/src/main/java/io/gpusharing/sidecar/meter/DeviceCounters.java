@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The counters of all pods on one device, and of what is no pod's. Runs under the meter's lock.
@@ -54,44 +55,63 @@ final class DeviceCounters {
     }
 
     /**
-     * Takes the clean rows of a reading.
+     * Divides the device's busy time among the processes of a reading.
      *
      * @param counted whether they are the basis, and so counted for their owners
-     * @return busy hundredths of a microsecond over all of them
+     * @param device busy hundredths of a microsecond of the device since the last reading, or
+     *     {@link DeviceHistory#UNKNOWN}
+     * @param sole the pod that has the GPU alone and so did what no row tells, as the last second
+     *     of each of its processes; null where there is none
+     * @return what of it is processes'
      */
-    long takeRows(DeviceReading reading, boolean counted, long now) {
-        long total = 0;
-        long widest = 0;
+    long takeRows(
+            DeviceReading reading, boolean counted, long device, @Nullable String sole, long now) {
+        long percents = 0;
         for (int i = 0; i < reading.rows.count; i++) {
-            total += reading.rows.sm[i] * reading.window(i);
-            widest = Math.max(widest, reading.window(i));
+            percents += reading.rows.sm[i];
         }
-        // Percents are rounded per process, so their sum can pass the whole.
-        long limit = widest * PERCENT_TO_FULL;
+        long processes = ofProcesses(percents, reading, device);
         for (int i = 0; counted && i < reading.rows.count; i++) {
-            long busy = reading.rows.sm[i] * reading.window(i);
-            if (total > limit) {
-                busy = (long) ((double) busy * limit / total);
-            }
-            long doubtful = reading.rows.sm[i] * reading.doubtfulWindow(i);
+            long busy =
+                    percents == 0
+                            ? processes / reading.rows.count
+                            : processes * reading.rows.sm[i] / percents;
             Owner owner = reading.owners[i];
             if (owner != null) {
                 PodCounters pod = of(owner.podUid());
                 pod.busy(Basis.PROCESS, busy);
-                pod.containerBusy(owner.containerId(), busy, doubtful);
+                pod.containerBusy(owner.containerId(), busy);
                 pod.lastPresentMicros = now;
             } else {
                 nobodys(busy);
             }
         }
-        return Math.min(total, limit);
+        long rest = Math.max(0, device - processes);
+        if (counted && sole != null && rest > 0) {
+            of(sole).busy(Basis.PROCESS, rest);
+            return device;
+        }
+        if (counted) {
+            nobodys(rest);
+        }
+        return processes;
     }
 
-    /** It is known now what was doubtful so far: it is credited, or forgotten. */
-    void settleDoubt(boolean credited) {
-        for (int i = 0; i < pods.size(); i++) {
-            pods.get(i).settleDoubt(credited);
+    /**
+     * How much of the device's busy time is that of the processes which have rows. A row's percent
+     * is over those entries of the ring only that name a process which still lives, and of a
+     * process that is new over what another left in its place: seen on an H200. So percents say how
+     * busy processes were beside each other, and the device's history says how long. Only where all
+     * of them together fall short of it by more than rounding is the rest no process's.
+     */
+    private static long ofProcesses(long percents, DeviceReading reading, long device) {
+        long window = reading.history.window();
+        if (device == DeviceHistory.UNKNOWN) {
+            return Math.min(percents, PERCENT_TO_FULL) * window;
         }
+        return device <= (percents + reading.rows.count) * window
+                ? device
+                : Math.min(device, percents * window);
     }
 
     /** Busy time of the device is one pod's, all of it. */
@@ -240,7 +260,7 @@ final class DeviceCounters {
     }
 
     /**
-     * @param rowsFrom the newest row that was counted, by the driver's clock
+     * @param rowsFrom the newest sample that was counted, by the driver's clock
      */
     Snapshot.Device snapshot(long rowsFrom) {
         return new Snapshot.Device(

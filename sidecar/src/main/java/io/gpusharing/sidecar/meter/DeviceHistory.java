@@ -7,6 +7,9 @@ import io.gpusharing.nvml.NvmlReturn;
 /** A device's own history of how busy it was ({@code nvmlDeviceGetSamples}), sample by sample. */
 final class DeviceHistory {
 
+    /** Nobody knows how busy the device was. */
+    static final long UNKNOWN = -1;
+
     private final DeviceSamples samples = new DeviceSamples();
 
     /** What NVML answered last. */
@@ -22,7 +25,11 @@ final class DeviceHistory {
         this.from = wallMicros;
     }
 
-    void read(Nvml nvml, long handle) {
+    private long window;
+
+    /** Reads what is newer than {@link #from}, as far back as the ring reaches. */
+    void read(Nvml nvml, long handle, long wall) {
+        from = Math.max(from, wall - DeviceReading.RING_MICROS);
         answer = nvml.deviceSamples(handle, from, samples);
         if (!answer.ok()) {
             samples.count = 0;
@@ -45,11 +52,35 @@ final class DeviceHistory {
         return samples.count == 0;
     }
 
-    /** Busy hundredths of a microsecond in the samples read, which are counted from now on. */
+    /** The length of what {@link #take} took last, in microseconds. */
+    long window() {
+        return window;
+    }
+
+    /** Whether anything ran in the samples read. */
+    boolean isBusy() {
+        for (int i = 0; i < samples.count; i++) {
+            if (samples.value[i] > 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether one odd answer was given or two, which the ring bridges. */
+    boolean isBridged() {
+        return oddAnswers > 0 && oddAnswers < DeviceReading.ODD_ANSWERS_BEFORE_FALL;
+    }
+
+    /**
+     * Busy hundredths of a microsecond in the samples read, which are counted from now on; {@link
+     * #UNKNOWN} where the driver reports none.
+     */
     long take(long wall) {
-        long busy = 0;
         // What lies further back than time is covered is not counted, whatever the driver kept.
         from = Math.max(from, wall - DeviceReading.RING_MICROS);
+        long before = from;
+        long busy = 0;
         for (int i = 0; i < samples.count; i++) {
             long at = samples.timestamp[i];
             if (at <= from || DeviceReading.isFuture(at, wall) || samples.value[i] > 100) {
@@ -58,6 +89,11 @@ final class DeviceHistory {
             busy += Math.min(at - from, DeviceReading.RING_MICROS) * samples.value[i];
             from = at;
         }
+        if (!isReported()) {
+            from = wall;
+            busy = UNKNOWN;
+        }
+        window = from - before;
         return busy;
     }
 }

