@@ -142,6 +142,14 @@ public final class ClusterGpus {
         return nodes.values().stream().filter(NodeGpus::isShared).map(NodeGpus::use).toList();
     }
 
+    /** Where what is written about GPUs does not agree. */
+    public synchronized List<Drift> drift() {
+        return nodes.values().stream()
+                .filter(NodeGpus::isShared)
+                .flatMap(node -> node.drift().stream())
+                .toList();
+    }
+
     /**
      * Whether room is kept for a pod that it will have as soon as those are gone of whom the
      * cluster is already rid, or will be: nobody else has to go for it.

@@ -10,6 +10,7 @@ import io.gpusharing.placement.PodPlacement;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.SharedNode;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -109,6 +110,52 @@ final class NodeGpus {
                 gpus.size() - idle - taken,
                 taken,
                 shared.unhealthy().size());
+    }
+
+    /** What does not agree about it. */
+    List<Drift> drift() {
+        SharedNode shared = requireNonNull(node);
+        var drift = new ArrayList<Drift>();
+        Map<String, List<GpuHold>> known = holds(shared);
+        bound.forEach((uid, asks) -> {
+            List<GpuHold> granted = shared.granted().get(uid);
+            if (!SharedNode.isPlaced(asks)) {
+                if (granted == null) {
+                    drift.add(new Drift(Drift.Kind.UNPLACED, shared.name(), uid));
+                    known.remove(uid);
+                }
+            } else if (granted != null && !gpus(granted).equals(gpus(asks))) {
+                drift.add(new Drift(Drift.Kind.ELSEWHERE, shared.name(), uid));
+            }
+        });
+        shared.granted().keySet().stream()
+                .filter(uid -> !bound.containsKey(uid) && !reserved.containsKey(uid))
+                .forEach(uid -> drift.add(new Drift(Drift.Kind.GONE, shared.name(), uid)));
+        for (Gpu gpu : all.gpus()) {
+            List<GpuHold> held =
+                    known.values().stream()
+                            .flatMap(List::stream)
+                            .filter(hold -> hold.gpu().equals(gpu.id()))
+                            .toList();
+            if (isOverbooked(gpu, held)) {
+                drift.add(new Drift(Drift.Kind.OVERBOOKED, shared.name(), gpu.id()));
+            }
+        }
+        return drift;
+    }
+
+    private static boolean isOverbooked(Gpu gpu, List<GpuHold> held) {
+        return held.stream().mapToLong(GpuHold::cores).sum() > gpu.cores()
+                || held.stream().mapToLong(GpuHold::memory).sum() > gpu.memory()
+                || (held.size() > 1 && held.stream().anyMatch(GpuHold::whole));
+    }
+
+    private static Set<String> gpus(List<GpuHold> holds) {
+        return holds.stream().map(GpuHold::gpu).collect(Collectors.toSet());
+    }
+
+    private static Set<String> gpus(Collection<ContainerAsk> asks) {
+        return asks.stream().flatMap(ask -> ask.on().stream()).collect(Collectors.toSet());
     }
 
     /** Whether containers may start on any of its GPUs. */

@@ -1,0 +1,61 @@
+package io.gpusharing.scheduler.metrics;
+
+import io.gpusharing.scheduler.gpus.ClusterGpus;
+import io.gpusharing.scheduler.gpus.Drift;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.stereotype.Component;
+
+/**
+ * Whether annotations, grants and pods say the same of who has which GPU. Nothing is repaired here:
+ * what the device plugin granted is what a container has, so it is counted, and told.
+ */
+@Component
+final class DriftMetrics {
+
+    private static final Logger log = LoggerFactory.getLogger(DriftMetrics.class);
+
+    private final ClusterGpus gpus;
+    private volatile List<Drift> found = List.of();
+
+    /** What the last look but one found, too: what is over in ten seconds is no drift. */
+    private Set<Drift> told = Set.of();
+
+    DriftMetrics(MeterRegistry registry, ClusterGpus gpus) {
+        this.gpus = gpus;
+        for (Drift.Kind kind : Drift.Kind.values()) {
+            Gauge.builder(
+                            "gpusharing.scheduler.drift",
+                            this,
+                            it -> it.found.stream().filter(drift -> drift.kind() == kind).count())
+                    .description(
+                            "GPUs and pods of which annotations, grants and pods do not say the same")
+                    .tag("kind", kind.name().toLowerCase(Locale.ROOT))
+                    .register(registry);
+        }
+    }
+
+    /** Thousands of nodes: not at each scrape, of which there may be several. */
+    @Scheduled(fixedDelay = 10_000)
+    void look() {
+        List<Drift> before = found;
+        found = gpus.drift();
+        Set<Drift> lasting = Set.copyOf(found.stream().filter(before::contains).toList());
+        for (Drift drift : lasting) {
+            if (!told.contains(drift)) {
+                log.atWarn()
+                        .addKeyValue("kind", drift.kind())
+                        .addKeyValue("node", drift.node())
+                        .addKeyValue("of", drift.subject())
+                        .log("annotations, grants and pods do not say the same of a GPU or a pod");
+            }
+        }
+        told = lasting;
+    }
+}

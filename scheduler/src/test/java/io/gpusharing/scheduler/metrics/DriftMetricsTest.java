@@ -1,0 +1,113 @@
+package io.gpusharing.scheduler.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.placement.Gpu;
+import io.gpusharing.placement.GpuAsk;
+import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import io.gpusharing.placement.SharedNode;
+import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.scheduler.gpus.ClusterGpus;
+import io.gpusharing.scheduler.gpus.GpuPod;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class DriftMetricsTest {
+
+    private static final GpuAsk HALF = new GpuAsk(1, 50, 500, false);
+
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final ClusterGpus gpus = new ClusterGpus(Duration.ofSeconds(30));
+    private final DriftMetrics metrics = new DriftMetrics(registry, gpus);
+
+    private void share(Map<String, List<GpuHold>> granted) {
+        gpus.describe(
+                new SharedNode(
+                        "node",
+                        List.of(new Gpu("one", 100, 1_000), new Gpu("two", 100, 1_000)),
+                        List.of(),
+                        granted));
+    }
+
+    private void bind(String uid, GpuAsk ask, Set<String> on) {
+        gpus.bind(
+                new GpuPod(uid, "team-a", uid, List.of(new ContainerAsk("c", Kind.App, ask, on))),
+                "node");
+    }
+
+    private static List<GpuHold> half(String gpu) {
+        return List.of(new GpuHold(gpu, 50, 500, false));
+    }
+
+    private double drift(String kind) {
+        metrics.look();
+        return registry.get("gpusharing.scheduler.drift").tags("kind", kind).gauge().value();
+    }
+
+    private void assertNoneBut(String kind) {
+        for (String each : List.of("overbooked", "elsewhere", "unplaced", "gone")) {
+            assertThat(drift(each)).as(each).isEqualTo(each.equals(kind) ? 1 : 0);
+        }
+    }
+
+    @Test
+    void whatAgreesIsNoDrift() {
+        share(Map.of("granted", half("one")));
+        bind("granted", HALF, Set.of("one"));
+        bind("bound", HALF, Set.of("one"));
+        bind("whole", new GpuAsk(1, 100, 0, true), Set.of("two"));
+
+        assertNoneBut("");
+    }
+
+    @Test
+    void aPodThatWasGrantedAnotherGpuThanThatOfItsBindingIsElsewhere() {
+        share(Map.of("pod", half("two")));
+        bind("pod", HALF, Set.of("one"));
+
+        assertNoneBut("elsewhere");
+    }
+
+    @Test
+    void aPodThatNamesTheNodeItselfIsUnplacedUntilItIsGrantedSomething() {
+        share(Map.of());
+        bind("past us", HALF, Set.of());
+
+        assertNoneBut("unplaced");
+
+        share(Map.of("past us", half("one")));
+
+        assertNoneBut("");
+    }
+
+    @Test
+    void aGrantOutlivesItsPod() {
+        share(Map.of("pod", half("one")));
+
+        assertNoneBut("gone");
+    }
+
+    @Test
+    void threeHalvesOfAGpuAreTooMany() {
+        share(Map.of());
+        bind("a", HALF, Set.of("one"));
+        bind("b", HALF, Set.of("one"));
+        bind("c", HALF, Set.of("one"));
+
+        assertNoneBut("overbooked");
+    }
+
+    @Test
+    void aPartOfSomebodysWholeGpuIsTooMuch() {
+        share(Map.of());
+        bind("whole", new GpuAsk(1, 0, 0, true), Set.of("one"));
+        bind("part", new GpuAsk(1, 0, 10, false), Set.of("one"));
+
+        assertNoneBut("overbooked");
+    }
+}
