@@ -21,6 +21,7 @@ final class DeviceCounters {
 
     private static final long RING = DeviceReading.RING_MICROS;
     private static final long PERCENT_TO_FULL = 100;
+    private static final long PERIOD_MICROS = 200_000;
     private static final long KEEP_ENDED_MICROS = 600_000_000;
 
     private final String uuid;
@@ -28,6 +29,10 @@ final class DeviceCounters {
     private final List<PodCounters> pods = new ArrayList<>();
     private final Map<String, PodCounters> byPod = new HashMap<>();
     private long settledMicros;
+
+    /** When the last stretch ended that is uncovered for good, monotonic. */
+    private long uncoveredUpTo = PodCounters.NEVER;
+
     private long unattributedHundredths;
 
     /**
@@ -80,7 +85,9 @@ final class DeviceCounters {
             if (owner != null) {
                 PodCounters pod = of(owner.podUid());
                 pod.busy(Basis.PROCESS, busy);
-                pod.containerBusy(owner.containerId(), busy);
+                if (!owner.containerId().isEmpty()) {
+                    pod.containerBusy(owner.containerId(), busy);
+                }
                 pod.lastPresentMicros = now;
             } else {
                 nobodys(busy);
@@ -89,9 +96,7 @@ final class DeviceCounters {
         long rest = Math.max(0, device - processes);
         if (counted && sole != null && rest > 0) {
             of(sole).busy(Basis.PROCESS, rest);
-            return device;
-        }
-        if (counted) {
+        } else if (counted) {
             nobodys(rest);
         }
         return processes;
@@ -109,8 +114,12 @@ final class DeviceCounters {
         if (device == DeviceHistory.UNKNOWN) {
             return Math.min(percents, PERCENT_TO_FULL) * window;
         }
-        return device <= (percents + reading.rows.count) * window
-                ? device
+        // Rows are asked for later than the history, so an entry or more may be theirs alone.
+        long slack =
+                reading.rows.count * window
+                        + PERCENT_TO_FULL * (PERIOD_MICROS + reading.rowsLaterMicros);
+        return reading.rowsOfEnded || device <= percents * window + slack
+                ? (reading.rows.count == 0 ? 0 : device)
                 : Math.min(device, percents * window);
     }
 
@@ -207,6 +216,9 @@ final class DeviceCounters {
             return;
         }
         long covered = Math.min(gap, reach);
+        if (covered < gap) {
+            uncoveredUpTo = now - covered;
+        }
         for (int i = 0; i < pods.size(); i++) {
             PodCounters pod = pods.get(i);
             if (pod.lives()) {
@@ -239,6 +251,11 @@ final class DeviceCounters {
                 pods.remove(i);
             }
         }
+    }
+
+    /** Since when time can be covered at all: what was busy before is not counted either. */
+    long uncoveredUpTo() {
+        return uncoveredUpTo;
     }
 
     /** How long ago anything was settled; more than the ring's length means that NVML hangs. */

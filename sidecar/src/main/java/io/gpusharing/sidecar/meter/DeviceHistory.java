@@ -10,6 +10,8 @@ final class DeviceHistory {
     /** Nobody knows how busy the device was. */
     static final long UNKNOWN = -1;
 
+    private static final long LONGEST_PERIOD_MICROS = 1_000_000;
+
     private final DeviceSamples samples = new DeviceSamples();
 
     /** What NVML answered last. */
@@ -26,6 +28,8 @@ final class DeviceHistory {
     }
 
     private long window;
+
+    private boolean unknown;
 
     /** Reads what is newer than {@link #from}, as far back as the ring reaches. */
     void read(Nvml nvml, long handle, long wall) {
@@ -72,13 +76,19 @@ final class DeviceHistory {
         return oddAnswers > 0 && oddAnswers < DeviceReading.ODD_ANSWERS_BEFORE_FALL;
     }
 
+    /** Whether the driver told nothing of the stretch that was taken last. */
+    boolean isUnknown() {
+        return unknown;
+    }
+
     /**
      * Busy hundredths of a microsecond in the samples read, which are counted from now on; {@link
      * #UNKNOWN} where the driver reports none.
+     *
+     * @param earliest what lies before is not counted, by the driver's clock
      */
-    long take(long wall) {
-        // What lies further back than time is covered is not counted, whatever the driver kept.
-        from = Math.max(from, wall - DeviceReading.RING_MICROS);
+    long take(long wall, long earliest) {
+        from = Math.max(from, Math.max(earliest, wall - DeviceReading.RING_MICROS));
         long before = from;
         long busy = 0;
         for (int i = 0; i < samples.count; i++) {
@@ -86,14 +96,17 @@ final class DeviceHistory {
             if (at <= from || DeviceReading.isFuture(at, wall) || samples.value[i] > 100) {
                 continue;
             }
-            busy += Math.min(at - from, DeviceReading.RING_MICROS) * samples.value[i];
+            // The driver may have slept before it.
+            busy += Math.min(at - from, LONGEST_PERIOD_MICROS) * samples.value[i];
             from = at;
         }
-        if (!isReported()) {
+        // Also an idle GPU has new samples all the time.
+        boolean silent = from == before && (unknown || wall - from >= DeviceReading.RING_MICROS);
+        unknown = silent || !isReported();
+        if (unknown) {
             from = wall;
-            busy = UNKNOWN;
         }
         window = from - before;
-        return busy;
+        return unknown ? UNKNOWN : busy;
     }
 }

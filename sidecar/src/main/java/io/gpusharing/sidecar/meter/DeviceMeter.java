@@ -84,8 +84,9 @@ final class DeviceMeter {
     }
 
     /**
-     * Reads the device: its history before its rows, so that no sample is without its row. Any call
-     * may hang for as long as it likes, so what was measured ends when the history was read.
+     * Reads the device: its history before its rows, so that no process is without its row that was
+     * caught and lives. Any call may hang for as long as it likes, so what was measured ends when
+     * the history was read.
      *
      * @return what the owner of the library has to do; {@link Remedy#NONE} when all is well
      */
@@ -100,6 +101,7 @@ final class DeviceMeter {
         readAt = time.monotonicMicros();
         readAtWall = time.wallMicros();
         reading.askRows(nvml, handle);
+        reading.rowsLaterMicros = time.monotonicMicros() - readAt;
         reading.cleanRows(nvml, handle, visible, time.monotonicMicros(), time.wallMicros());
         Remedy remedy = worst(reading.rowsAnswer, reading.listAnswer);
         switch (remedy) {
@@ -143,7 +145,7 @@ final class DeviceMeter {
         long device = DeviceHistory.UNKNOWN;
         // The ring remembers what belongs to a process whose owner is not known yet.
         if (reading.rowsReady || basis != Basis.PROCESS) {
-            device = reading.history.take(wall);
+            device = reading.history.take(wall, wall - (now - counters.uncoveredUpTo()));
         }
         if (reading.rowsReady) {
             boolean counted = basis == Basis.PROCESS && !reading.filter.isAmbiguous();
@@ -208,8 +210,14 @@ final class DeviceMeter {
     /** What a pod did here, as a report has it. */
     DeviceUse use(PodCounters pod, @Nullable String stalled) {
         return stalled == null
-                ? pod.use(uuid, selector.current(), selector.reason())
+                ? pod.use(uuid, selector.current(), reason())
                 : pod.use(uuid, Basis.ALLOCATION, stalled);
+    }
+
+    private String reason() {
+        return selector.current() == Basis.PROCESS && reading.history.isUnknown()
+                ? "the device's history does not answer, and percents alone can count too much"
+                : selector.reason();
     }
 
     Snapshot.Device snapshot() {

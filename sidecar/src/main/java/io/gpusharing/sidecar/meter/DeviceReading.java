@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class DeviceReading {
 
-    /** How much history the driver keeps per process. NVIDIA's ring wraps after about this. */
+    /** So far back the driver's history surely reaches; that of an H200 reaches 14 seconds. */
     static final long RING_MICROS = 10_000_000;
 
     /**
@@ -32,7 +32,12 @@ final class DeviceReading {
     final ProcessList list = new ProcessList();
     UtilizationRows rows = new UtilizationRows();
     private UtilizationRows rowsBefore = new UtilizationRows();
-    private boolean rowsOfEnded;
+
+    /** Whether these are the last reading's, of processes that have ended since. */
+    boolean rowsOfEnded;
+
+    /** How much later than the history they were read. */
+    long rowsLaterMicros;
 
     /** Owner per clean row; null is nobody's. */
     @Nullable Owner[] owners = new @Nullable Owner[0];
@@ -152,13 +157,30 @@ final class DeviceReading {
             owners[i] = owner(rows.pid[i], visible, now);
         }
         everJoined |= joined;
-        rowsReady = !(filter.sawFuture() && rows.count == 0);
-        if (rows.count == 0 && history.isBusy()) {
-            // Who was caught and lives has a row: so those of the last reading did it, and ended.
-            swapRows();
-            rowsBefore.count = 0;
-            rowsOfEnded = true;
+        rowsReady = !isOdd(rowsAnswer) && !(filter.sawFuture() && rows.count == 0);
+        if (rowsReady && rows.count == 0 && history.isBusy()) {
+            refreshList(nvml, handle, now);
+            takeRowsOfEnded();
         }
+    }
+
+    /**
+     * What was busy without any row did processes that have ended: so those of the last reading, as
+     * far as they have.
+     */
+    private void takeRowsOfEnded() {
+        swapRows();
+        rowsBefore.count = 0;
+        rowsOfEnded = true;
+        int kept = 0;
+        for (int i = 0; i < rows.count; i++) {
+            if (listAnswer.ok() && !list.contains(rows.pid[i])) {
+                rows.pid[kept] = rows.pid[i];
+                rows.sm[kept] = rows.sm[i];
+                owners[kept++] = owners[i];
+            }
+        }
+        rows.count = kept;
     }
 
     private void swapRows() {

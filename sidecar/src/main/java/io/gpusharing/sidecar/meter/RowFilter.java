@@ -43,7 +43,7 @@ final class RowFilter {
     }
 
     /**
-     * @param from the newest row that was counted, by the driver's clock
+     * @param from the newest sample that was counted, by the driver's clock
      */
     void clean(UtilizationRows rows, long from, long wall) {
         int kept = 0;

@@ -7,8 +7,7 @@ import java.util.List;
  *
  * @param uuid NVML's name of the GPU or MIG device; {@code unknown} where none could be seen
  * @param basis what is used now
- * @param basisReason why no better one; for {@link Basis#PROCESS} empty, or how its samples are
- *     read
+ * @param basisReason why no better one; for {@link Basis#PROCESS} empty, or what it lacks
  * @param gpuMicroseconds busy time in microseconds of one whole GPU
  * @param memoryByteSeconds bytes held, integrated over covered time
  * @param coveredMicroseconds time that was measured

@@ -15,7 +15,7 @@ public record Snapshot(String bootId, long startedMicros, long savedMicros, List
      * One device.
      *
      * @param settledMicros up to when time is covered or uncovered for good, monotonic
-     * @param rowsFrom the newest row that was counted, by the driver's clock
+     * @param rowsFrom the newest sample that was counted, by the driver's clock
      * @param unattributedHundredths busy time of no pod, in hundredths of a microsecond
      */
     public record Device(

@@ -84,6 +84,9 @@ class InvariantsTest {
                     // What is not settled yet may still come from the ring, and from nowhere else.
                     assertThat(time).isGreaterThanOrEqualTo(wall - 10_000_000);
                 }
+                // The timekeeper refuses a report with more.
+                assertThat(use.gpuMicroseconds())
+                        .isLessThanOrEqualTo(use.coveredMicroseconds() + 10_000_000);
                 perDevice.merge(use.uuid(), use.gpuMicroseconds(), Long::sum);
                 DeviceUse last = before.put(pod.uid() + use.uuid(), use);
                 if (last != null) {
