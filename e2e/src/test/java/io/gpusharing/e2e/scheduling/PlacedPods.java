@@ -109,6 +109,21 @@ final class PlacedPods {
                 .orElse("");
     }
 
+    /** What the extender says of it: status, reason and message of its condition. */
+    String placement(String name) {
+        Pod pod = cluster.client().pods().inNamespace(namespace).withName(name).get();
+        return pod.getStatus().getConditions().stream()
+                .filter(condition -> condition.getType().equals("gpusharing.io/Placement"))
+                .map(condition ->
+                        "%s %s %s"
+                                .formatted(
+                                        condition.getStatus(),
+                                        condition.getReason(),
+                                        condition.getMessage()))
+                .findFirst()
+                .orElse("");
+    }
+
     List<Pod> all() {
         return cluster.client().pods().inNamespace(namespace).list().getItems();
     }

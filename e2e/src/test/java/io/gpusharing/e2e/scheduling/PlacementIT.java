@@ -128,11 +128,21 @@ class PlacementIT {
                 .untilAsserted(() ->
                         assertThat(pods.whyItWaits("fifth"))
                                 .contains("2 no single GPU has 60 of 100 and 3840 MiB free"));
+        await("it is told in numbers, too")
+                .atMost(SOON)
+                .untilAsserted(() ->
+                        assertThat(pods.placement("fifth"))
+                                .isEqualTo(
+                                        "False NoRoom no single GPU has 60 of 100 and 3840 MiB free: of 4 GPUs on 2 nodes, most is free of one on gpu-node-1, 40 of 100 and 11520 MiB"));
         pods.create("small", 40, 15);
         bound("small");
 
         pods.delete("large-3");
         bound("fifth");
+        await("it is told that it was placed")
+                .atMost(SOON)
+                .untilAsserted(
+                        () -> assertThat(pods.placement("fifth")).startsWith("True Placed "));
         assertThat(pods.held().values()).allMatch(held -> held <= 100);
     }
 

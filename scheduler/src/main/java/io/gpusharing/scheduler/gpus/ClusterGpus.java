@@ -1,11 +1,14 @@
 package io.gpusharing.scheduler.gpus;
 
 import io.gpusharing.placement.ContainerPlacement;
+import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +33,9 @@ public final class ClusterGpus {
     private final Map<String, String> bound = new HashMap<>();
 
     private final RefusedPods refused = new RefusedPods();
+
+    /** Pods that were told why they waited, and are bound since. */
+    private final List<GpuPod> placedAtLast = new ArrayList<>();
 
     private final KeptRooms kept = new KeptRooms();
 
@@ -65,7 +71,9 @@ public final class ClusterGpus {
         if (before != null && !before.equals(node)) {
             forget(pod.uid(), before);
         }
-        refused.remove(pod.uid());
+        if (refused.forget(pod.uid())) {
+            placedAtLast.add(pod);
+        }
         release(pod.uid());
         stopKeeping(pod.uid(), RoomEnd.Taken);
         nodes.computeIfAbsent(node, name -> new NodeGpus()).bind(pod);
@@ -73,7 +81,7 @@ public final class ClusterGpus {
 
     /** A pod has ended or was deleted. */
     public synchronized void forget(String podUid) {
-        refused.remove(podUid);
+        refused.forget(podUid);
         release(podUid);
         stopKeeping(podUid, RoomEnd.Dropped);
         String node = bound.remove(podUid);
@@ -214,7 +222,7 @@ public final class ClusterGpus {
             refused.remove(pod.uid());
             return new Chosen(best);
         }
-        refused.put(pod);
+        refused.put(pod, now);
         return WhyNot.nowhere(pod, candidates, nodes, others.keySet());
     }
 
@@ -329,6 +337,56 @@ public final class ClusterGpus {
                         node.getValue()
                                 .left(pod, others.getOrDefault(node.getKey(), List.of()))
                                 .isPresent());
+    }
+
+    /** Pods that wait for room, and that are to be told why: so many at most. */
+    public synchronized List<GpuPod> dueToTell(int most, Instant now) {
+        return refused.dueToTell(most, now);
+    }
+
+    /**
+     * A pod is told this, if it is news. Either way it is not due again for a while.
+     *
+     * @return whether it is
+     */
+    public synchronized boolean tell(String podUid, String text, Instant now) {
+        return refused.tell(podUid, text, now);
+    }
+
+    /** Pods that were told why they waited and have been bound since this was asked last. */
+    public synchronized List<GpuPod> placedAtLast() {
+        List<GpuPod> pods = List.copyOf(placedAtLast);
+        placedAtLast.clear();
+        return pods;
+    }
+
+    /** What there is instead of what a pod asks for. */
+    public synchronized Shortage shortage(GpuPod pod, Instant now) {
+        expire(now);
+        Map<String, List<KeptRoom>> others = keptFrom(pod.uid(), pod.priority());
+        boolean keptFromIt =
+                others.keySet().stream()
+                        .map(nodes::get)
+                        .anyMatch(node -> node != null && node.left(pod, List.of()).isPresent());
+        boolean whole = pod.asks().stream().allMatch(ask -> ask.ask().whole());
+        List<NodeUse> uses = use();
+        Optional<NodeUse> best =
+                uses.stream()
+                        .filter(use -> whole ? use.idle() > 0 : use.largestFree() > 0)
+                        .max(
+                                Comparator.<NodeUse>comparingDouble(
+                                                use -> whole ? use.idle() : use.largestFree())
+                                        .thenComparing(NodeUse::node, Comparator.reverseOrder()));
+        Gpu freest = best.map(NodeUse::freest).orElse(new Gpu("", 0, 0));
+        return new Shortage(
+                uses.size(),
+                uses.stream().mapToInt(use -> use.idle() + use.shared() + use.whole()).sum(),
+                uses.stream().mapToInt(NodeUse::unhealthy).sum(),
+                best.map(NodeUse::node).orElse(""),
+                best.map(NodeUse::idle).orElse(0),
+                freest.cores(),
+                freest.memory(),
+                keptFromIt);
     }
 
     /** Nobody needs to be told again that there is room for it, until it is refused again. */

@@ -12,6 +12,7 @@ import io.gpusharing.placement.SharedNode;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -102,10 +103,15 @@ final class NodeGpus {
                         .collect(Collectors.toSet());
         int idle = (int) gpus.stream().filter(Gpu::untouched).count();
         int taken = (int) gpus.stream().filter(gpu -> whole.contains(gpu.id())).count();
+        Gpu freest =
+                gpus.stream()
+                        .max(Comparator.comparingDouble(Leftover::part))
+                        .orElse(new Gpu("", 0, 0));
         return new NodeUse(
                 shared.name(),
                 shared.model(),
-                gpus.stream().mapToDouble(Leftover::part).max().orElse(0),
+                freest,
+                Leftover.part(freest),
                 idle,
                 gpus.size() - idle - taken,
                 taken,

@@ -17,9 +17,12 @@ import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
- * kube-scheduler tries a pod again when something happens in the cluster, and else after five
+ * Tells pods that wait why, and when there is room, by a condition.
+ *
+ * <p>kube-scheduler tries a pod again when something happens in the cluster, and else after five
  * minutes. When a device plugin takes back what an ended pod held, or a reservation expires,
- * nothing happens in its eyes. A condition of the pod that is written then is something.
+ * nothing happens in its eyes. A condition of the pod that is written then is something. So is one
+ * that says why it waits, and therefore that is written seldom.
  */
 @Component
 class WaitingPods {
@@ -59,15 +62,45 @@ class WaitingPods {
 
     /** Whether the API server can be asked about another one. */
     private boolean wake(GpuPod pod) {
-        try {
-            tell(pod);
+        boolean written =
+                write(
+                        pod,
+                        "False",
+                        "RoomFound",
+                        "There was no room for it on any GPU, and there is by now; it is being scheduled again");
+        if (written) {
             gpus.woken(pod.uid());
+        }
+        return written;
+    }
+
+    /**
+     * Tells some of those that wait for a while why they do, and those that were placed at last.
+     */
+    @Scheduled(fixedDelay = 1_000)
+    void tell() {
+        for (GpuPod pod : gpus.placedAtLast()) {
+            write(pod, "True", "Placed", "It was placed on GPUs with enough room for it");
+        }
+        Instant now = clock.instant();
+        for (GpuPod pod : gpus.dueToTell(AT_ONCE, now)) {
+            String why = gpus.shortage(pod, now).text(pod.asks());
+            if (gpus.tell(pod.uid(), why, now) && !write(pod, "False", "NoRoom", why)) {
+                return;
+            }
+        }
+    }
+
+    private boolean write(GpuPod pod, String status, String reason, String message) {
+        try {
+            patch(pod, status, reason, message);
         } catch (KubernetesClientException e) {
             if (e.getCode() != NOT_FOUND) {
                 log.atWarn()
                         .addKeyValue("pod", pod.namespace() + "/" + pod.name())
+                        .addKeyValue("condition", reason)
                         .addKeyValue("reason", e.getMessage())
-                        .log("cannot wake a pod for which there is room; trying again");
+                        .log("cannot write a condition of a pod; trying again");
                 return false;
             }
             gpus.forget(pod.uid());
@@ -75,7 +108,7 @@ class WaitingPods {
         return true;
     }
 
-    private void tell(GpuPod pod) {
+    private void patch(GpuPod pod, String status, String reason, String message) {
         Instant now = clock.instant().truncatedTo(ChronoUnit.SECONDS);
         client.pods()
                 .inNamespace(pod.namespace())
@@ -85,10 +118,9 @@ class WaitingPods {
                         PatchContext.of(PatchType.STRATEGIC_MERGE),
                         """
                         {"metadata": {"uid": "%s"},
-                         "status": {"conditions": [{"type": "%s", "status": "False", "reason": "RoomFound",
-                           "lastProbeTime": "%s", "lastTransitionTime": "%3$s",
-                           "message": "There was no room for it on any GPU, and there is by now; it is being scheduled again"}]}}
+                         "status": {"conditions": [{"type": "%s", "status": "%s", "reason": "%s",
+                           "lastProbeTime": "%s", "lastTransitionTime": "%5$s", "message": "%s"}]}}
                         """
-                                .formatted(pod.uid(), CONDITION, now));
+                                .formatted(pod.uid(), CONDITION, status, reason, now, message));
     }
 }

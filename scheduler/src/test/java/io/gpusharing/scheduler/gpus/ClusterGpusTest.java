@@ -467,4 +467,68 @@ class ClusterGpusTest {
         // Nobody says on which GPU it is: each may be taken.
         assertThat(filter(pod(60), "a")).isEqualTo(failed("a", Reason.NO_ROOM));
     }
+
+    private String whyItWaits(GpuPod pod) {
+        return gpus.shortage(pod, NOON).text(pod.asks());
+    }
+
+    @Test
+    void aPodIsToldWhatThereIsInsteadOfWhatItAsksFor() {
+        gpus.describe(node("a", 2));
+        gpus.describe(
+                new SharedNode("b", gpus("b", 1), List.of(new Gpu("sick", 100, 16_384)), Map.of()));
+        gpus.bind(on(pod(60), gpu("a", 0)), "a");
+        gpus.bind(on(pod(70), gpu("a", 1)), "a");
+        gpus.bind(on(pod(80), gpu("b", 0)), "b");
+
+        assertThat(whyItWaits(pod(50)))
+                .isEqualTo(
+                        "no single GPU has 50 of 100 and 1024 MiB free: of 3 GPUs on 2 nodes, most is free of one on a, 40 of 100 and 15360 MiB; 1 more is unhealthy");
+        assertThat(whyItWaits(pod(200)))
+                .isEqualTo(
+                        "fewer than 2 GPUs are all free: of 3 GPUs on 2 nodes, all are in full use; 1 more is unhealthy");
+    }
+
+    @Test
+    void whoWaitsForWholeGpusIsToldWhereMostAreIdle() {
+        gpus.describe(node("a", 2));
+        gpus.describe(node("b", 3));
+        gpus.bind(on(pod(10), gpu("b", 0)), "b");
+
+        assertThat(whyItWaits(pod(400)))
+                .isEqualTo(
+                        "fewer than 4 GPUs are all free: of 5 GPUs on 2 nodes, most are free on a, 2");
+    }
+
+    @Test
+    void aPodIsToldOnceUntilSomethingElseIsTrue() {
+        gpus.describe(node("a", 1));
+        GpuPod waiting = pod(200);
+        filter(waiting, "a");
+
+        assertThat(gpus.dueToTell(10, NOON.plusSeconds(9))).isEmpty();
+        assertThat(gpus.dueToTell(10, NOON.plusSeconds(10))).containsExactly(waiting);
+        assertThat(gpus.tell(waiting.uid(), "this", NOON.plusSeconds(10))).isTrue();
+
+        filter(waiting, "a");
+        assertThat(gpus.dueToTell(10, NOON.plusSeconds(309))).isEmpty();
+        assertThat(gpus.dueToTell(10, NOON.plusSeconds(310))).containsExactly(waiting);
+        assertThat(gpus.tell(waiting.uid(), "this", NOON.plusSeconds(310))).isFalse();
+        assertThat(gpus.tell(waiting.uid(), "that", NOON.plusSeconds(610))).isTrue();
+    }
+
+    @Test
+    void whoWasToldWhyItWaitedIsToldThatItIsPlaced() {
+        gpus.describe(node("a", 1));
+        GpuPod told = pod(200);
+        GpuPod untold = pod(200);
+        filter(told, "a");
+        filter(untold, "a");
+        gpus.tell(told.uid(), "this", NOON);
+        gpus.bind(told, "a");
+        gpus.bind(untold, "a");
+
+        assertThat(gpus.placedAtLast()).containsExactly(told);
+        assertThat(gpus.placedAtLast()).isEmpty();
+    }
 }
