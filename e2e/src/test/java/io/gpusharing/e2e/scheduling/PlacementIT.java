@@ -133,7 +133,7 @@ class PlacementIT {
                 .untilAsserted(() ->
                         assertThat(pods.placement("fifth"))
                                 .isEqualTo(
-                                        "False NoRoom no single GPU has 60 of 100 and 3840 MiB free: of 4 GPUs on 2 nodes, most is free of one on gpu-node-1, 40 of 100 and 11520 MiB"));
+                                        "False NoRoom no single GPU has 60 of 100 and 3840 MiB free: of 4 GPUs on 2 nodes that fit otherwise, most is free of one on gpu-node-1, 40 of 100 and 11520 MiB"));
         pods.create("small", 40, 15);
         bound("small");
 

@@ -31,7 +31,7 @@ class PreemptController {
     private final GpuPodReader gpuReader;
     private final RunningPodReader reader;
     private final Preemptions preemptions;
-    private final Reservations reservations;
+    private final RoomMaking reservations;
 
     PreemptController(
             ClusterKnowledge cluster,
@@ -39,7 +39,7 @@ class PreemptController {
             GpuPodReader gpuReader,
             RunningPodReader reader,
             Preemptions preemptions,
-            Reservations reservations) {
+            RoomMaking reservations) {
         this.cluster = cluster;
         this.schedulerName = schedulerName;
         this.gpuReader = gpuReader;

@@ -1,14 +1,12 @@
 package io.gpusharing.scheduler.gpus;
 
 import io.gpusharing.placement.ContainerPlacement;
-import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
+import io.gpusharing.scheduler.gpus.Filtered.Nowhere;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,8 +32,7 @@ public final class ClusterGpus {
 
     private final RefusedPods refused = new RefusedPods();
 
-    /** Pods that were told why they waited, and are bound since. */
-    private final List<GpuPod> placedAtLast = new ArrayList<>();
+    private final ToldPods told = new ToldPods();
 
     private final KeptRooms kept = new KeptRooms();
 
@@ -71,9 +68,8 @@ public final class ClusterGpus {
         if (before != null && !before.equals(node)) {
             forget(pod.uid(), before);
         }
-        if (refused.forget(pod.uid())) {
-            placedAtLast.add(pod);
-        }
+        refused.remove(pod.uid());
+        told.bound(pod);
         release(pod.uid());
         stopKeeping(pod.uid(), RoomEnd.Taken);
         nodes.computeIfAbsent(node, name -> new NodeGpus()).bind(pod);
@@ -81,7 +77,8 @@ public final class ClusterGpus {
 
     /** A pod has ended or was deleted. */
     public synchronized void forget(String podUid) {
-        refused.forget(podUid);
+        refused.remove(podUid);
+        told.forget(podUid);
         release(podUid);
         stopKeeping(podUid, RoomEnd.Dropped);
         String node = bound.remove(podUid);
@@ -222,8 +219,10 @@ public final class ClusterGpus {
             refused.remove(pod.uid());
             return new Chosen(best);
         }
-        refused.put(pod, now);
-        return WhyNot.nowhere(pod, candidates, nodes, others.keySet());
+        Nowhere nowhere = WhyNot.nowhere(pod, candidates, nodes, others.keySet());
+        refused.put(pod);
+        told.refused(pod, Shortage.of(nowhere, candidates, nodes), now);
+        return nowhere;
     }
 
     private Optional<Placement> reserve(
@@ -339,59 +338,29 @@ public final class ClusterGpus {
                                 .isPresent());
     }
 
-    /** Pods that wait for room, and that are to be told why: so many at most. */
-    public synchronized List<GpuPod> dueToTell(int most, Instant now) {
-        return refused.dueToTell(most, now);
+    /** What pods are to be told that wait, or that waited and are bound: of so many at most. */
+    public synchronized List<PodNews> news(int most, Instant now) {
+        for (String uid : told.forgotten(now)) {
+            refused.remove(uid);
+            told.forget(uid);
+        }
+        return told.due(most, now);
     }
 
-    /**
-     * A pod is told this, if it is news. Either way it is not due again for a while.
-     *
-     * @return whether it is
-     */
-    public synchronized boolean tell(String podUid, String text, Instant now) {
-        return refused.tell(podUid, text, now);
+    /** A pod was told. */
+    public synchronized void told(PodNews news, Instant now) {
+        told.told(news, now);
     }
 
-    /** Pods that were told why they waited and have been bound since this was asked last. */
-    public synchronized List<GpuPod> placedAtLast() {
-        List<GpuPod> pods = List.copyOf(placedAtLast);
-        placedAtLast.clear();
-        return pods;
-    }
-
-    /** What there is instead of what a pod asks for. */
-    public synchronized Shortage shortage(GpuPod pod, Instant now) {
-        expire(now);
-        Map<String, List<KeptRoom>> others = keptFrom(pod.uid(), pod.priority());
-        boolean keptFromIt =
-                others.keySet().stream()
-                        .map(nodes::get)
-                        .anyMatch(node -> node != null && node.left(pod, List.of()).isPresent());
-        boolean whole = pod.asks().stream().allMatch(ask -> ask.ask().whole());
-        List<NodeUse> uses = use();
-        Optional<NodeUse> best =
-                uses.stream()
-                        .filter(use -> whole ? use.idle() > 0 : use.largestFree() > 0)
-                        .max(
-                                Comparator.<NodeUse>comparingDouble(
-                                                use -> whole ? use.idle() : use.largestFree())
-                                        .thenComparing(NodeUse::node, Comparator.reverseOrder()));
-        Gpu freest = best.map(NodeUse::freest).orElse(new Gpu("", 0, 0));
-        return new Shortage(
-                uses.size(),
-                uses.stream().mapToInt(use -> use.idle() + use.shared() + use.whole()).sum(),
-                uses.stream().mapToInt(NodeUse::unhealthy).sum(),
-                best.map(NodeUse::node).orElse(""),
-                best.map(NodeUse::idle).orElse(0),
-                freest.cores(),
-                freest.memory(),
-                keptFromIt);
+    /** It could not be told; it will be tried again after the others. */
+    public synchronized void failed(PodNews news, Instant now) {
+        told.failed(news, now);
     }
 
     /** Nobody needs to be told again that there is room for it, until it is refused again. */
-    public synchronized void woken(String podUid) {
+    public synchronized void woken(String podUid, Instant now) {
         refused.remove(podUid);
+        told.woken(podUid, now);
     }
 
     private void expire(Instant now) {

@@ -18,7 +18,7 @@ public record Drift(Kind kind, String node, String subject) {
          * A bound pod of which nobody says which GPUs it is on: it blocks all that it could be on.
          */
         UNPLACED,
-        /** The device plugin counts a pod that has gone; for seconds that is usual. */
+        /** The device plugin counts a pod that has gone, or that is not followed here. */
         GONE
     }
 }

@@ -12,7 +12,6 @@ import io.gpusharing.placement.SharedNode;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -103,19 +102,42 @@ final class NodeGpus {
                         .collect(Collectors.toSet());
         int idle = (int) gpus.stream().filter(Gpu::untouched).count();
         int taken = (int) gpus.stream().filter(gpu -> whole.contains(gpu.id())).count();
-        Gpu freest =
-                gpus.stream()
-                        .max(Comparator.comparingDouble(Leftover::part))
-                        .orElse(new Gpu("", 0, 0));
         return new NodeUse(
                 shared.name(),
                 shared.model(),
-                freest,
-                Leftover.part(freest),
+                gpus.stream().mapToDouble(Leftover::part).max().orElse(0),
                 idle,
                 gpus.size() - idle - taken,
                 taken,
                 shared.unhealthy().size());
+    }
+
+    /** The GPU of which most is free; one without anything if there is none. */
+    Gpu freest() {
+        Gpu freest = new Gpu("", 0, 0);
+        for (Gpu gpu : free().gpus()) {
+            freest = Leftover.part(gpu) > Leftover.part(freest) ? gpu : freest;
+        }
+        return freest;
+    }
+
+    /** GPUs of which nobody has anything. */
+    int idle() {
+        int idle = 0;
+        for (Gpu gpu : free().gpus()) {
+            idle += gpu.untouched() ? 1 : 0;
+        }
+        return idle;
+    }
+
+    /** GPUs on which containers may start. */
+    int usable() {
+        return free().gpus().size();
+    }
+
+    /** GPUs on which none may. */
+    int unhealthy() {
+        return all.gpus().size() - usable();
     }
 
     /** What does not agree about it. */
@@ -152,7 +174,9 @@ final class NodeGpus {
 
     private static boolean isOverbooked(Gpu gpu, List<GpuHold> held) {
         return held.stream().mapToLong(GpuHold::cores).sum() > gpu.cores()
-                || held.stream().mapToLong(GpuHold::memory).sum() > gpu.memory()
+                // Of one that is known by its name alone nobody knows how much it has.
+                || (gpu.memory() > 0
+                        && held.stream().mapToLong(GpuHold::memory).sum() > gpu.memory())
                 || (held.size() > 1 && held.stream().anyMatch(GpuHold::whole));
     }
 

@@ -2,19 +2,14 @@ package io.gpusharing.scheduler.gpus;
 
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.Strategy;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.SequencedMap;
 import java.util.Set;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,18 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RefusedPods {
 
-    private static final Duration TELL_AFTER = Duration.ofSeconds(10);
-    private static final Duration TELL_AGAIN = Duration.ofMinutes(5);
-
     private final SequencedMap<String, GpuPod> pods = new LinkedHashMap<>();
-
-    /** Who was not told yet why it waits, and since when; who waits longest comes first. */
-    private final SequencedMap<String, Instant> untold = new LinkedHashMap<>();
-
-    /** What the others were told, and when; who was told first comes first. */
-    private final SequencedMap<String, Told> told = new LinkedHashMap<>();
-
-    private record Told(String text, Instant when) {}
 
     /** How much had changed when nobody had room. */
     private long known = -1;
@@ -52,47 +36,9 @@ final class RefusedPods {
     private record Kind(
             List<ContainerAsk> asks, int priority, Strategy strategy, @Nullable String pod) {}
 
-    void put(GpuPod pod, Instant now) {
+    void put(GpuPod pod) {
         remove(pod.uid());
         pods.put(pod.uid(), pod);
-        if (!told.containsKey(pod.uid())) {
-            untold.putIfAbsent(pod.uid(), now);
-        }
-    }
-
-    /**
-     * It is bound, or gone.
-     *
-     * @return whether it was told why it waits
-     */
-    boolean forget(String podUid) {
-        remove(podUid);
-        untold.remove(podUid);
-        return told.remove(podUid) != null;
-    }
-
-    /** Those that wait for some time and were not told why, or that were told long ago. */
-    List<GpuPod> dueToTell(int most, Instant now) {
-        return Stream.concat(
-                        untold.entrySet().stream()
-                                .takeWhile(it -> !it.getValue().plus(TELL_AFTER).isAfter(now))
-                                .map(Map.Entry::getKey),
-                        told.entrySet().stream()
-                                .takeWhile(
-                                        it -> !it.getValue().when().plus(TELL_AGAIN).isAfter(now))
-                                .map(Map.Entry::getKey))
-                .map(pods::get)
-                .filter(Objects::nonNull)
-                .limit(most)
-                .toList();
-    }
-
-    /** Whether this is news to a pod. Either way it is not told for a while. */
-    boolean tell(String podUid, String text, Instant now) {
-        untold.remove(podUid);
-        Told before = told.remove(podUid);
-        told.put(podUid, new Told(text, now));
-        return before == null || !before.text().equals(text);
     }
 
     void remove(String podUid) {

@@ -1,45 +1,107 @@
 package io.gpusharing.scheduler.gpus;
 
+import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import io.gpusharing.scheduler.gpus.Filtered.Nowhere;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 
 /**
- * What there is instead of what a pod asks for.
+ * What there is instead of what a pod asks for, on the nodes that fit otherwise.
  *
+ * @param reason of those nodes where there is most hope
  * @param nodes that share their GPUs
  * @param gpus of these nodes on which containers may start
  * @param unhealthy the others
- * @param node where most is free; empty if there is none
- * @param idle GPUs of that node of which nobody has anything
- * @param cores hundredths of processors that are free of that node's freest GPU
+ * @param idlest the node with the most GPUs of which nobody has anything; empty if there is none
+ * @param idle how many it has
+ * @param freest the node with the GPU of which most is free; empty if all are in full use
+ * @param cores hundredths of processors that are free of that GPU
  * @param memory what is free of its memory, in MiB
- * @param kept whether it would have room but for pods for which others had to go
  */
-public record Shortage(
+record Shortage(
+        Reason reason,
         int nodes,
         int gpus,
         int unhealthy,
-        String node,
-        long idle,
+        String idlest,
+        int idle,
+        String freest,
         long cores,
-        long memory,
-        boolean kept) {
+        long memory) {
+
+    /** Those with most hope first. */
+    private static final List<Reason> BY_HOPE =
+            List.of(Reason.NO_ROOM, Reason.KEPT, Reason.TOO_LARGE, Reason.UNHEALTHY);
+
+    static Shortage of(
+            Nowhere nowhere, Collection<String> candidates, Map<String, NodeGpus> nodes) {
+        int shared = 0;
+        int gpus = 0;
+        int unhealthy = 0;
+        String idlest = "";
+        int idle = 0;
+        String freest = "";
+        Gpu most = new Gpu("", 0, 0);
+        for (String name : candidates) {
+            NodeGpus node = nodes.get(name);
+            if (node == null || !node.isShared()) {
+                continue;
+            }
+            shared++;
+            gpus += node.usable();
+            unhealthy += node.unhealthy();
+            if (node.idle() > idle) {
+                idle = node.idle();
+                idlest = name;
+            }
+            if (Leftover.part(node.freest()) > Leftover.part(most)) {
+                most = node.freest();
+                freest = name;
+            }
+        }
+        return new Shortage(
+                reason(nowhere),
+                shared,
+                gpus,
+                unhealthy,
+                idlest,
+                idle,
+                freest,
+                most.cores(),
+                most.memory());
+    }
+
+    private static Reason reason(Nowhere nowhere) {
+        return BY_HOPE.stream()
+                .filter(reason ->
+                        Stream.of(nowhere.failed(), nowhere.unresolvable())
+                                .anyMatch(nodes -> nodes.containsValue(reason)))
+                .findFirst()
+                .orElse(Reason.NOT_SHARED);
+    }
 
     /** In words, for a condition of the pod: with numbers, as nobody groups it by its text. */
-    public String text(List<ContainerAsk> asks) {
-        if (kept) {
-            return "what is free for it is kept for pods for which others had to go";
+    String text(List<ContainerAsk> asks) {
+        if (reason != Reason.NO_ROOM) {
+            return reason.text(asks);
         }
-        var text = new StringBuilder(Reason.NO_ROOM.text(asks));
-        text.append(": of ").append(count(gpus, "GPU")).append(" on ").append(count(nodes, "node"));
-        if (node.isEmpty()) {
-            text.append(", all are in full use");
-        } else if (asks.stream().allMatch(ask -> ask.ask().whole())) {
-            text.append(", most are free on %s, %d".formatted(node, idle));
+        var text = new StringBuilder(reason.text(asks));
+        text.append(": of ").append(count(gpus, "GPU")).append(" on ");
+        text.append(count(nodes, "node")).append(" that fit otherwise, ");
+        if (asks.stream().allMatch(ask -> ask.ask().whole())) {
+            text.append(
+                    idlest.isEmpty()
+                            ? "none is idle"
+                            : "most are idle on %s, %d".formatted(idlest, idle));
         } else {
             text.append(
-                    ", most is free of one on %s, %d of 100 and %d MiB"
-                            .formatted(node, cores, memory));
+                    freest.isEmpty()
+                            ? "all are in full use"
+                            : "most is free of one on %s, %d of 100 and %d MiB"
+                                    .formatted(freest, cores, memory));
         }
         if (unhealthy > 0) {
             text.append("; ").append(unhealthy).append(" more ");

@@ -1,10 +1,10 @@
 package io.gpusharing.scheduler.metrics;
 
+import io.gpusharing.scheduler.cluster.ClusterKnowledge;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.Drift;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
-import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import org.slf4j.Logger;
@@ -22,18 +22,20 @@ final class DriftMetrics {
     private static final Logger log = LoggerFactory.getLogger(DriftMetrics.class);
 
     private final ClusterGpus gpus;
-    private volatile List<Drift> found = List.of();
+    private final ClusterKnowledge cluster;
+    private Set<Drift> found = Set.of();
 
-    /** What the last look but one found, too: what is over in ten seconds is no drift. */
-    private Set<Drift> told = Set.of();
+    /** What two looks found: what is over in ten seconds is no drift. */
+    private volatile Set<Drift> lasting = Set.of();
 
-    DriftMetrics(MeterRegistry registry, ClusterGpus gpus) {
+    DriftMetrics(MeterRegistry registry, ClusterGpus gpus, ClusterKnowledge cluster) {
         this.gpus = gpus;
+        this.cluster = cluster;
         for (Drift.Kind kind : Drift.Kind.values()) {
             Gauge.builder(
                             "gpusharing.scheduler.drift",
                             this,
-                            it -> it.found.stream().filter(drift -> drift.kind() == kind).count())
+                            it -> it.lasting.stream().filter(drift -> drift.kind() == kind).count())
                     .description(
                             "GPUs and pods of which annotations, grants and pods do not say the same")
                     .tag("kind", kind.name().toLowerCase(Locale.ROOT))
@@ -44,9 +46,13 @@ final class DriftMetrics {
     /** Thousands of nodes: not at each scrape, of which there may be several. */
     @Scheduled(fixedDelay = 10_000)
     void look() {
-        List<Drift> before = found;
-        found = gpus.drift();
-        Set<Drift> lasting = Set.copyOf(found.stream().filter(before::contains).toList());
+        if (!cluster.isKnown()) {
+            return;
+        }
+        Set<Drift> before = found;
+        found = Set.copyOf(gpus.drift());
+        Set<Drift> told = lasting;
+        lasting = Set.copyOf(found.stream().filter(before::contains).toList());
         for (Drift drift : lasting) {
             if (!told.contains(drift)) {
                 log.atWarn()
@@ -56,6 +62,5 @@ final class DriftMetrics {
                         .log("annotations, grants and pods do not say the same of a GPU or a pod");
             }
         }
-        told = lasting;
     }
 }

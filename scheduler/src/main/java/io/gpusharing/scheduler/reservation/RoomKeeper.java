@@ -7,7 +7,7 @@ import io.gpusharing.kubernetes.GpuReservation.Waiter;
 import io.gpusharing.scheduler.cluster.PromptClient;
 import io.gpusharing.scheduler.cluster.ReservationWatch;
 import io.gpusharing.scheduler.cluster.SchedulerName;
-import io.gpusharing.scheduler.extender.Reservations;
+import io.gpusharing.scheduler.extender.RoomMaking;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.preemption.Preemption;
@@ -18,7 +18,7 @@ import org.springframework.stereotype.Component;
 
 /** Writes down for whom others are preempted, before they are. */
 @Component
-class RoomKeeper implements Reservations {
+class RoomKeeper implements RoomMaking {
 
     /** kube-scheduler waits for it. */
     private static final Duration PATIENCE = Duration.ofMillis(500);

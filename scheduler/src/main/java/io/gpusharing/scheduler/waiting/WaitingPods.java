@@ -8,6 +8,7 @@ import io.gpusharing.Names;
 import io.gpusharing.scheduler.cluster.PromptClient;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.gpus.PodNews;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -69,7 +70,7 @@ class WaitingPods {
                         "RoomFound",
                         "There was no room for it on any GPU, and there is by now; it is being scheduled again");
         if (written) {
-            gpus.woken(pod.uid());
+            gpus.woken(pod.uid(), clock.instant());
         }
         return written;
     }
@@ -79,15 +80,20 @@ class WaitingPods {
      */
     @Scheduled(fixedDelay = 1_000)
     void tell() {
-        for (GpuPod pod : gpus.placedAtLast()) {
-            write(pod, "True", "Placed", "It was placed on GPUs with enough room for it");
-        }
-        Instant now = clock.instant();
-        for (GpuPod pod : gpus.dueToTell(AT_ONCE, now)) {
-            String why = gpus.shortage(pod, now).text(pod.asks());
-            if (gpus.tell(pod.uid(), why, now) && !write(pod, "False", "NoRoom", why)) {
+        for (PodNews news : gpus.news(AT_ONCE, clock.instant())) {
+            boolean written =
+                    news.placed()
+                            ? write(
+                                    news.pod(),
+                                    "True",
+                                    "Placed",
+                                    "It was placed on GPUs with enough room for it")
+                            : write(news.pod(), "False", "NoRoom", news.text());
+            if (!written) {
+                gpus.failed(news, clock.instant());
                 return;
             }
+            gpus.told(news, clock.instant());
         }
     }
 

@@ -400,7 +400,7 @@ class ClusterGpusTest {
         // As the device plugin does a moment after the API server has said that the pod has ended.
         gpus.describe(node("a", 1));
         assertThat(gpus.wakeable(1, NOON)).containsExactly(first);
-        gpus.woken(first.uid());
+        gpus.woken(first.uid(), NOON);
         assertThat(gpus.wakeable(10, NOON)).containsExactly(second);
         gpus.forget(second.uid());
         assertThat(gpus.wakeable(10, NOON)).isEmpty();
@@ -468,8 +468,21 @@ class ClusterGpusTest {
         assertThat(filter(pod(60), "a")).isEqualTo(failed("a", Reason.NO_ROOM));
     }
 
-    private String whyItWaits(GpuPod pod) {
-        return gpus.shortage(pod, NOON).text(pod.asks());
+    private String whyItWaits(GpuPod pod, String... nodes) {
+        filter(pod, nodes);
+        return news(NOON.plusSeconds(10)).stream()
+                .filter(news -> news.pod().equals(pod))
+                .map(PodNews::text)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private List<PodNews> news(Instant now) {
+        return gpus.news(10, now);
+    }
+
+    private void tell(Instant now) {
+        news(now).forEach(news -> gpus.told(news, now));
     }
 
     @Test
@@ -477,58 +490,112 @@ class ClusterGpusTest {
         gpus.describe(node("a", 2));
         gpus.describe(
                 new SharedNode("b", gpus("b", 1), List.of(new Gpu("sick", 100, 16_384)), Map.of()));
+        gpus.describe(node("not asked about", 8));
         gpus.bind(on(pod(60), gpu("a", 0)), "a");
         gpus.bind(on(pod(70), gpu("a", 1)), "a");
         gpus.bind(on(pod(80), gpu("b", 0)), "b");
 
-        assertThat(whyItWaits(pod(50)))
+        assertThat(whyItWaits(pod(50), "a", "b"))
                 .isEqualTo(
-                        "no single GPU has 50 of 100 and 1024 MiB free: of 3 GPUs on 2 nodes, most is free of one on a, 40 of 100 and 15360 MiB; 1 more is unhealthy");
-        assertThat(whyItWaits(pod(200)))
+                        "no single GPU has 50 of 100 and 1024 MiB free: of 3 GPUs on 2 nodes that fit otherwise, most is free of one on a, 40 of 100 and 15360 MiB; 1 more is unhealthy");
+        assertThat(whyItWaits(pod(200), "a", "b"))
                 .isEqualTo(
-                        "fewer than 2 GPUs are all free: of 3 GPUs on 2 nodes, all are in full use; 1 more is unhealthy");
+                        "fewer than 2 GPUs are all free: of 3 GPUs on 2 nodes that fit otherwise, none is idle; 1 more is unhealthy");
+        assertThat(whyItWaits(pod(300), "a", "b")).isEqualTo("the node has fewer than 3 GPUs");
+        assertThat(whyItWaits(pod(10), "elsewhere"))
+                .isEqualTo("its GPUs are not shared by GPUSharing");
     }
 
     @Test
     void whoWaitsForWholeGpusIsToldWhereMostAreIdle() {
-        gpus.describe(node("a", 2));
-        gpus.describe(node("b", 3));
+        gpus.describe(node("a", 4));
+        gpus.describe(node("b", 4));
+        gpus.bind(on(pod(10), gpu("a", 0)), "a");
         gpus.bind(on(pod(10), gpu("b", 0)), "b");
+        gpus.bind(on(pod(10), gpu("b", 1)), "b");
 
-        assertThat(whyItWaits(pod(400)))
+        assertThat(whyItWaits(pod(400), "a", "b"))
                 .isEqualTo(
-                        "fewer than 4 GPUs are all free: of 5 GPUs on 2 nodes, most are free on a, 2");
+                        "fewer than 4 GPUs are all free: of 8 GPUs on 2 nodes that fit otherwise, most are idle on a, 3");
     }
 
     @Test
     void aPodIsToldOnceUntilSomethingElseIsTrue() {
-        gpus.describe(node("a", 1));
+        gpus.describe(node("a", 2));
+        gpus.bind(on(pod(10), gpu("a", 0)), "a");
         GpuPod waiting = pod(200);
         filter(waiting, "a");
 
-        assertThat(gpus.dueToTell(10, NOON.plusSeconds(9))).isEmpty();
-        assertThat(gpus.dueToTell(10, NOON.plusSeconds(10))).containsExactly(waiting);
-        assertThat(gpus.tell(waiting.uid(), "this", NOON.plusSeconds(10))).isTrue();
-
+        assertThat(news(NOON.plusSeconds(9))).isEmpty();
+        tell(NOON.plusSeconds(10));
         filter(waiting, "a");
-        assertThat(gpus.dueToTell(10, NOON.plusSeconds(309))).isEmpty();
-        assertThat(gpus.dueToTell(10, NOON.plusSeconds(310))).containsExactly(waiting);
-        assertThat(gpus.tell(waiting.uid(), "this", NOON.plusSeconds(310))).isFalse();
-        assertThat(gpus.tell(waiting.uid(), "that", NOON.plusSeconds(610))).isTrue();
+        assertThat(news(NOON.plusSeconds(310))).as("nothing new").isEmpty();
+
+        gpus.bind(on(pod(10), gpu("a", 1)), "a");
+        filter(waiting, "a");
+        assertThat(news(NOON.plusSeconds(609))).as("not yet again").isEmpty();
+        assertThat(news(NOON.plusSeconds(610)))
+                .singleElement()
+                .satisfies(news -> assertThat(news.text()).contains("none is idle"));
     }
 
     @Test
-    void whoWasToldWhyItWaitedIsToldThatItIsPlaced() {
+    void whoCouldNotBeToldIsToldAfterTheOthers() {
         gpus.describe(node("a", 1));
-        GpuPod told = pod(200);
-        GpuPod untold = pod(200);
-        filter(told, "a");
-        filter(untold, "a");
-        gpus.tell(told.uid(), "this", NOON);
-        gpus.bind(told, "a");
-        gpus.bind(untold, "a");
+        GpuPod first = pod(10);
+        GpuPod second = pod(10);
+        gpus.bind(on(pod(100), gpu("a", 0)), "a");
+        filter(first, "a");
+        filter(second, "a");
 
-        assertThat(gpus.placedAtLast()).containsExactly(told);
-        assertThat(gpus.placedAtLast()).isEmpty();
+        gpus.failed(news(NOON.plusSeconds(10)).getFirst(), NOON.plusSeconds(10));
+        assertThat(news(NOON.plusSeconds(11))).extracting(PodNews::pod).containsExactly(second);
+        assertThat(news(NOON.plusSeconds(310)))
+                .extracting(PodNews::pod)
+                .containsExactly(second, first);
+    }
+
+    @Test
+    void whoWasToldSomethingIsToldThatItIsPlacedAndNobodyElse() {
+        gpus.describe(node("a", 1));
+        GpuPod told = pod(10);
+        GpuPod woken = pod(10);
+        GpuPod untold = pod(10);
+        gpus.bind(on(pod(100), gpu("a", 0)), "a");
+        filter(told, "a");
+        filter(woken, "a");
+        gpus.told(news(NOON.plusSeconds(10)).getFirst(), NOON.plusSeconds(10));
+        gpus.woken(woken.uid(), NOON.plusSeconds(10));
+        filter(untold, "a");
+        List.of(told, woken, untold).forEach(pod -> gpus.bind(pod, "a"));
+
+        assertThat(news(NOON.plusSeconds(11)))
+                .extracting(PodNews::pod)
+                .containsExactly(told, woken);
+        tell(NOON.plusSeconds(11));
+        assertThat(news(NOON.plusSeconds(12))).isEmpty();
+    }
+
+    @Test
+    void whoWasToldThatThereIsRoomIsToldAgainWhyItWaitsWhenOthersHadIt() {
+        gpus.describe(node("a", 1));
+        gpus.bind(on(pod(100), gpu("a", 0)), "a");
+        GpuPod waiting = pod(10);
+        filter(waiting, "a");
+        tell(NOON.plusSeconds(10));
+        gpus.woken(waiting.uid(), NOON.plusSeconds(20));
+        filter(waiting, "a");
+
+        assertThat(news(NOON.plusSeconds(320))).extracting(PodNews::pod).containsExactly(waiting);
+    }
+
+    @Test
+    void whoIsAskedAboutElsewhereByNowIsToldNothing() {
+        gpus.describe(node("a", 1));
+        gpus.bind(on(pod(100), gpu("a", 0)), "a");
+        filter(pod(10), "a");
+
+        assertThat(news(NOON.plus(Duration.ofMinutes(12)))).isEmpty();
+        assertThat(gpus.waiting()).isZero();
     }
 }

@@ -23,7 +23,8 @@ class DriftMetricsTest {
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final ClusterGpus gpus = new ClusterGpus(Duration.ofSeconds(30));
-    private final DriftMetrics metrics = new DriftMetrics(registry, gpus);
+    private boolean known = true;
+    private final DriftMetrics metrics = new DriftMetrics(registry, gpus, () -> known);
 
     private void share(Map<String, List<GpuHold>> granted) {
         gpus.describe(
@@ -45,11 +46,12 @@ class DriftMetricsTest {
     }
 
     private double drift(String kind) {
-        metrics.look();
         return registry.get("gpusharing.scheduler.drift").tags("kind", kind).gauge().value();
     }
 
     private void assertNoneBut(String kind) {
+        metrics.look();
+        metrics.look();
         for (String each : List.of("overbooked", "elsewhere", "unplaced", "gone")) {
             assertThat(drift(each)).as(each).isEqualTo(each.equals(kind) ? 1 : 0);
         }
@@ -90,6 +92,19 @@ class DriftMetricsTest {
         share(Map.of("pod", half("one")));
 
         assertNoneBut("gone");
+    }
+
+    @Test
+    void whatIsOverSoonIsNoDriftNorWhatIsNotReadYet() {
+        known = false;
+        share(Map.of("pod", half("one")));
+        assertNoneBut("");
+
+        known = true;
+        metrics.look();
+        assertThat(drift("gone")).isZero();
+        metrics.look();
+        assertThat(drift("gone")).isEqualTo(1);
     }
 
     @Test

@@ -116,8 +116,7 @@ final class DeviceCounters {
         }
         // Rows are asked for later than the history, so an entry or more may be theirs alone.
         long slack =
-                reading.rows.count * window
-                        + PERCENT_TO_FULL * (PERIOD_MICROS + reading.rowsLaterMicros);
+                reading.rows.count * window + percents * (PERIOD_MICROS + reading.rowsLaterMicros);
         return reading.rowsOfEnded || device <= percents * window + slack
                 ? (reading.rows.count == 0 ? 0 : device)
                 : Math.min(device, percents * window);

@@ -221,7 +221,10 @@ final class DeviceMeter {
     }
 
     Snapshot.Device snapshot() {
-        return counters.snapshot(reading.history.from);
+        return counters.snapshot(
+                Math.max(
+                        reading.history.from,
+                        time.wallMicros() - (time.monotonicMicros() - counters.uncoveredUpTo())));
     }
 
     void restore(Snapshot.Device snapshot) {

@@ -184,6 +184,25 @@ class IntegralTest {
         assertThat(bench.use().gpuMicroseconds()).isCloseTo(bench.truth(0), withinPercentage(3));
     }
 
+    @Test
+    void whoIsHardlyBusyIsNotCreditedWithShortProcessesBesideIt() {
+        // Each second one of 0.18 s begins and ends between two readings.
+        String[] lines =
+                Stream.concat(
+                                Stream.of(DEVICE, "process host=100 busy=1% uid=" + Bench.POD),
+                                IntStream.range(0, 60)
+                                        .mapToObj(i ->
+                                                "process host=%d busy=100%% from=%d.4s to=%d.58s uid=%s"
+                                                        .formatted(
+                                                                200 + i, i, i, NodeViewTest.OTHER)))
+                        .toArray(String[]::new);
+        Bench bench = Bench.node(lines);
+
+        bench.play(Duration.ofMinutes(1));
+
+        assertThat(bench.use().gpuMicroseconds()).isLessThanOrEqualTo(3 * bench.truth(0));
+    }
+
     @ParameterizedTest(name = "the device's history answers {0}")
     @ValueSource(strings = {"6", "3", "999"})
     void withoutTheDevicesHistoryPercentsCountAndTheReasonSaysSo(String code) {

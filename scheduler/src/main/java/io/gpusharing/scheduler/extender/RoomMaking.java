@@ -4,7 +4,7 @@ import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.preemption.Preemption;
 
 /** Keeps room for whom it is made. */
-public interface Reservations {
+public interface RoomMaking {
 
     /**
      * Keeps the GPUs that the pod will have once these victims have ended.
