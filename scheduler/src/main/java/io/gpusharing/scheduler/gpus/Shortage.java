@@ -53,12 +53,16 @@ record Shortage(
             shared++;
             gpus += node.usable();
             unhealthy += node.unhealthy();
-            if (node.idle() > idle) {
+            // Of equal ones always the same, whatever order they were asked about in.
+            if (node.idle() > idle
+                    || (idle > 0 && node.idle() == idle && name.compareTo(idlest) < 0)) {
                 idle = node.idle();
                 idlest = name;
             }
-            if (Leftover.part(node.freest()) > Leftover.part(most)) {
-                most = node.freest();
+            Gpu own = node.freest();
+            int more = Double.compare(Leftover.part(own), Leftover.part(most));
+            if (more > 0 || (more == 0 && !freest.isEmpty() && name.compareTo(freest) < 0)) {
+                most = own;
                 freest = name;
             }
         }

@@ -514,9 +514,12 @@ class ClusterGpusTest {
         gpus.bind(on(pod(10), gpu("b", 0)), "b");
         gpus.bind(on(pod(10), gpu("b", 1)), "b");
 
-        assertThat(whyItWaits(pod(400), "a", "b"))
+        gpus.describe(node("c", 4));
+        gpus.bind(on(pod(10), gpu("c", 0)), "c");
+
+        assertThat(whyItWaits(pod(400), "c", "b", "a"))
                 .isEqualTo(
-                        "fewer than 4 GPUs are all free: of 8 GPUs on 2 nodes that fit otherwise, most are idle on a, 3");
+                        "fewer than 4 GPUs are all free: of 12 GPUs on 3 nodes that fit otherwise, most are idle on a, 3");
     }
 
     @Test
