@@ -349,7 +349,7 @@ public final class ClusterGpus {
 
     /** A pod was told. */
     public synchronized void told(PodNews news, Instant now) {
-        told.told(news, now);
+        told.told(news, bound.containsKey(news.pod().uid()), now);
     }
 
     /** It could not be told; it will be tried again after the others. */

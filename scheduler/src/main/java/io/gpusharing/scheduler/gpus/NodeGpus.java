@@ -100,16 +100,15 @@ final class NodeGpus {
                         .filter(GpuHold::whole)
                         .map(GpuHold::gpu)
                         .collect(Collectors.toSet());
-        int idle = (int) gpus.stream().filter(Gpu::untouched).count();
         int taken = (int) gpus.stream().filter(gpu -> whole.contains(gpu.id())).count();
         return new NodeUse(
                 shared.name(),
                 shared.model(),
-                gpus.stream().mapToDouble(Leftover::part).max().orElse(0),
-                idle,
-                gpus.size() - idle - taken,
+                Leftover.part(freest()),
+                idle(),
+                usable() - idle() - taken,
                 taken,
-                shared.unhealthy().size());
+                unhealthy());
     }
 
     /** The GPU of which most is free; one without anything if there is none. */

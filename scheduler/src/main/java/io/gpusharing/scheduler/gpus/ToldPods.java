@@ -116,15 +116,19 @@ final class ToldPods {
         return news;
     }
 
-    /** It was told. */
-    void told(PodNews news, Instant now) {
+    /**
+     * It was told.
+     *
+     * @param bound whether it is bound, maybe since this was news
+     */
+    void told(PodNews news, boolean bound, Instant now) {
+        String uid = news.pod().uid();
         if (news.placed()) {
-            placed.remove(news.pod().uid());
-        } else if (refusals.containsKey(news.pod().uid())) {
-            put(news.pod().uid(), news.text(), now);
-        } else {
-            // It was bound, or woken, meanwhile.
-            told.computeIfPresent(news.pod().uid(), (uid, it) -> new Told("", it.when()));
+            placed.remove(uid);
+        } else if (refusals.containsKey(uid)) {
+            put(uid, news.text(), now);
+        } else if (bound) {
+            placed.put(uid, news.pod());
         }
     }
 

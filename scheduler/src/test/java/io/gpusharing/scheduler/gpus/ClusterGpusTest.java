@@ -580,6 +580,19 @@ class ClusterGpusTest {
     }
 
     @Test
+    void whoIsBoundWhileItIsToldWhyItWaitsIsToldThatItIsPlaced() {
+        gpus.describe(node("a", 1));
+        GpuPod waiting = pod(10);
+        gpus.bind(on(pod(100), gpu("a", 0)), "a");
+        filter(waiting, "a");
+        PodNews news = news(NOON.plusSeconds(10)).getFirst();
+        gpus.bind(waiting, "a");
+        gpus.told(news, NOON.plusSeconds(11));
+
+        assertThat(news(NOON.plusSeconds(12))).containsExactly(new PodNews(waiting, true, ""));
+    }
+
+    @Test
     void whoWasToldThatThereIsRoomIsToldAgainWhyItWaitsWhenOthersHadIt() {
         gpus.describe(node("a", 1));
         gpus.bind(on(pod(100), gpu("a", 0)), "a");

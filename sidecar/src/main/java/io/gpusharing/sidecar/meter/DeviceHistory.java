@@ -22,14 +22,12 @@ final class DeviceHistory {
 
     private int oddAnswers;
     private boolean everReported;
+    private long window;
+    private boolean unknown;
 
     DeviceHistory(long wallMicros) {
         this.from = wallMicros;
     }
-
-    private long window;
-
-    private boolean unknown;
 
     /** Reads what is newer than {@link #from}, as far back as the ring reaches. */
     void read(Nvml nvml, long handle, long wall) {
@@ -71,9 +69,9 @@ final class DeviceHistory {
         return false;
     }
 
-    /** Whether one odd answer was given or two, which the ring bridges. */
-    boolean isBridged() {
-        return oddAnswers > 0 && oddAnswers < DeviceReading.ODD_ANSWERS_BEFORE_FALL;
+    /** How many odd answers were given in a row. */
+    int oddAnswers() {
+        return oddAnswers;
     }
 
     /** Whether the driver told nothing of the stretch that was taken last. */

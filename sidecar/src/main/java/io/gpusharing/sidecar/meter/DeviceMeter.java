@@ -145,7 +145,7 @@ final class DeviceMeter {
         long device = DeviceHistory.UNKNOWN;
         // The ring remembers what belongs to a process whose owner is not known yet.
         if (reading.rowsReady || basis != Basis.PROCESS) {
-            device = reading.history.take(wall, wall - (now - counters.uncoveredUpTo()));
+            device = reading.history.take(wall, uncoveredUpTo(now, wall));
         }
         if (reading.rowsReady) {
             boolean counted = basis == Basis.PROCESS && !reading.filter.isAmbiguous();
@@ -170,6 +170,11 @@ final class DeviceMeter {
             }
             case ALLOCATION -> counters.uncovered(now);
         }
+    }
+
+    /** Since when time can be covered at all, by the wall clock that samples are dated by. */
+    private long uncoveredUpTo(long now, long wall) {
+        return wall - (now - counters.uncoveredUpTo());
     }
 
     /** Time of a device that cannot be reached is uncovered. */
@@ -224,7 +229,7 @@ final class DeviceMeter {
         return counters.snapshot(
                 Math.max(
                         reading.history.from,
-                        time.wallMicros() - (time.monotonicMicros() - counters.uncoveredUpTo())));
+                        uncoveredUpTo(time.monotonicMicros(), time.wallMicros())));
     }
 
     void restore(Snapshot.Device snapshot) {

@@ -123,7 +123,7 @@ final class DeviceReading {
 
     /** Whether any call gave one odd answer or two, so that this tick is left to the ring. */
     boolean isBridged() {
-        return isFew(Math.max(oddLists, oddRows)) || history.isBridged();
+        return isFew(Math.max(oddLists, oddRows)) || isFew(history.oddAnswers());
     }
 
     private static boolean isFew(int odd) {

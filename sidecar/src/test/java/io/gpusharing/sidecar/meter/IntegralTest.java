@@ -8,6 +8,7 @@ import io.gpusharing.sidecar.usage.Basis;
 import io.gpusharing.sidecar.usage.DeviceUse;
 import io.gpusharing.sidecar.usage.PodUse;
 import java.time.Duration;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
@@ -143,6 +144,17 @@ class IntegralTest {
     }
 
     @ParameterizedTest(name = "poll every {0} ms")
+    @ValueSource(ints = {500, 3_000})
+    void aSidecarCountsItsOwnBesideAnothersProcess(int millis) {
+        Bench bench =
+                Bench.shared(DEVICE, "process pod=17 busy=10%", "process pod=0 host=9001 busy=60%");
+
+        bench.play(TEN_MINUTES, Duration.ofMillis(millis));
+
+        assertThat(bench.use().gpuMicroseconds()).isCloseTo(bench.truth(0), withinPercentage(5));
+    }
+
+    @ParameterizedTest(name = "poll every {0} ms")
     @ValueSource(ints = {500, 1_000, 3_000, 8_000})
     @DisplayName("The driver's percents leave out the time before a process's first use")
     void theTimeBeforeTheFirstUseIsNotCounted(int millis) {
@@ -187,16 +199,13 @@ class IntegralTest {
     @Test
     void whoIsHardlyBusyIsNotCreditedWithShortProcessesBesideIt() {
         // Each second one of 0.18 s begins and ends between two readings.
-        String[] lines =
-                Stream.concat(
-                                Stream.of(DEVICE, "process host=100 busy=1% uid=" + Bench.POD),
-                                IntStream.range(0, 60)
-                                        .mapToObj(i ->
-                                                "process host=%d busy=100%% from=%d.4s to=%d.58s uid=%s"
-                                                        .formatted(
-                                                                200 + i, i, i, NodeViewTest.OTHER)))
-                        .toArray(String[]::new);
-        Bench bench = Bench.node(lines);
+        Bench bench =
+                many(
+                        60,
+                        i ->
+                                "process host=%d busy=100%% from=%d.4s to=%d.58s uid=%s"
+                                        .formatted(200 + i, i, i, NodeViewTest.OTHER),
+                        "process host=100 busy=1% uid=" + Bench.POD);
 
         bench.play(Duration.ofMinutes(1));
 
@@ -222,17 +231,12 @@ class IntegralTest {
     @Test
     void manyShortProcessesAreCountedTogether() {
         // One after another, five seconds each, as the steps of a pipeline.
-        String[] lines =
-                Stream.concat(
-                                Stream.of(DEVICE),
-                                IntStream.range(0, 60)
-                                        .mapToObj(i ->
-                                                "process host=%d busy=50%% from=%ds to=%ds uid=%s"
-                                                        .formatted(
-                                                                100 + i, 5 * i, 5 * i + 5,
-                                                                Bench.POD)))
-                        .toArray(String[]::new);
-        Bench bench = Bench.node(lines);
+        Bench bench =
+                many(
+                        60,
+                        i ->
+                                "process host=%d busy=50%% from=%ds to=%ds uid=%s"
+                                        .formatted(100 + i, 5 * i, 5 * i + 5, Bench.POD));
 
         bench.play(Duration.ofMinutes(5));
 
@@ -251,17 +255,25 @@ class IntegralTest {
         assertThat(bench.use().gpuMicroseconds()).isCloseTo(9_000_000L, withinPercentage(3));
     }
 
+    /** So many processes of the node, and whatever else there is. */
+    private static Bench many(int count, IntFunction<String> process, String... others) {
+        return Bench.node(
+                Stream.of(
+                                Stream.of(DEVICE),
+                                Stream.of(others),
+                                IntStream.range(0, count).mapToObj(process))
+                        .flatMap(lines -> lines)
+                        .toArray(String[]::new));
+    }
+
     @Test
     void manySmallProcessesAreTogetherWhatTheGpuDid() {
-        String[] lines =
-                Stream.concat(
-                                Stream.of(DEVICE),
-                                IntStream.range(0, 10)
-                                        .mapToObj(i ->
-                                                "process host=%d busy=1%% on=0.3s off=0.7s uid=%s"
-                                                        .formatted(100 + i, Bench.POD)))
-                        .toArray(String[]::new);
-        Bench bench = Bench.node(lines);
+        Bench bench =
+                many(
+                        10,
+                        i ->
+                                "process host=%d busy=1%% on=0.3s off=0.7s uid=%s"
+                                        .formatted(100 + i, Bench.POD));
 
         bench.play(TEN_MINUTES);
 
