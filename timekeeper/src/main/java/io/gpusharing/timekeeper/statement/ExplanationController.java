@@ -15,8 +15,8 @@ import io.gpusharing.timekeeper.reclaim.ReceiptCursor;
 import io.gpusharing.timekeeper.statement.StatementLine.Place;
 import io.gpusharing.timekeeper.statement.StatementRepository.PodUse;
 import io.gpusharing.timekeeper.web.Callers;
-import io.gpusharing.timekeeper.web.Callers.Caller;
 import io.gpusharing.timekeeper.web.Page;
+import io.gpusharing.web.Caller;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -158,7 +158,8 @@ class ExplanationController {
         AccountStatement statement = stretch.statement();
         List<PodUse> largest = repository.largest(budget, start, now, LARGEST);
         Set<String> shown =
-                callers.podsShown(Caller.of(who), largest.stream().map(PodUse::namespace).toList());
+                callers.podsShown(
+                        Callers.of(who), largest.stream().map(PodUse::namespace).toList());
         Instant asOf = now.isBefore(state.asOf()) ? state.asOf() : now;
         return new Explanation(
                 budget,
@@ -196,7 +197,7 @@ class ExplanationController {
         if (after != null && !ReceiptCursor.isCursor(after)) {
             throw Place.unreadable(after);
         }
-        Caller caller = Caller.of(who);
+        Caller caller = Callers.of(who);
         return Page.of(
                 evictions.receipts(
                         namespace,

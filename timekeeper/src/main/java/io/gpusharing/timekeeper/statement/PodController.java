@@ -4,8 +4,8 @@ import io.gpusharing.timekeeper.ledger.correction.CorrectionController;
 import io.gpusharing.timekeeper.ledger.correction.Corrections;
 import io.gpusharing.timekeeper.statement.PodCharges.PodCharge;
 import io.gpusharing.timekeeper.web.Callers;
-import io.gpusharing.timekeeper.web.Callers.Caller;
 import io.gpusharing.timekeeper.web.Page;
+import io.gpusharing.web.Caller;
 import java.time.Clock;
 import java.util.List;
 import java.util.UUID;
@@ -64,7 +64,7 @@ public class PodController {
     /** One pod. Its {@code ETag} changes with each correction; a correction may ask for it. */
     @GetMapping("/{uid}")
     ResponseEntity<PodCharge> one(@PathVariable UUID uid, Authentication caller) {
-        Caller who = Caller.of(caller);
+        Caller who = Callers.of(caller);
         String tag = CorrectionController.tag(corrections.version(uid));
         PodCharge charge =
                 charges.of(uid, clock.instant())

@@ -10,7 +10,6 @@ import io.gpusharing.timekeeper.database.Snapshot;
 import io.gpusharing.timekeeper.statement.StatementLine.Place;
 import io.gpusharing.timekeeper.statement.StatementRepository.Lines;
 import io.gpusharing.timekeeper.web.Callers;
-import io.gpusharing.timekeeper.web.Callers.Caller;
 import io.gpusharing.timekeeper.web.Page;
 import io.swagger.v3.oas.annotations.media.Content;
 import io.swagger.v3.oas.annotations.media.Schema;
@@ -150,7 +149,7 @@ class StatementController {
             }
             Set<String> shown =
                     callers.podsShown(
-                            Caller.of(who), lines.stream().map(StatementLine::namespace).toList());
+                            Callers.of(who), lines.stream().map(StatementLine::namespace).toList());
             return answer.body(
                     Statement.of(
                             budget,
@@ -185,7 +184,7 @@ class StatementController {
                 // Before the first byte, so that there can still be another answer.
                 Stretch stretch = stretch(budget, span);
                 Set<String> shown =
-                        callers.podsShown(Caller.of(who), stretch.byNamespace().keySet());
+                        callers.podsShown(Callers.of(who), stretch.byNamespace().keySet());
                 try {
                     write(budget, span, stretch, shown, response);
                 } catch (IOException e) {

@@ -1,7 +1,8 @@
 package io.gpusharing.timekeeper.web;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.gpusharing.timekeeper.web.Callers.Caller;
+import io.gpusharing.web.AccessReviews.TooManyTokensException;
+import io.gpusharing.web.Caller;
 import jakarta.servlet.http.HttpServletRequest;
 import java.time.Duration;
 import java.util.List;
@@ -182,6 +183,8 @@ class ApiSecurity {
             return callers.caller(token);
         } catch (KubernetesClientException e) {
             throw new AuthenticationServiceException("The API server cannot be asked now", e);
+        } catch (TooManyTokensException e) {
+            throw new AuthenticationServiceException(String.valueOf(e.getMessage()), e);
         }
     }
 

@@ -1,100 +1,41 @@
 package io.gpusharing.timekeeper.web;
 
-import com.github.benmanes.caffeine.cache.Cache;
-import com.github.benmanes.caffeine.cache.Caffeine;
-import io.fabric8.kubernetes.api.model.authentication.TokenReview;
-import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
-import io.fabric8.kubernetes.api.model.authentication.UserInfo;
 import io.fabric8.kubernetes.api.model.authorization.v1.ResourceAttributes;
 import io.fabric8.kubernetes.api.model.authorization.v1.ResourceAttributesBuilder;
-import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReview;
-import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
-import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewSpec;
-import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewSpecBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.web.AccessReviews;
+import io.gpusharing.web.Caller;
 import java.time.Clock;
-import java.time.Duration;
 import java.util.Collection;
-import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.security.core.Authentication;
 import org.springframework.stereotype.Component;
 
-/**
- * Who sends a request, and what the cluster's RBAC allows them. The API server's answers are kept
- * for a few seconds.
- */
+/** Who sends a request, and what the cluster's RBAC allows them. */
 @Component
 public class Callers {
 
-    private static final Duration KEPT = Duration.ofSeconds(10);
-    private static final int MAX_CACHED = 10_000;
+    /** People and their programs ask, and each token once in ten seconds. */
+    private static final int TOKENS_PER_SECOND = 100;
 
-    private final KubernetesClient client;
-    private final Cache<String, Optional<Caller>> callers;
-    private final Cache<SubjectAccessReviewSpec, Boolean> rights;
+    private final AccessReviews reviews;
 
     Callers(KubernetesClient client, Clock clock) {
-        this.client = client;
-        this.callers = kept(clock);
-        this.rights = kept(clock);
+        this.reviews = new AccessReviews(client, clock, TOKENS_PER_SECOND);
     }
 
-    private static <Q, A> Cache<Q, A> kept(Clock clock) {
-        return Caffeine.newBuilder()
-                .maximumSize(MAX_CACHED)
-                .expireAfterWrite(KEPT)
-                .ticker(() -> TimeUnit.MILLISECONDS.toNanos(clock.millis()))
-                .build();
-    }
-
-    /**
-     * A user as the API server knows them.
-     *
-     * @param extra what else their token says, and authorizers go by: that it is for certain things
-     *     alone, for instance (OpenShift's {@code scopes.authorization.openshift.io})
-     */
-    public record Caller(
-            String name, String uid, List<String> groups, Map<String, List<String>> extra) {
-
-        public static Caller of(UserInfo user) {
-            return new Caller(
-                    user.getUsername(),
-                    Objects.requireNonNullElse(user.getUid(), ""),
-                    List.copyOf(user.getGroups()),
-                    Map.copyOf(user.getExtra()));
-        }
-
-        /** Whoever sent a request that {@link ApiSecurity} has let in. */
-        public static Caller of(Authentication who) {
-            return (Caller) Objects.requireNonNull(who.getPrincipal());
-        }
-    }
-
-    /**
-     * The kept answer, or the API server's. {@code Cache.get} would hold up questions of others
-     * that happen to lie beside this one, for as long as the API server takes.
-     */
-    private static <Q, A> A ask(Cache<Q, A> kept, Q question, Function<Q, A> server) {
-        A known = kept.getIfPresent(question);
-        if (known != null) {
-            return known;
-        }
-        A answer = server.apply(question);
-        kept.put(question, answer);
-        return answer;
+    /** Whoever sent a request that {@link ApiSecurity} has let in. */
+    public static Caller of(Authentication who) {
+        return (Caller) Objects.requireNonNull(who.getPrincipal());
     }
 
     /** Whose token it is; empty if it is nobody's. */
     Optional<Caller> caller(String token) {
-        return ask(callers, token, this::review);
+        return reviews.caller(token);
     }
 
     /**
@@ -148,37 +89,6 @@ public class Callers {
     }
 
     private boolean may(Caller caller, ResourceAttributes right) {
-        return ask(
-                rights,
-                new SubjectAccessReviewSpecBuilder()
-                        .withUser(caller.name())
-                        .withUid(caller.uid())
-                        .withGroups(caller.groups())
-                        .withExtra(caller.extra())
-                        .withResourceAttributes(right)
-                        .build(),
-                this::allowed);
-    }
-
-    private Optional<Caller> review(String token) {
-        TokenReview review =
-                client.resource(
-                                new TokenReviewBuilder()
-                                        .withNewSpec()
-                                        .withToken(token)
-                                        .endSpec()
-                                        .build())
-                        .create();
-        return review.getStatus() != null
-                        && Boolean.TRUE.equals(review.getStatus().getAuthenticated())
-                ? Optional.of(Caller.of(review.getStatus().getUser()))
-                : Optional.empty();
-    }
-
-    private boolean allowed(SubjectAccessReviewSpec question) {
-        SubjectAccessReview review =
-                client.resource(new SubjectAccessReviewBuilder().withSpec(question).build())
-                        .create();
-        return review.getStatus() != null && Boolean.TRUE.equals(review.getStatus().getAllowed());
+        return reviews.may(caller, right);
     }
 }

@@ -28,7 +28,7 @@ import io.gpusharing.timekeeper.ledger.Measurements;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
 import io.gpusharing.timekeeper.testing.Pods;
 import io.gpusharing.timekeeper.testing.TestDatabase;
-import io.gpusharing.timekeeper.web.Callers.Caller;
+import io.gpusharing.web.Caller;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;

@@ -11,8 +11,9 @@ import io.gpusharing.timekeeper.budget.grant.GrantOrders.Outcome.Granted;
 import io.gpusharing.timekeeper.budget.grant.GrantOrders.Outcome.KeyReused;
 import io.gpusharing.timekeeper.budget.grant.GrantOrders.Outcome.Revoked;
 import io.gpusharing.timekeeper.budget.store.GrantRepository;
-import io.gpusharing.timekeeper.web.Callers.Caller;
+import io.gpusharing.timekeeper.web.Callers;
 import io.gpusharing.timekeeper.web.Page;
+import io.gpusharing.web.Caller;
 import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
@@ -144,7 +145,7 @@ class GrantController {
             @RequestHeader("Idempotency-Key") String key,
             @Valid @RequestBody Wanted wanted,
             Authentication who) {
-        Caller caller = Caller.of(who);
+        Caller caller = Callers.of(who);
         budgets.existing(budget);
         GpuGrant.Spec order =
                 new GpuGrant.Spec(

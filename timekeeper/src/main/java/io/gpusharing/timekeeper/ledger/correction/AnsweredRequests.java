@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.ledger.correction;
 
-import io.gpusharing.timekeeper.web.Callers.Caller;
+import io.gpusharing.web.Caller;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Supplier;

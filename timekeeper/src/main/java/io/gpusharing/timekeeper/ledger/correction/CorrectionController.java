@@ -5,9 +5,9 @@ import io.gpusharing.timekeeper.ledger.LedgerListener;
 import io.gpusharing.timekeeper.ledger.correction.Corrections.Written;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
 import io.gpusharing.timekeeper.web.Callers;
-import io.gpusharing.timekeeper.web.Callers.Caller;
 import io.gpusharing.timekeeper.web.Page;
 import io.gpusharing.timekeeper.web.RequestDigest;
+import io.gpusharing.web.Caller;
 import io.swagger.v3.oas.annotations.media.ArraySchema;
 import io.swagger.v3.oas.annotations.media.Content;
 import io.swagger.v3.oas.annotations.media.Schema;
@@ -107,7 +107,7 @@ public class CorrectionController {
             Authentication who) {
         List<Written> page = corrections.of(budget, after, Page.size(limit));
         Set<String> shown =
-                callers.podsShown(Caller.of(who), page.stream().map(Written::namespace).toList());
+                callers.podsShown(Callers.of(who), page.stream().map(Written::namespace).toList());
         return Page.of(
                 page.stream()
                         .map(it -> shown.contains(it.namespace()) ? it : it.withoutPod())
@@ -135,7 +135,7 @@ public class CorrectionController {
             @RequestHeader(name = HttpHeaders.IF_MATCH, required = false) @Nullable String known,
             @Valid @RequestBody Order order,
             Authentication who) {
-        Caller caller = Caller.of(who);
+        Caller caller = Callers.of(who);
         CorrectionOrder wanted = wanted(budget, order);
         String digest = RequestDigest.of("correction", budget, json.writeValueAsString(order));
         String answer =

@@ -8,7 +8,7 @@ import static org.awaitility.Awaitility.await;
 import io.gpusharing.timekeeper.ledger.posting.TestLedger;
 import io.gpusharing.timekeeper.testing.Pods;
 import io.gpusharing.timekeeper.testing.TestDatabase;
-import io.gpusharing.timekeeper.web.Callers.Caller;
+import io.gpusharing.web.Caller;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;

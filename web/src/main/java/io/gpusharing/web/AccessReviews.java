@@ -1,0 +1,139 @@
+package io.gpusharing.web;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import io.fabric8.kubernetes.api.model.authentication.TokenReview;
+import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
+import io.fabric8.kubernetes.api.model.authorization.v1.ResourceAttributes;
+import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReview;
+import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
+import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewSpec;
+import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewSpecBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+/**
+ * Whose token a request carries, and what the cluster's RBAC allows them. The API server is asked,
+ * and its answers are kept for ten seconds. So many tokens of which nothing is known are looked at
+ * a second, and no more: whoever invents them would have us ask without end.
+ */
+public final class AccessReviews {
+
+    private static final Duration KEPT = Duration.ofSeconds(10);
+    private static final int MAX_CACHED = 10_000;
+
+    private final KubernetesClient client;
+    private final Clock clock;
+    private final int tokensPerSecond;
+    private final Cache<String, Optional<Caller>> callers;
+    private final Cache<SubjectAccessReviewSpec, Boolean> rights;
+    private long second;
+    private int asked;
+
+    /**
+     * @param tokensPerSecond how many unknown tokens the API server is asked about, at most
+     */
+    public AccessReviews(KubernetesClient client, Clock clock, int tokensPerSecond) {
+        this.client = client;
+        this.clock = clock;
+        this.tokensPerSecond = tokensPerSecond;
+        this.callers = kept(clock);
+        this.rights = kept(clock);
+    }
+
+    private static <Q, A> Cache<Q, A> kept(Clock clock) {
+        return Caffeine.newBuilder()
+                .maximumSize(MAX_CACHED)
+                .expireAfterWrite(KEPT)
+                .ticker(() -> TimeUnit.MILLISECONDS.toNanos(clock.millis()))
+                .build();
+    }
+
+    /** Too many tokens were shown of which nothing is known yet. */
+    public static final class TooManyTokensException extends RuntimeException {
+        TooManyTokensException() {
+            super("Too many unknown tokens are shown at this moment; ask again in a few seconds");
+        }
+    }
+
+    /**
+     * Whose token it is; empty if it is nobody's.
+     *
+     * @throws TooManyTokensException if the API server is asked about others too often now
+     * @throws KubernetesClientException if it does not answer
+     */
+    public Optional<Caller> caller(String token) {
+        return ask(callers, token, this::review);
+    }
+
+    /**
+     * Whether the cluster lets them do something.
+     *
+     * @throws KubernetesClientException if the API server does not answer
+     */
+    public boolean may(Caller caller, ResourceAttributes right) {
+        return ask(
+                rights,
+                new SubjectAccessReviewSpecBuilder()
+                        .withUser(caller.name())
+                        .withUid(caller.uid())
+                        .withGroups(caller.groups())
+                        .withExtra(caller.extra())
+                        .withResourceAttributes(right)
+                        .build(),
+                this::allowed);
+    }
+
+    /**
+     * The kept answer, or the API server's. {@code Cache.get} would hold up questions of others
+     * that happen to lie beside this one, for as long as the API server takes.
+     */
+    private static <Q, A> A ask(Cache<Q, A> kept, Q question, Function<Q, A> server) {
+        A known = kept.getIfPresent(question);
+        if (known != null) {
+            return known;
+        }
+        A answer = server.apply(question);
+        kept.put(question, answer);
+        return answer;
+    }
+
+    private synchronized boolean mayAsk() {
+        long now = clock.instant().getEpochSecond();
+        if (now != second) {
+            second = now;
+            asked = 0;
+        }
+        return ++asked <= tokensPerSecond;
+    }
+
+    private Optional<Caller> review(String token) {
+        if (!mayAsk()) {
+            throw new TooManyTokensException();
+        }
+        TokenReview review =
+                client.resource(
+                                new TokenReviewBuilder()
+                                        .withNewSpec()
+                                        .withToken(token)
+                                        .endSpec()
+                                        .build())
+                        .create();
+        return review.getStatus() != null
+                        && Boolean.TRUE.equals(review.getStatus().getAuthenticated())
+                ? Optional.of(Caller.of(review.getStatus().getUser()))
+                : Optional.empty();
+    }
+
+    private boolean allowed(SubjectAccessReviewSpec question) {
+        SubjectAccessReview review =
+                client.resource(new SubjectAccessReviewBuilder().withSpec(question).build())
+                        .create();
+        return review.getStatus() != null && Boolean.TRUE.equals(review.getStatus().getAllowed());
+    }
+}

@@ -1,0 +1,117 @@
+package io.gpusharing.web;
+
+import java.security.GeneralSecurityException;
+import java.security.cert.CertPathValidator;
+import java.security.cert.CertificateFactory;
+import java.security.cert.CertificateParsingException;
+import java.security.cert.PKIXParameters;
+import java.security.cert.TrustAnchor;
+import java.security.cert.X509Certificate;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.Date;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.bouncycastle.asn1.ASN1ObjectIdentifier;
+import org.bouncycastle.asn1.ASN1String;
+import org.bouncycastle.asn1.x500.AttributeTypeAndValue;
+import org.bouncycastle.asn1.x500.X500Name;
+import org.bouncycastle.asn1.x500.style.BCStyle;
+import org.bouncycastle.asn1.x509.KeyPurposeId;
+
+/**
+ * Authorities whose certificates say who a client is, as kube-apiserver reads them: the common name
+ * is the user, each organization a group. Such certificates cannot be revoked.
+ */
+public final class ClientCertificates {
+
+    private static final String CLIENT_AUTH = KeyPurposeId.id_kp_clientAuth.getId();
+    private static final String AUTHENTICATED = "system:authenticated";
+
+    private final List<X509Certificate> authorities;
+
+    /**
+     * @param authorities certificates of the authorities, perhaps none
+     */
+    public ClientCertificates(List<X509Certificate> authorities) {
+        this.authorities = List.copyOf(authorities);
+    }
+
+    /** Whether there is an authority at all. */
+    public boolean isEmpty() {
+        return authorities.isEmpty();
+    }
+
+    /**
+     * Who shows these certificates; that they hold the key to the first one is TLS's business.
+     *
+     * @param shown the client's own certificate and those between it and its authority, in this
+     *     order
+     * @return empty unless one of the authorities vouches for it at this moment, as for a client,
+     *     and it has exactly one common name
+     */
+    public Optional<Caller> caller(List<X509Certificate> shown, Instant now) {
+        if (shown.isEmpty() || authorities.isEmpty() || !isVouchedFor(shown, now)) {
+            return Optional.empty();
+        }
+        X500Name subject =
+                X500Name.getInstance(shown.getFirst().getSubjectX500Principal().getEncoded());
+        List<String> names = values(subject, BCStyle.CN);
+        return names.size() == 1 && !names.getFirst().isEmpty()
+                ? Optional.of(
+                        new Caller(
+                                names.getFirst(),
+                                "",
+                                Stream.concat(
+                                                values(subject, BCStyle.O).stream(),
+                                                Stream.of(AUTHENTICATED))
+                                        .toList(),
+                                Map.of()))
+                : Optional.empty();
+    }
+
+    private boolean isVouchedFor(List<X509Certificate> shown, Instant now) {
+        try {
+            var parameters =
+                    new PKIXParameters(
+                            authorities.stream()
+                                    .filter(authority -> isValid(authority, now))
+                                    .map(authority -> new TrustAnchor(authority, null))
+                                    .collect(Collectors.toSet()));
+            parameters.setRevocationEnabled(false);
+            parameters.setDate(Date.from(now));
+            CertPathValidator.getInstance("PKIX")
+                    .validate(
+                            CertificateFactory.getInstance("X.509").generateCertPath(shown),
+                            parameters);
+            return isForClients(shown.getFirst());
+        } catch (GeneralSecurityException e) {
+            return false;
+        }
+    }
+
+    /** Java does not ask this of an anchor, and kube-apiserver does. */
+    private static boolean isValid(X509Certificate authority, Instant now) {
+        return !now.isBefore(authority.getNotBefore().toInstant())
+                && !now.isAfter(authority.getNotAfter().toInstant());
+    }
+
+    /** Authorities sign servers' certificates, too, and kubelets' among them. */
+    private static boolean isForClients(X509Certificate certificate)
+            throws CertificateParsingException {
+        List<String> purposes = certificate.getExtendedKeyUsage();
+        return purposes != null && purposes.contains(CLIENT_AUTH);
+    }
+
+    private static List<String> values(X500Name subject, ASN1ObjectIdentifier type) {
+        return Arrays.stream(subject.getRDNs())
+                .flatMap(rdn -> Arrays.stream(rdn.getTypesAndValues()))
+                .filter(attribute -> attribute.getType().equals(type))
+                .map(AttributeTypeAndValue::getValue)
+                .map(value -> value instanceof ASN1String text ? text.getString() : "")
+                .toList();
+    }
+}
