@@ -147,6 +147,22 @@ public final class ClusterGpus {
         return nodes.values().stream().filter(NodeGpus::isShared).map(NodeGpus::use).toList();
     }
 
+    /** Who has the memory of the GPUs of each node that shares them. */
+    public synchronized List<NodeMemory> memory() {
+        return nodes.values().stream().filter(NodeGpus::isShared).map(NodeGpus::memory).toList();
+    }
+
+    /**
+     * The same of one node.
+     *
+     * @return empty if it shares no GPUs
+     */
+    public synchronized Optional<NodeMemory> memory(String node) {
+        return Optional.ofNullable(nodes.get(node))
+                .filter(NodeGpus::isShared)
+                .map(NodeGpus::memory);
+    }
+
     /** Where what is written about GPUs does not agree. */
     public synchronized List<Drift> drift() {
         return nodes.values().stream()

@@ -9,6 +9,8 @@ import io.gpusharing.placement.GpuLayout;
 import io.gpusharing.placement.PodPlacement;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.SharedNode;
+import io.gpusharing.scheduler.gpus.NodeMemory.GpuMemory;
+import io.gpusharing.scheduler.gpus.NodeMemory.PodMemory;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -33,8 +35,8 @@ final class NodeGpus {
     /** What the device plugin says; null where there is none of ours. */
     private @Nullable SharedNode node;
 
-    /** What bound pods ask for, each container on the GPUs that were chosen for it if any were. */
-    private final Map<String, List<ContainerAsk>> bound = new HashMap<>();
+    /** Bound pods by UID, each container on the GPUs that were chosen for it if any were. */
+    private final Map<String, GpuPod> bound = new HashMap<>();
 
     /** Which of them are being deleted, and by when they are to have ended. */
     private final Map<String, Instant> leaving = new HashMap<>();
@@ -55,7 +57,7 @@ final class NodeGpus {
 
     /** A pod that is bound to this node. */
     void bind(GpuPod pod) {
-        bound.put(pod.uid(), pod.asks());
+        bound.put(pod.uid(), pod);
         if (pod.end() != null) {
             leaving.put(pod.uid(), pod.end());
         }
@@ -120,6 +122,34 @@ final class NodeGpus {
         return freest;
     }
 
+    /** Who has memory of which GPU; those that are split by MIG are left out. */
+    NodeMemory memory() {
+        SharedNode shared = requireNonNull(node);
+        var used = new HashMap<String, Long>();
+        var pods = new HashMap<String, List<PodMemory>>();
+        holds(shared)
+                .forEach((uid, holds) -> {
+                    GpuPod pod = bound.get(uid);
+                    for (GpuHold hold : holds) {
+                        used.merge(hold.gpu(), hold.memory(), Long::sum);
+                        if (pod != null) {
+                            pods.computeIfAbsent(hold.gpu(), gpu -> new ArrayList<>())
+                                    .add(new PodMemory(pod.namespace(), pod.name(), hold.memory()));
+                        }
+                    }
+                });
+        return new NodeMemory(
+                shared.name(),
+                all.gpus().stream()
+                        .map(gpu ->
+                                new GpuMemory(
+                                        shared.indexes().get(gpu.id()),
+                                        gpu.memory(),
+                                        used.getOrDefault(gpu.id(), 0L),
+                                        pods.getOrDefault(gpu.id(), List.of())))
+                        .toList());
+    }
+
     /** GPUs of which nobody has anything. */
     int idle() {
         int idle = 0;
@@ -144,7 +174,8 @@ final class NodeGpus {
         SharedNode shared = requireNonNull(node);
         var drift = new ArrayList<Drift>();
         Map<String, List<GpuHold>> known = holds(shared);
-        bound.forEach((uid, asks) -> {
+        bound.forEach((uid, pod) -> {
+            List<ContainerAsk> asks = pod.asks();
             List<GpuHold> granted = shared.granted().get(uid);
             if (!SharedNode.isPlaced(asks)) {
                 if (granted == null) {
@@ -345,7 +376,8 @@ final class NodeGpus {
 
     private Map<String, List<GpuHold>> holds(SharedNode shared) {
         var holds = new HashMap<>(reserved);
-        bound.forEach((uid, asks) -> {
+        bound.forEach((uid, pod) -> {
+            List<ContainerAsk> asks = pod.asks();
             if (SharedNode.isPlaced(asks) || !reserved.containsKey(uid)) {
                 holds.put(uid, shared.held(uid, asks));
             }
