@@ -26,6 +26,19 @@ app.kubernetes.io/component: {{ .component }}
 {{- if and .Values.provider.enabled (eq .Values.scheduler.mode "Own") }}true{{ end }}
 {{- end }}
 
+{{/* Whether the cluster's own scheduler asks our extender. */}}
+{{- define "gpusharing.networkExtender" -}}
+{{- if and .Values.provider.enabled (eq .Values.scheduler.mode "Extender") }}true{{ end }}
+{{- end }}
+
+{{/* Whether our extender places pods, whichever scheduler asks it, and by which name that one is known to them. */}}
+{{- define "gpusharing.places" -}}
+{{- include "gpusharing.ownScheduler" . }}{{ include "gpusharing.networkExtender" . }}
+{{- end }}
+{{- define "gpusharing.schedulerName" -}}
+{{- if include "gpusharing.ownScheduler" . }}gpusharing-scheduler{{ else if include "gpusharing.networkExtender" . }}default-scheduler{{ end }}
+{{- end }}
+
 {{/* An image without its tag. */}}
 {{- define "gpusharing.withoutTag" -}}
 {{- regexReplaceAll ":[^:/]*$" . "" }}

@@ -54,5 +54,8 @@ public final class Names {
     /** As whom the timekeeper writes fields and Events. */
     public static final String TIMEKEEPER = "gpusharing-timekeeper";
 
+    /** By which name the scheduler writes into the cluster. */
+    public static final String SCHEDULER = "gpusharing-scheduler";
+
     private Names() {}
 }

@@ -2,7 +2,6 @@ package io.gpusharing.scheduler;
 
 import io.gpusharing.placement.Strategy;
 import jakarta.validation.constraints.Min;
-import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotNull;
 import java.time.Duration;
 import java.util.Map;
@@ -13,7 +12,8 @@ import org.springframework.validation.annotation.Validated;
 /**
  * How pods are placed.
  *
- * @param name the {@code spec.schedulerName} of the pods that are placed here
+ * @param name the {@code spec.schedulerName} of the pods that are placed here; empty where the
+ *     cluster's own scheduler asks, and those are placed that admission has labelled
  * @param reservation how long GPUs are kept for a pod between the choice of its node and its
  *     binding, where kube-scheduler may wait for volumes; then others get them
  * @param metagpuUnits the resources of the dialect {@code metagpu} and how many units of each are a
@@ -26,7 +26,7 @@ import org.springframework.validation.annotation.Validated;
 @Validated
 @ConfigurationProperties("gpusharing.scheduler")
 record SchedulerProperties(
-        @NotBlank @DefaultValue("gpusharing-scheduler") String name,
+        @NotNull @DefaultValue("gpusharing-scheduler") String name,
         @NotNull @DefaultValue("30s") Duration reservation,
         @DefaultValue Map<String, @Min(1) Integer> metagpuUnits,
         @NotNull @DefaultValue("") String gangLabel,

@@ -11,11 +11,13 @@ import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.preemption.RunningPods;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Follows the pods that may hold GPUs of ours: those that admission has labelled, whoever placed
  * them, and those that name our scheduler, whatever their labels. They are two watches, since the
- * API server takes no "or".
+ * API server takes no "or". Where the cluster's own scheduler asks us there is the first one alone:
+ * by its name one would follow all pods of the cluster.
  */
 final class PodWatch implements AutoCloseable {
 
@@ -26,7 +28,7 @@ final class PodWatch implements AutoCloseable {
     private final GpuPodReader reader;
     private final RunningPodReader runningReader;
     private final ObjectInformer<Pod> metered;
-    private final ObjectInformer<Pod> others;
+    private final @Nullable ObjectInformer<Pod> others;
 
     PodWatch(
             KubernetesClient client,
@@ -44,20 +46,22 @@ final class PodWatch implements AutoCloseable {
                         "pods",
                         client.pods().inAnyNamespace().withLabel(Names.METERED_LABEL, "true"));
         this.others =
-                new ObjectInformer<>(
-                        "pods of " + schedulerName.name(),
-                        client.pods()
-                                .inAnyNamespace()
-                                .withLabelNotIn(Names.METERED_LABEL, "true")
-                                .withField("spec.schedulerName", schedulerName.name()));
+                schedulerName.isNamed()
+                        ? new ObjectInformer<>(
+                                "pods of " + schedulerName.name(),
+                                client.pods()
+                                        .inAnyNamespace()
+                                        .withLabelNotIn(Names.METERED_LABEL, "true")
+                                        .withField("spec.schedulerName", schedulerName.name()))
+                        : null;
     }
 
     private final class Handler implements ObjectInformer.Handler<Pod> {
 
         private final ObjectInformer<Pod> own;
-        private final ObjectInformer<Pod> other;
+        private final @Nullable ObjectInformer<Pod> other;
 
-        Handler(ObjectInformer<Pod> own, ObjectInformer<Pod> other) {
+        Handler(ObjectInformer<Pod> own, @Nullable ObjectInformer<Pod> other) {
             this.own = own;
             this.other = other;
         }
@@ -88,7 +92,10 @@ final class PodWatch implements AutoCloseable {
 
         @Override
         public void onDelete(Pod pod) {
-            Pod there = other.objects().getByKey(Cache.metaNamespaceKeyFunc(pod));
+            Pod there =
+                    other == null
+                            ? null
+                            : other.objects().getByKey(Cache.metaNamespaceKeyFunc(pod));
             // An administrator may have changed its label.
             if (there == null || !there.getMetadata().getUid().equals(pod.getMetadata().getUid())) {
                 forget(pod);
@@ -123,19 +130,25 @@ final class PodWatch implements AutoCloseable {
     }
 
     boolean hasSynced() {
-        return metered.hasSynced() && others.hasSynced();
+        return metered.hasSynced() && (others == null || others.hasSynced());
     }
 
     void start() {
         // To read them takes several times what is kept of them, and nothing else would give it
         // back.
-        metered.start(new Handler(metered, others))
-                .runAfterBoth(others.start(new Handler(others, metered)), System::gc);
+        var read = metered.start(new Handler(metered, others));
+        if (others == null) {
+            read.thenRun(System::gc);
+        } else {
+            read.runAfterBoth(others.start(new Handler(others, metered)), System::gc);
+        }
     }
 
     @Override
     public void close() {
         metered.close();
-        others.close();
+        if (others != null) {
+            others.close();
+        }
     }
 }

@@ -73,9 +73,7 @@ class ExtenderController {
             return FilterAnswer.failed(NOT_KNOWN);
         }
         if (!schedulerName.follows(question.pod())) {
-            return FilterAnswer.failed(
-                    "the extender follows pods that name the scheduler %s: set gpusharing.scheduler.name"
-                            .formatted(schedulerName.name()));
+            return FilterAnswer.failed(schedulerName.whyNot());
         }
         Optional<String> unplaceable = reader.unplaceable(question.pod());
         if (unplaceable.isPresent()) {

@@ -1,12 +1,12 @@
 package io.gpusharing.scheduler.reservation;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.Names;
 import io.gpusharing.kubernetes.GpuReservation;
 import io.gpusharing.kubernetes.GpuReservation.Maker;
 import io.gpusharing.kubernetes.GpuReservation.Waiter;
 import io.gpusharing.scheduler.cluster.PromptClient;
 import io.gpusharing.scheduler.cluster.ReservationWatch;
-import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.extender.RoomMaking;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
@@ -24,14 +24,11 @@ class RoomKeeper implements RoomMaking {
     private static final Duration PATIENCE = Duration.ofMillis(500);
 
     private final KubernetesClient client;
-    private final SchedulerName schedulerName;
     private final ClusterGpus gpus;
     private final Clock clock;
 
-    RoomKeeper(
-            KubernetesClient client, SchedulerName schedulerName, ClusterGpus gpus, Clock clock) {
+    RoomKeeper(KubernetesClient client, ClusterGpus gpus, Clock clock) {
         this.client = PromptClient.of(client, PATIENCE);
-        this.schedulerName = schedulerName;
         this.gpus = gpus;
         this.clock = clock;
     }
@@ -47,7 +44,7 @@ class RoomKeeper implements RoomMaking {
                         chosen.placement().held(),
                         chosen.victims().stream().map(RunningPod::uid).toList(),
                         chosen.keptUntil(clock.instant()));
-        reservation.write(client, schedulerName.name());
+        reservation.write(client, Names.SCHEDULER);
         // The next question may come before our own watch tells of it.
         gpus.keep(ReservationWatch.room(reservation));
     }

@@ -48,24 +48,27 @@ class ExtenderControllerTest {
     private Optional<String> bound = Optional.empty();
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 
-    private final MockMvc extender =
-            MockMvcBuilders.standaloneSetup(
-                            new ExtenderController(
-                                    () -> known,
-                                    new SchedulerName("gpusharing-scheduler"),
-                                    gpus,
-                                    new GpuPodReader(
-                                            new ProviderAsk(Map.of("cnvrg.io/metagpu", 100)),
-                                            Strategy.BestFit),
-                                    (namespace, name, uid, node) -> {
-                                        assertThat(List.of(namespace, name, uid, node))
-                                                .containsExactly(
-                                                        "default", "train", UID, "gpu-node-1");
-                                        return bound;
-                                    },
-                                    new FilterMetrics(registry),
-                                    Clock.fixed(NOON, ZoneOffset.UTC)))
-                    .build();
+    private final MockMvc extender = asked("gpusharing-scheduler");
+
+    /** By a kube-scheduler whose pods we follow by this name. */
+    private MockMvc asked(String schedulerName) {
+        return MockMvcBuilders.standaloneSetup(
+                        new ExtenderController(
+                                () -> known,
+                                new SchedulerName(schedulerName),
+                                gpus,
+                                new GpuPodReader(
+                                        new ProviderAsk(Map.of("cnvrg.io/metagpu", 100)),
+                                        Strategy.BestFit),
+                                (namespace, name, uid, node) -> {
+                                    assertThat(List.of(namespace, name, uid, node))
+                                            .containsExactly("default", "train", UID, "gpu-node-1");
+                                    return bound;
+                                },
+                                new FilterMetrics(registry),
+                                Clock.fixed(NOON, ZoneOffset.UTC)))
+                .build();
+    }
 
     private static String recorded(String name) throws IOException {
         try (InputStream in =
@@ -75,6 +78,10 @@ class ExtenderControllerTest {
     }
 
     private JsonNode ask(String path, String question) throws Exception {
+        return ask(extender, path, question);
+    }
+
+    private static JsonNode ask(MockMvc extender, String path, String question) throws Exception {
         var answer =
                 extender.perform(
                                 post(path)
@@ -170,6 +177,25 @@ class ExtenderControllerTest {
         assertThat(ask("/filter", other).path("Error").asString())
                 .contains("follows pods that name the scheduler gpusharing-scheduler");
         assertThat(ask("/filter", metered).path("NodeNames")).hasSize(1);
+    }
+
+    @Test
+    void askedByTheClustersOwnSchedulerWePlaceWhatAdmissionHasLabelledWhateverItNames()
+            throws Exception {
+        share("gpu-node-1", 1);
+        MockMvc clusters = asked("");
+        String question =
+                recorded("filter-1.36.3.json")
+                        .replace("\"gpusharing-scheduler\"", "\"default-scheduler\"");
+        String metered =
+                question.replace(
+                        "\"annotations\":",
+                        "\"labels\":{\"gpusharing.io/metered\":\"true\"},\"annotations\":");
+
+        assertThat(ask(clusters, "/filter", question).path("Error").asString())
+                .isEqualTo(
+                        "the extender follows pods that GPUSharing has admitted, and this one has no label gpusharing.io/metered: it is older, or of an excluded namespace");
+        assertThat(ask(clusters, "/filter", metered).path("NodeNames")).hasSize(1);
     }
 
     @Test

@@ -9,7 +9,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * Who places pods that ask for what our device plugin hands out.
  *
- * @param schedulerName the scheduler that such pods get; empty where the cluster's own places them
+ * @param schedulerName the scheduler that such pods get: {@code default-scheduler} where the
+ *     cluster's own asks our extender, so that they keep it; empty where none does
  * @param resources what our device plugin may offer: a plugin that names others says nothing
  * @param nodeLabels labels of nodes on which our device plugin runs, each of them enough: {@code
  *     gpusharing.io/gpus=shared}
@@ -35,9 +36,14 @@ public record PlacementProperties(
         return isWanted() && (schedulerName == null || schedulerName.equals(DEFAULT));
     }
 
+    /** Whether pods get another scheduler than the API server gives them. */
+    public boolean isSecond() {
+        return isWanted() && !schedulerName.equals(DEFAULT);
+    }
+
     /** Whether it is ours that a pod names already. */
     public boolean isOurs(@Nullable String schedulerName) {
-        return isWanted() && this.schedulerName.equals(schedulerName);
+        return isSecond() && this.schedulerName.equals(schedulerName);
     }
 
     boolean isLabelled(Map<String, String> labels) {

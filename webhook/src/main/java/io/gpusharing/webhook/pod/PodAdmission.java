@@ -134,7 +134,7 @@ public final class PodAdmission {
         boolean placed =
                 placement.concerns(pod.spec().schedulerName())
                         && request.asksFor(surroundings.shared()::offer);
-        if (placed) {
+        if (placed && placement.isSecond()) {
             patch.scheduler(placement.schedulerName());
         }
         String container =

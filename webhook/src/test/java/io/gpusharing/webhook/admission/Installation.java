@@ -107,6 +107,12 @@ public final class Installation {
         return this;
     }
 
+    /** The cluster's own scheduler asks our extender. */
+    Installation askedByTheClustersScheduler() {
+        this.placement = new PlacementProperties("default-scheduler", List.of(), List.of());
+        return this;
+    }
+
     private ClaimProperties claims = new ClaimProperties(List.of());
 
     /** A driver of GPUs whose device classes name these extended resources. */

@@ -51,6 +51,31 @@ class PlacementTest {
     }
 
     @Test
+    void whereTheClustersOwnSchedulerAsksOurExtenderPodsKeepItAndArePlacedByUs() {
+        sharing.askedByTheClustersScheduler();
+        ObjectNode pod = requesting("strategy", "Spread");
+        Answered answer = sharing.create(pod);
+
+        assertThat(scheduler(answer)).isEqualTo("default-scheduler");
+        assertThat(answer.warnings()).isEmpty();
+        // Nobody says who it is where nothing was filled in.
+        assertThat(sharing.create(halfAGpu()).patched().at("/spec").has("schedulerName")).isFalse();
+
+        pod.withObject("/metadata/annotations").put("big", "a".repeat(255_000));
+        assertThat(sharing.create(pod).audit("rules")).isEqualTo("ANNOTATIONS_TOO_LONG");
+    }
+
+    @Test
+    void whereItAsksAndNoNodeSharesItsGpusNothingChanges() {
+        Answered answer =
+                new Installation()
+                        .askedByTheClustersScheduler()
+                        .create(requesting("strategy", "Spread"));
+
+        assertThat(answer.warnings()).singleElement().asString().contains("has no effect");
+    }
+
+    @Test
     void whatIsJudgedTwiceIsChangedOnce() {
         Answered once = sharing.create(half("default-scheduler"));
 

@@ -1,0 +1,93 @@
+package io.gpusharing.scheduler.access;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.scheduler.cluster.PromptClient;
+import io.gpusharing.web.AccessReviews;
+import io.gpusharing.web.PublishedAuthority;
+import io.gpusharing.web.ServerIdentity;
+import io.gpusharing.web.ServingCertificate;
+import jakarta.servlet.Filter;
+import java.time.Clock;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.ssl.SslBundleRegistrar;
+import org.springframework.boot.ssl.SslBundleRegistry;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+
+/**
+ * What is needed only where the extender is reached over the network. Settings choose it, and no
+ * conditions: those of the image are judged when it is built.
+ */
+@Configuration(proxyBeanMethods = false)
+class AccessConfiguration {
+
+    /** Name of the bundle in {@code server.ssl.bundle}. */
+    static final String BUNDLE = "extender";
+
+    /** A few people look; each token is asked about once in ten seconds. */
+    private static final int TOKENS_PER_SECOND = 20;
+
+    /** Nobody trusts it: it serves until an authority is known. */
+    @Bean
+    @Lazy
+    static ServerIdentity provisionalIdentity(Clock clock) {
+        return ServingCertificate.provisional(clock.instant());
+    }
+
+    /** Static, or the registry would need this configuration, which needs the registry. */
+    @Bean
+    static SslBundleRegistrar provisionalBundle(
+            AccessProperties properties, ObjectProvider<ServerIdentity> provisional) {
+        return registry -> {
+            if (properties.enabled()) {
+                registry.registerBundle(BUNDLE, ServingCertificate.bundle(provisional.getObject()));
+            }
+        };
+    }
+
+    @Bean
+    @Lazy
+    ServingCertificate servingCertificate(
+            SslBundleRegistry registry, ServerIdentity provisional, AccessProperties properties) {
+        return new ServingCertificate(
+                registry,
+                BUNDLE,
+                provisional,
+                ServingCertificate.names(
+                        properties.service(),
+                        properties.namespace(),
+                        properties.subjectAlternativeNames()),
+                properties.certificateValidity());
+    }
+
+    @Bean
+    PublishedAuthority servingAuthority(KubernetesClient client, AccessProperties properties) {
+        return new PublishedAuthority(
+                client,
+                properties.namespace(),
+                properties.authority(),
+                "gpusharing scheduler",
+                properties.authorityValidity());
+    }
+
+    @Bean
+    AccessReviews accessReviews(KubernetesClient client, Clock clock) {
+        return new AccessReviews(PromptClient.of(client), clock, TOKENS_PER_SECOND);
+    }
+
+    @Bean
+    FilterRegistrationBean<Filter> accessFilter(
+            AccessProperties properties,
+            ClientAuthorities authorities,
+            AccessReviews reviews,
+            Clock clock) {
+        var filter =
+                new FilterRegistrationBean<Filter>(
+                        new AccessFilter(properties.clients(), authorities, reviews, clock));
+        filter.setEnabled(properties.enabled());
+        filter.setOrder(Integer.MIN_VALUE);
+        return filter;
+    }
+}

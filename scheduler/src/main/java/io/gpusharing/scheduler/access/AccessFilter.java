@@ -1,0 +1,209 @@
+package io.gpusharing.scheduler.access;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.fabric8.kubernetes.api.model.authorization.v1.ResourceAttributes;
+import io.fabric8.kubernetes.api.model.authorization.v1.ResourceAttributesBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.web.AccessReviews;
+import io.gpusharing.web.AccessReviews.TooManyTokensException;
+import io.gpusharing.web.Caller;
+import io.gpusharing.web.ClientCertificates;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpFilter;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.security.cert.X509Certificate;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+
+/**
+ * Lets those through who may ask, before anything of their question is read. Addresses are compared
+ * as they were sent, so none that could be read in two ways gets further.
+ */
+final class AccessFilter extends HttpFilter {
+
+    private static final Logger log = LoggerFactory.getLogger(AccessFilter.class);
+
+    /** Where Tomcat puts what the client has shown and proven to hold the key of. */
+    static final String CERTIFICATES = "jakarta.servlet.request.X509Certificate";
+
+    /**
+     * More than kube-scheduler asks: a pod has 1.5 MiB at most, and the names of 5 000 nodes 0.3.
+     */
+    static final long MOST_BYTES = 8 * 1024 * 1024;
+
+    private static final Set<String> QUESTIONS = Set.of("/filter", "/preempt", "/bind");
+
+    private static final Pattern INSPECTIONS =
+            Pattern.compile("/gpushare-scheduler/inspect(/[a-z0-9][-.a-z0-9]{0,252})?");
+
+    private static final Set<String> READING = Set.of("GET", "HEAD");
+    private static final String BEARER = "Bearer ";
+
+    private static final ResourceAttributes GET_NODES =
+            new ResourceAttributesBuilder()
+                    .withGroup("")
+                    .withResource("nodes")
+                    .withVerb("get")
+                    .build();
+
+    /** Whoever configures a kube-scheduler reads it; a stranger fills no disk by it. */
+    private static final Duration QUIET = Duration.ofSeconds(10);
+
+    private final List<String> clients;
+    private final transient ClientAuthorities authorities;
+    private final transient AccessReviews reviews;
+    private final transient Clock clock;
+    private volatile Instant told = Instant.MIN;
+
+    /**
+     * @param clients common names of those who may ask where pods go
+     */
+    AccessFilter(
+            List<String> clients,
+            ClientAuthorities authorities,
+            AccessReviews reviews,
+            Clock clock) {
+        this.clients = List.copyOf(clients);
+        this.authorities = authorities;
+        this.reviews = reviews;
+        this.clock = clock;
+    }
+
+    /** Why somebody is not let through. */
+    private record Refusal(HttpStatus status, String reason) {}
+
+    @Override
+    protected void doFilter(
+            HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+            throws IOException, ServletException {
+        Refusal refusal = refusal(request, response);
+        if (refusal == null) {
+            chain.doFilter(request, response);
+            return;
+        }
+        tell(request, refusal);
+        response.setStatus(refusal.status().value());
+        response.setContentType("text/plain;charset=utf-8");
+        response.getOutputStream().write((refusal.reason() + "\n").getBytes(UTF_8));
+    }
+
+    private @Nullable Refusal refusal(HttpServletRequest request, HttpServletResponse response) {
+        String path = request.getRequestURI();
+        if (QUESTIONS.contains(path)) {
+            if (!request.getMethod().equals("POST")) {
+                response.setHeader(HttpHeaders.ALLOW, "POST");
+                return new Refusal(HttpStatus.METHOD_NOT_ALLOWED, "this takes POST alone");
+            }
+            return ofScheduler(request);
+        }
+        if (INSPECTIONS.matcher(path).matches()) {
+            if (!READING.contains(request.getMethod())) {
+                response.setHeader(HttpHeaders.ALLOW, "GET");
+                return new Refusal(HttpStatus.METHOD_NOT_ALLOWED, "this takes GET alone");
+            }
+            Refusal refusal = ofReader(request);
+            if (refusal != null && refusal.status() == HttpStatus.UNAUTHORIZED) {
+                response.setHeader(HttpHeaders.WWW_AUTHENTICATE, "Bearer");
+            }
+            return refusal;
+        }
+        return new Refusal(HttpStatus.NOT_FOUND, "there is nothing at this address");
+    }
+
+    private @Nullable Refusal ofScheduler(HttpServletRequest request) {
+        ClientCertificates known = authorities.ofSchedulers();
+        if (known.isEmpty()) {
+            return new Refusal(
+                    HttpStatus.SERVICE_UNAVAILABLE,
+                    "no authority is known that vouches for a kube-scheduler: the API server's client CA could not be read, or it has none");
+        }
+        List<X509Certificate> shown = shown(request);
+        if (shown.isEmpty()) {
+            return new Refusal(
+                    HttpStatus.UNAUTHORIZED,
+                    "show a client certificate: set certFile and keyFile under tlsConfig of this extender in kube-scheduler's configuration");
+        }
+        Optional<Caller> caller = known.caller(shown, clock.instant());
+        if (caller.isEmpty()) {
+            return new Refusal(
+                    HttpStatus.UNAUTHORIZED,
+                    "the client certificate is not valid now, is no client's, or nobody known here vouches for it");
+        }
+        if (!clients.contains(caller.get().name())) {
+            return new Refusal(
+                    HttpStatus.FORBIDDEN,
+                    "this certificate's common name may not ask where pods go; scheduler.extender.clients lists those that may");
+        }
+        long length = request.getContentLengthLong();
+        if (length < 0) {
+            return new Refusal(HttpStatus.LENGTH_REQUIRED, "say how long the question is");
+        }
+        return length > MOST_BYTES
+                ? new Refusal(
+                        HttpStatus.CONTENT_TOO_LARGE,
+                        "a question has %d bytes at most".formatted(MOST_BYTES))
+                : null;
+    }
+
+    private @Nullable Refusal ofReader(HttpServletRequest request) {
+        try {
+            Optional<Caller> caller = reader(request);
+            if (caller.isEmpty()) {
+                return new Refusal(
+                        HttpStatus.UNAUTHORIZED,
+                        "show a token that the API server knows (kubectl create token makes one), or a client certificate of the cluster");
+            }
+            return reviews.may(caller.get(), GET_NODES)
+                    ? null
+                    : new Refusal(HttpStatus.FORBIDDEN, "this needs the right to get nodes");
+        } catch (TooManyTokensException e) {
+            return new Refusal(HttpStatus.SERVICE_UNAVAILABLE, String.valueOf(e.getMessage()));
+        } catch (KubernetesClientException e) {
+            return new Refusal(
+                    HttpStatus.SERVICE_UNAVAILABLE,
+                    "the API server cannot be asked now; ask again in a few seconds");
+        }
+    }
+
+    private Optional<Caller> reader(HttpServletRequest request) {
+        String header = request.getHeader(HttpHeaders.AUTHORIZATION);
+        if (header == null) {
+            return authorities.ofUsers().caller(shown(request), clock.instant());
+        }
+        return header.regionMatches(true, 0, BEARER, 0, BEARER.length())
+                ? reviews.caller(header.substring(BEARER.length()).strip())
+                : Optional.empty();
+    }
+
+    private static List<X509Certificate> shown(HttpServletRequest request) {
+        return request.getAttribute(CERTIFICATES) instanceof X509Certificate[] shown
+                ? List.of(shown)
+                : List.of();
+    }
+
+    private void tell(HttpServletRequest request, Refusal refusal) {
+        Instant now = clock.instant();
+        if (QUESTIONS.contains(request.getRequestURI()) && now.isAfter(told.plus(QUIET))) {
+            told = now;
+            log.atWarn()
+                    .addKeyValue("from", request.getRemoteAddr())
+                    .addKeyValue("status", refusal.status().value())
+                    .addKeyValue("reason", refusal.reason())
+                    .log("a question of a kube-scheduler was refused");
+        }
+    }
+}

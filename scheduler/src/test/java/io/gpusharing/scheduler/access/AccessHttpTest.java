@@ -1,0 +1,400 @@
+package io.gpusharing.scheduler.access;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.scheduler.SchedulerApplication;
+import io.gpusharing.web.CertificateAuthority;
+import io.gpusharing.web.Pem;
+import io.gpusharing.web.PublishedAuthority;
+import io.gpusharing.web.ServerIdentity;
+import io.gpusharing.web.ServingCertificate;
+import io.gpusharing.web.testing.ClientAuthority;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.pem.PemSslStore;
+import org.springframework.boot.ssl.pem.PemSslStoreBundle;
+import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The whole service, as the chart starts it for the cluster's own kube-scheduler, over TLS. */
+class AccessHttpTest {
+
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+    private static final List<String> PROPERTIES =
+            List.of(
+                    "kubernetes.master",
+                    "kubernetes.auth.tryKubeConfig",
+                    "kubernetes.auth.tryServiceAccount");
+
+    private static ClientAuthority cluster;
+    private static ServerIdentity scheduler;
+    private static FakeApiServer apiServer;
+    private static ConfigurableApplicationContext context;
+    private static int port;
+    private static X509Certificate servedBy;
+
+    @BeforeAll
+    static void start() throws IOException, InterruptedException {
+        cluster = new ClientAuthority(Instant.now());
+        scheduler = cluster.client("CN=system:kube-scheduler");
+        apiServer = new FakeApiServer();
+        apiServer.trust(cluster.certificate());
+        System.setProperty(PROPERTIES.get(0), apiServer.url());
+        System.setProperty(PROPERTIES.get(1), "false");
+        System.setProperty(PROPERTIES.get(2), "false");
+        context =
+                new SpringApplicationBuilder(SchedulerApplication.class)
+                        .profiles("extender")
+                        .run(
+                                "--server.port=0",
+                                "--server.address=127.0.0.1",
+                                "--management.server.port=0",
+                                "--management.server.address=127.0.0.1",
+                                "--gpusharing.scheduler.access.subject-alternative-names=127.0.0.1");
+        port =
+                Objects.requireNonNull(
+                                ((ServletWebServerApplicationContext) context).getWebServer())
+                        .getPort();
+        for (int i = 0; i < 300 && !isReady(); i++) {
+            Thread.sleep(100);
+        }
+        assertThat(isReady()).isTrue();
+        servedBy = Pem.certificates(apiServer.published()).getFirst();
+    }
+
+    /** As the kubelet asks, in plain HTTP. */
+    private static boolean isReady() throws IOException, InterruptedException {
+        String management = context.getEnvironment().getProperty("local.management.port");
+        try (HttpClient http = HttpClient.newHttpClient()) {
+            return http.send(
+                                    HttpRequest.newBuilder(
+                                                    URI.create(
+                                                            "http://127.0.0.1:%s/readyz"
+                                                                    .formatted(management)))
+                                            .build(),
+                                    BodyHandlers.discarding())
+                            .statusCode()
+                    == 200;
+        }
+    }
+
+    @AfterAll
+    static void end() {
+        context.close();
+        apiServer.close();
+        PROPERTIES.forEach(System::clearProperty);
+    }
+
+    private static SSLContext tls(@Nullable ServerIdentity client) {
+        return SslBundle.of(
+                        new PemSslStoreBundle(
+                                client == null
+                                        ? null
+                                        : PemSslStore.of(
+                                                List.of(client.certificate()), client.key()),
+                                PemSslStore.of(List.of(servedBy), null)))
+                .createSslContext();
+    }
+
+    private static HttpRequest.Builder to(String path) {
+        return HttpRequest.newBuilder(URI.create("https://127.0.0.1:%d%s".formatted(port, path)));
+    }
+
+    private static HttpResponse<String> send(
+            @Nullable ServerIdentity client, HttpRequest.Builder request)
+            throws IOException, InterruptedException {
+        try (HttpClient http = HttpClient.newBuilder().sslContext(tls(client)).build()) {
+            return http.send(request.build(), BodyHandlers.ofString());
+        }
+    }
+
+    private static HttpResponse<String> ask(@Nullable ServerIdentity client, String path)
+            throws IOException, InterruptedException {
+        return send(
+                client,
+                to(path).header("Content-Type", "application/json")
+                        .POST(BodyPublishers.ofString(question())));
+    }
+
+    private static String question() throws IOException {
+        try (InputStream in =
+                AccessHttpTest.class.getResourceAsStream("/recorded/filter-1.36.3.json")) {
+            return new String(Objects.requireNonNull(in).readAllBytes(), UTF_8);
+        }
+    }
+
+    private static HttpResponse<String> look(String token, String path)
+            throws IOException, InterruptedException {
+        return send(null, to(path).header("Authorization", "Bearer " + token));
+    }
+
+    private static void assertRefused(HttpResponse<String> answer, int status, String reason) {
+        assertThat(answer.statusCode()).isEqualTo(status);
+        assertThat(answer.body()).contains(reason);
+    }
+
+    @Test
+    void kubeSchedulerIsAnsweredByItsCertificate() throws Exception {
+        HttpResponse<String> answer = ask(scheduler, "/filter");
+
+        assertThat(answer.statusCode()).isEqualTo(200);
+        // It has not passed admission, whose label we follow pods by.
+        assertThat(answer.body()).contains("this one has no label gpusharing.io/metered");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/filter", "/preempt", "/bind"})
+    void withoutACertificateNobodyIsAnswered(String path) throws Exception {
+        assertRefused(ask(null, path), 401, "show a client certificate");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/filter", "/preempt", "/bind"})
+    void noTokenHelps(String path) throws Exception {
+        assertRefused(
+                send(
+                        null,
+                        to(path).header("Authorization", "Bearer may-get-nodes")
+                                .POST(BodyPublishers.ofString(question()))),
+                401,
+                "show a client certificate");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/filter", "/preempt", "/bind"})
+    void anotherAuthorityOfTheSameNameVouchesForNobody(String path) throws Exception {
+        assertRefused(
+                ask(new ClientAuthority(Instant.now()).client("CN=system:kube-scheduler"), path),
+                401,
+                "nobody known here vouches for it");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/filter", "/preempt", "/bind"})
+    void whoeverElseTheClusterKnowsMayNotAsk(String path) throws Exception {
+        for (String subject :
+                List.of(
+                        "O=system:masters,CN=kubernetes-admin",
+                        "CN=system:kube-scheduler2",
+                        "O=system:kube-scheduler,CN=ada")) {
+            assertRefused(ask(cluster.client(subject), path), 403, "may not ask where pods go");
+        }
+    }
+
+    @Test
+    void aCertificateThatIsOverOrAServersIsNone() throws Exception {
+        assertRefused(
+                ask(cluster.expired("CN=system:kube-scheduler"), "/bind"), 401, "is not valid now");
+        assertRefused(
+                ask(cluster.server("CN=system:kube-scheduler"), "/bind"), 401, "is no client's");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/",
+                "/error",
+                "/filter/",
+                "//filter",
+                "/./filter",
+                "/x/../filter",
+                "/filter;jsessionid=1",
+                "/%66ilter",
+                "/Filter",
+                "/health",
+                "/metrics",
+                "/gpushare-scheduler",
+                "/gpushare-scheduler/bind",
+                "/gpushare-scheduler/inspect/",
+                "/gpushare-scheduler/inspect/..",
+                "/gpushare-scheduler/inspect/../../bind",
+                "/gpushare-scheduler/inspect/%2e%2e",
+                "/gpushare-scheduler/inspect/a/b"
+            })
+    void anAddressIsReadInOneWayOrNotAtAll(String path) throws Exception {
+        for (ServerIdentity client : new @Nullable ServerIdentity[] {null, scheduler}) {
+            assertThat(ask(client, path).statusCode()).isIn(400, 404);
+            assertThat(look("may-get-nodes", path).statusCode()).isIn(400, 404);
+        }
+    }
+
+    @Test
+    void methodsThatChangeNothingChangeNothing() throws Exception {
+        assertThat(send(scheduler, to("/bind")).statusCode()).isEqualTo(405);
+        assertThat(ask(scheduler, "/gpushare-scheduler/inspect").statusCode()).isEqualTo(405);
+    }
+
+    /** Sends the head of a question alone. */
+    private static String statusOf(@Nullable ServerIdentity client, String length)
+            throws IOException {
+        try (var socket =
+                (SSLSocket) tls(client).getSocketFactory().createSocket("127.0.0.1", port)) {
+            socket.setSoTimeout(10_000);
+            socket.getOutputStream()
+                    .write(
+                            "POST /filter HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%s\r\n\r\n"
+                                    .formatted(length)
+                                    .getBytes(UTF_8));
+            return new BufferedReader(new InputStreamReader(socket.getInputStream(), UTF_8))
+                    .readLine();
+        }
+    }
+
+    @Test
+    void aGibibyteIsNotReadWhoeverSendsIt() throws Exception {
+        String gibibyte = "Content-Length: 1073741824";
+
+        assertThat(statusOf(null, gibibyte)).startsWith("HTTP/1.1 401");
+        assertThat(statusOf(scheduler, gibibyte)).startsWith("HTTP/1.1 413");
+        assertThat(statusOf(scheduler, "Transfer-Encoding: chunked")).startsWith("HTTP/1.1 411");
+    }
+
+    @Test
+    void anotherClientAuthorityIsFollowed() throws Exception {
+        var next = new ClientAuthority(Instant.now());
+        ServerIdentity successor = next.client("CN=system:kube-scheduler");
+        try {
+            apiServer.trust(next.certificate());
+            context.getBean(ClientAuthorities.class).read();
+
+            assertThat(ask(successor, "/filter").statusCode()).isEqualTo(200);
+            assertThat(ask(scheduler, "/filter").statusCode()).isEqualTo(401);
+        } finally {
+            apiServer.trust(cluster.certificate());
+            context.getBean(ClientAuthorities.class).read();
+        }
+    }
+
+    @Test
+    void clientsAreStillAskedForTheirCertificatesOnceOursIsRenewed() throws Exception {
+        X509Certificate before = servedBy;
+        ServingCertificate serving = context.getBean(ServingCertificate.class);
+        var other = CertificateAuthority.create("other", Instant.now(), Duration.ofDays(1));
+        try {
+            serving.renew(other, Instant.now());
+            servedBy = other.certificate();
+
+            assertThat(ask(scheduler, "/filter").statusCode()).isEqualTo(200);
+            assertThat(ask(null, "/filter").statusCode()).isEqualTo(401);
+        } finally {
+            servedBy = before;
+            serving.renew(
+                    context.getBean(PublishedAuthority.class).read(Instant.now()), Instant.now());
+        }
+    }
+
+    @Test
+    void whoMayGetNodesSeesWhoHasTheirGpus() throws Exception {
+        JsonNode node =
+                JSON.readTree(
+                        """
+                        {"name": "gpu-node-1", "totalGPU": 15, "usedGPU": 0,
+                         "devs": [{"id": 0, "totalGPU": 15, "usedGPU": 0, "pods": []}]}
+                        """);
+
+        for (String path : List.of("", "/gpu-node-1")) {
+            HttpResponse<String> answer =
+                    look("may-get-nodes", "/gpushare-scheduler/inspect" + path);
+            assertThat(answer.statusCode()).isEqualTo(200);
+            assertThat(JSON.readTree(answer.body()))
+                    .isEqualTo(
+                            JSON.createObjectNode().set("nodes", JSON.createArrayNode().add(node)));
+        }
+        assertThat(look("may-get-nodes", "/gpushare-scheduler/inspect/other").body())
+                .isEqualTo("{\"nodes\":[],\"error\":\"node other shares no GPUs\"}");
+    }
+
+    @Test
+    void aClientOfTheClusterLooksByItsCertificate() throws Exception {
+        HttpResponse<String> answer =
+                send(cluster.client("O=may-get-nodes,CN=ada"), to("/gpushare-scheduler/inspect"));
+
+        assertThat(answer.statusCode()).isEqualTo(200);
+        assertThat(apiServer.rightsAsked)
+                .anySatisfy(asked -> {
+                    assertThat(asked.at("/user").asString()).isEqualTo("ada");
+                    assertThat(asked.at("/groups").toString())
+                            .isEqualTo("[\"may-get-nodes\",\"system:authenticated\"]");
+                    assertThat(asked.at("/resourceAttributes/resource").asString())
+                            .isEqualTo("nodes");
+                    assertThat(asked.at("/resourceAttributes/verb").asString()).isEqualTo("get");
+                });
+        assertThat(send(cluster.client("CN=bob"), to("/gpushare-scheduler/inspect")).statusCode())
+                .isEqualTo(403);
+    }
+
+    @Test
+    void aStrangerSeesNothing() throws Exception {
+        String path = "/gpushare-scheduler/inspect";
+
+        HttpResponse<String> nobody = send(null, to(path));
+        assertRefused(nobody, 401, "show a token that the API server knows");
+        assertThat(nobody.headers().firstValue("WWW-Authenticate")).contains("Bearer");
+        assertRefused(look("forged", path), 401, "show a token that the API server knows");
+        assertRefused(look("ada", path), 403, "this needs the right to get nodes");
+        assertRefused(
+                send(new ClientAuthority(Instant.now()).client("O=may-get-nodes,CN=ada"), to(path)),
+                401,
+                "show a token that the API server knows");
+        // A certificate besides does not make a bad token good.
+        assertThat(
+                        send(
+                                        cluster.client("O=may-get-nodes,CN=ada"),
+                                        to(path).header("Authorization", "Bearer forged"))
+                                .statusCode())
+                .isEqualTo(401);
+    }
+
+    @Test
+    void whoeverInventsTokensHasTheApiServerAskedSeldom() throws Exception {
+        int before = apiServer.tokenReviews();
+        Instant began = Instant.now();
+        var statuses = new ArrayList<Integer>();
+        try (HttpClient http = HttpClient.newBuilder().sslContext(tls(null)).build()) {
+            for (int i = 0; i < 200; i++) {
+                statuses.add(
+                        http.send(
+                                        to("/gpushare-scheduler/inspect")
+                                                .header("Authorization", "Bearer forged-" + i)
+                                                .build(),
+                                        BodyHandlers.ofString())
+                                .statusCode());
+            }
+        }
+
+        long seconds = Duration.between(began, Instant.now()).toSeconds() + 2;
+        assertThat(apiServer.tokenReviews() - before).isLessThanOrEqualTo((int) (20 * seconds));
+        assertThat(statuses).containsOnly(401, 503);
+        // Others are answered again from the next second on.
+        Thread.sleep(1_000);
+        assertThat(look("may-get-nodes", "/gpushare-scheduler/inspect").statusCode())
+                .isEqualTo(200);
+    }
+}
