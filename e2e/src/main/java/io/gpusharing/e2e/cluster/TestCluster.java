@@ -75,6 +75,15 @@ public final class TestCluster implements AutoCloseable {
         return dir;
     }
 
+    /** Certificate ({@code ca.crt}) and key ({@code ca.key}) by which clients are known. */
+    public Path authority() {
+        return plane().resolve("pki");
+    }
+
+    private Path plane() {
+        return dir.resolve("kwok/clusters/gpusharing");
+    }
+
     /** The administrator's. Our services never get it. */
     public Path kubeconfig() {
         return dir.resolve("kubeconfig");
@@ -110,14 +119,24 @@ public final class TestCluster implements AutoCloseable {
 
     /** Kills the API server, as a crash would; {@link #resume} brings it back on the same port. */
     public void killApiServer() {
-        var pidFile = dir.resolve("kwok/clusters/gpusharing/pids/kube-apiserver.pid");
+        kill("kube-apiserver");
+    }
+
+    /** Kills the scheduler, so that another one can take its place. */
+    public void killScheduler() {
+        kill("kube-scheduler");
+    }
+
+    private void kill(String program) {
+        var pidFile = plane().resolve("pids").resolve(program + ".pid");
         try {
-            var server =
+            var running =
                     ProcessHandle.of(Long.parseLong(Files.readString(pidFile).strip()))
-                            .orElseThrow(() -> new IllegalStateException("No API server runs"));
-            server.destroyForcibly();
-            server.onExit().join();
-            // Its number may soon be somebody else's, who would pass for a running API server.
+                            .orElseThrow(
+                                    () -> new IllegalStateException("No " + program + " runs"));
+            running.destroyForcibly();
+            running.onExit().join();
+            // Its number may soon be somebody else's, who would pass for a running one.
             Files.delete(pidFile);
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -77,6 +77,23 @@ public final class Service {
             int port,
             int healthPort,
             Map<String, String> here) {
+        return start(cluster, module, name, module, template, port, healthPort, here);
+    }
+
+    /**
+     * The same of a module whose container is called otherwise.
+     *
+     * @param container its name in the chart
+     */
+    static Service start(
+            TestCluster cluster,
+            String module,
+            String name,
+            String container,
+            PodTemplateSpec template,
+            int port,
+            int healthPort,
+            Map<String, String> here) {
         String account = template.getSpec().getServiceAccountName();
         Path kubeconfig = ServiceAccountAccess.kubeconfig(cluster, Installation.NAMESPACE, account);
         var pod =
@@ -87,7 +104,7 @@ public final class Service {
         var environment =
                 new LinkedHashMap<>(
                         ContainerEnvironment.of(
-                                container(template, module),
+                                container(template, container),
                                 pod,
                                 template.getSpec(),
                                 cluster.client()));

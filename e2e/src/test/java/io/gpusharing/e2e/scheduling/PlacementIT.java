@@ -38,44 +38,13 @@ class PlacementIT {
                         Repository.root().resolve("deployment/10-crds.yaml").toString())
                 .orFail();
         Installation.awaitKinds(cluster, "gpunodes");
-        share("gpu-node-1");
-        share("gpu-node-2");
+        SharedNodes.share(cluster, "gpu-node-1");
+        SharedNodes.share(cluster, "gpu-node-2");
         pods = new PlacedPods(cluster, "placement");
         priorityClass("lowest", -200);
         priorityClass("low", -100);
         priorityClass("high", 1_000);
         scheduler = PlacingScheduler.on(cluster);
-    }
-
-    /** As the device plugin of a node would, with two GPUs. */
-    private static void share(String node) {
-        cluster.kubectl()
-                .pipe(
-                        "{apiVersion: gpusharing.io/v1alpha1, kind: GpuNode, metadata: {name: %s}}"
-                                .formatted(node),
-                        "create",
-                        "-f",
-                        "-")
-                .orFail();
-        describe(node, "Idle", "");
-    }
-
-    /** Both GPUs are in this mode, with these grants. */
-    private static void describe(String node, String mode, String grants) {
-        String gpu =
-                "{\"uuid\":\"%s-gpu-%2$d\",\"index\":%2$d,\"memoryMiB\":15360,\"mig\":false,\"health\":\"Healthy\",\"mode\":\"%3$s\",\"grants\":[%4$s]}";
-        cluster.kubectl()
-                .run(
-                        "patch",
-                        "gpunode",
-                        node,
-                        "--subresource=status",
-                        "--type=merge",
-                        "--patch={\"status\":{\"tier\":\"TimeSlice\",\"gpus\":[%s,%s]}}"
-                                .formatted(
-                                        gpu.formatted(node, 0, mode, grants),
-                                        gpu.formatted(node, 1, mode, grants)))
-                .orFail();
     }
 
     private static void priorityClass(String name, int value) {
@@ -150,8 +119,8 @@ class PlacementIT {
     void whenADevicePluginTakesBackWhatAnEndedPodHeldTheNextOneIsTriedAtOnce() {
         String held =
                 "{\"podUid\":\"11111111-2222-3333-4444-555555555555\",\"namespace\":\"x\",\"pod\":\"ended\",\"container\":\"cuda\",\"kind\":\"App\",\"core\":100,\"memoryMiB\":15360}";
-        describe("gpu-node-1", "Whole", held);
-        describe("gpu-node-2", "Whole", held);
+        SharedNodes.describe(cluster, "gpu-node-1", "Whole", held);
+        SharedNodes.describe(cluster, "gpu-node-2", "Whole", held);
         pods.create("next", 50, 15);
         await("it waits")
                 .atMost(SOON)
@@ -159,11 +128,11 @@ class PlacementIT {
                         () -> assertThat(pods.whyItWaits("next")).contains("no single GPU has"));
 
         // kube-scheduler does not look at GpuNodes; by itself it would try again after minutes.
-        describe("gpu-node-2", "Idle", "");
+        SharedNodes.describe(cluster, "gpu-node-2", "Idle", "");
 
         bound("next");
         assertThat(pods.gpuOf("next")).startsWith("gpu-node-2");
-        describe("gpu-node-1", "Idle", "");
+        SharedNodes.describe(cluster, "gpu-node-1", "Idle", "");
     }
 
     @Test

@@ -31,7 +31,12 @@ public final class ClientAuthority {
 
     /** A new one, for ten years. */
     public ClientAuthority(Instant now) {
-        this.authority = CertificateAuthority.create("kubernetes", now, Duration.ofDays(3650));
+        this(CertificateAuthority.create("kubernetes", now, Duration.ofDays(3650)), now);
+    }
+
+    /** One that there is, perhaps with an RSA key. */
+    public ClientAuthority(CertificateAuthority authority, Instant now) {
+        this.authority = authority;
         this.now = now;
     }
 
@@ -59,6 +64,10 @@ public final class ClientAuthority {
         return issue(subject, now.plus(Duration.ofDays(365)), KeyPurposeId.id_kp_serverAuth);
     }
 
+    private String algorithm() {
+        return authority.key().getAlgorithm().equals("RSA") ? "SHA256withRSA" : "SHA256withECDSA";
+    }
+
     private ServerIdentity issue(String subject, Instant end, KeyPurposeId purpose) {
         try {
             KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
@@ -83,7 +92,7 @@ public final class ClientAuthority {
                     new JcaX509CertificateConverter()
                             .getCertificate(
                                     builder.build(
-                                            new JcaContentSignerBuilder("SHA256withECDSA")
+                                            new JcaContentSignerBuilder(algorithm())
                                                     .build(authority.key()))),
                     certificate());
         } catch (GeneralSecurityException | OperatorCreationException | CertIOException e) {

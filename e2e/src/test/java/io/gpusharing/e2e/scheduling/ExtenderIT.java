@@ -1,0 +1,204 @@
+package io.gpusharing.e2e.scheduling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.gpusharing.e2e.cluster.Repository;
+import io.gpusharing.e2e.cluster.TestCluster;
+import io.gpusharing.e2e.installation.ClusterScheduler;
+import io.gpusharing.e2e.installation.ClusterScheduler.ClientKey;
+import io.gpusharing.e2e.installation.Installation;
+import io.gpusharing.web.CertificateAuthority;
+import io.gpusharing.web.Pem;
+import io.gpusharing.web.ServerIdentity;
+import io.gpusharing.web.TrustAnchors;
+import io.gpusharing.web.testing.ClientAuthority;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import org.bouncycastle.openssl.PEMKeyPair;
+import org.bouncycastle.openssl.PEMParser;
+import org.bouncycastle.openssl.jcajce.JcaPEMKeyConverter;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The cluster's own kube-scheduler asks our extender over TLS, each with its own certificate and
+ * rights. Two nodes of two GPUs each, which are simulated, as their device plugins are.
+ */
+class ExtenderIT {
+
+    private static final Duration SOON = Duration.ofSeconds(30);
+    private static final String INSPECT = "/gpushare-scheduler/inspect";
+
+    private static TestCluster cluster;
+    private static ClusterScheduler scheduler;
+    private static PlacedPods pods;
+
+    @BeforeAll
+    static void start() {
+        cluster = TestCluster.start(Repository.root().resolve(".run/extender"));
+        cluster.kubectl()
+                .run(
+                        "create",
+                        "-f",
+                        Repository.root().resolve("deployment/10-crds.yaml").toString())
+                .orFail();
+        Installation.awaitKinds(cluster, "gpunodes", "gpureservations");
+        SharedNodes.share(cluster, "gpu-node-1");
+        SharedNodes.share(cluster, "gpu-node-2");
+        cluster.createNamespace(Installation.NAMESPACE);
+        pods = new PlacedPods(cluster, "extender");
+        cluster.kubectl().run("create", "priorityclass", "high", "--value=1000").orFail();
+        scheduler = ClusterScheduler.on(cluster, ExtenderIT::clientKey);
+    }
+
+    /** As the cluster's client CA would issue it. */
+    private static ClientKey clientKey(String name) {
+        Path authority = cluster.authority();
+        try (var keys = new PEMParser(Files.newBufferedReader(authority.resolve("ca.key")))) {
+            ServerIdentity client =
+                    new ClientAuthority(
+                                    new CertificateAuthority(
+                                            Pem.certificates(
+                                                            Files.readString(
+                                                                    authority.resolve("ca.crt")))
+                                                    .getFirst(),
+                                            new JcaPEMKeyConverter()
+                                                    .getKeyPair((PEMKeyPair) keys.readObject())
+                                                    .getPrivate()),
+                                    Instant.now())
+                            .client("CN=" + name);
+            return new ClientKey(Pem.of(client.certificate()), Pem.of(client.key()));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @AfterAll
+    static void end() {
+        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/extender"));
+        cluster.close();
+    }
+
+    @AfterEach
+    void deletePods() {
+        pods.deleteAll();
+    }
+
+    /** As admission leaves one: with our label, and with the cluster's own scheduler. */
+    private static void create(String name, int core, String more) {
+        cluster.kubectl()
+                .pipe(
+                        pods.manifest(name, core, 1)
+                                .replace("  schedulerName: gpusharing-scheduler\n", more)
+                                .replace(
+                                        "metadata: {",
+                                        "metadata: {labels: {gpusharing.io/metered: 'true'}, "),
+                        "create",
+                        "-f",
+                        "-")
+                .orFail();
+    }
+
+    private static void bound(String pod, int core) {
+        create(pod, core, "");
+        await(pod + " is bound").atMost(SOON).until(() -> pods.gpuOf(pod) != null);
+    }
+
+    @Test
+    void theClustersOwnSchedulerPlacesOnSingleGpusAndShowsWhoHasThem() throws Exception {
+        bound("first", 60);
+        bound("second", 40);
+        assertThat(pods.gpuOf("second")).isEqualTo(pods.gpuOf("first"));
+        bound("third", 60);
+        bound("fourth", 60);
+        bound("fifth", 60);
+        assertThat(pods.held().values()).containsExactlyInAnyOrder(100L, 60L, 60L, 60L);
+
+        // The node of the last two has 80 free.
+        create("waiter", 70, "");
+        await("it is told why it waits")
+                .atMost(SOON)
+                .untilAsserted(() ->
+                        assertThat(pods.whyItWaits("waiter"))
+                                .contains("no single GPU has 70 of 100 and 256 MiB free"));
+        scheduler.killExtender();
+        pods.delete("third");
+        scheduler.restartExtender();
+        await("it is bound").atMost(SOON).until(() -> pods.gpuOf("waiter") != null);
+        assertThat(pods.held().values()).containsExactlyInAnyOrder(100L, 70L, 60L, 60L);
+
+        cluster.kubectl()
+                .run("create", "clusterrole", "looks", "--verb=get", "--resource=nodes")
+                .orFail();
+        cluster.kubectl()
+                .run(
+                        "create",
+                        "clusterrolebinding",
+                        "looks",
+                        "--clusterrole=looks",
+                        "--serviceaccount=extender:default")
+                .orFail();
+        assertThat(look("extender").statusCode()).isEqualTo(200);
+        assertThat(look("extender").body())
+                .contains("\"name\":\"waiter\",\"namespace\":\"extender\",\"usedGPU\":1");
+        assertThat(look("kube-public").statusCode()).isEqualTo(403);
+    }
+
+    /** With the token of a namespace's default account. */
+    private static HttpResponse<String> look(String namespace) throws Exception {
+        String token =
+                cluster.kubectl()
+                        .run("create", "token", "default", "--namespace=" + namespace)
+                        .orFail()
+                        .strip();
+        var tls = TrustAnchors.trusting(Files.readString(scheduler.extenderAuthority()));
+        try (var http = HttpClient.newBuilder().sslContext(tls).build()) {
+            return http.send(
+                    HttpRequest.newBuilder(URI.create(scheduler.extenderUrl() + INSPECT))
+                            .header("Authorization", "Bearer " + token)
+                            .build(),
+                    BodyHandlers.ofString());
+        }
+    }
+
+    @Test
+    void preemptsByTheRightsThatTheChartGives() {
+        for (int i = 1; i <= 4; i++) {
+            bound("low-" + i, 80);
+        }
+        create("important", 60, "  priorityClassName: high\n");
+
+        await("it is bound").atMost(SOON).until(() -> pods.gpuOf("important") != null);
+        assertThat(pods.held().values()).containsExactlyInAnyOrder(80L, 80L, 80L, 60L);
+        KeptRooms.awaitNone(cluster);
+    }
+
+    @Test
+    void whoeverElseAsksHasNobodyBound() {
+        scheduler.askAs("ada");
+        try {
+            create("refused", 50, "");
+
+            await("it is told so")
+                    .atMost(SOON)
+                    .untilAsserted(
+                            () -> assertThat(pods.whyItWaits("refused")).contains("code 403"));
+            assertThat(pods.gpuOf("refused")).isNull();
+        } finally {
+            scheduler.askAs(ClusterScheduler.NAME);
+        }
+        await("it is bound").atMost(SOON).until(() -> pods.gpuOf("refused") != null);
+    }
+}
