@@ -6,6 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The real kubectl, run in the repository's root as the cluster's administrator or in somebody
@@ -60,13 +62,20 @@ public final class Kubectl {
                 in.write(manifest.getBytes(StandardCharsets.UTF_8));
             }
             var text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            return new Answer(String.join(" ", arguments), process.waitFor(), text.stripTrailing());
+            return new Answer(typed(arguments), process.waitFor(), text.stripTrailing());
         } catch (IOException e) {
             throw new UncheckedIOException("kubectl cannot be run", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("Interrupted while kubectl ran", e);
         }
+    }
+
+    /** As a shell takes them. */
+    private static String typed(String... arguments) {
+        return Stream.of(arguments)
+                .map(it -> it.matches("[\\w@%+=:,./-]*") ? it : "'%s'".formatted(it))
+                .collect(Collectors.joining(" "));
     }
 
     /**

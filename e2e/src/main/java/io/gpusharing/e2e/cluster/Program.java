@@ -81,6 +81,25 @@ public final class Program {
         process.onExit().join();
     }
 
+    /**
+     * Sends it a signal.
+     *
+     * @param signal its name without {@code SIG}
+     */
+    public void signal(String signal) {
+        try {
+            new ProcessBuilder("kill", "-" + signal, String.valueOf(process.pid()))
+                    .inheritIO()
+                    .start()
+                    .waitFor();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
     /** The end of its log, for a message about it. */
     public String lastWords() {
         try {

@@ -127,20 +127,35 @@ public final class TestCluster implements AutoCloseable {
         kill("kube-scheduler");
     }
 
-    private void kill(String program) {
-        var pidFile = plane().resolve("pids").resolve(program + ".pid");
+    private void kill(String component) {
+        ProcessHandle running = running(component);
+        running.destroyForcibly();
+        running.onExit().join();
         try {
-            var running =
-                    ProcessHandle.of(Long.parseLong(Files.readString(pidFile).strip()))
-                            .orElseThrow(
-                                    () -> new IllegalStateException("No " + program + " runs"));
-            running.destroyForcibly();
-            running.onExit().join();
             // Its number may soon be somebody else's, who would pass for a running one.
-            Files.delete(pidFile);
+            Files.delete(pidFile(component));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** The cluster's own kube-scheduler, whichever version that is. */
+    public Path kubeScheduler() {
+        return Path.of(running("kube-scheduler").info().command().orElseThrow());
+    }
+
+    private ProcessHandle running(String component) {
+        try {
+            return ProcessHandle.of(Long.parseLong(Files.readString(pidFile(component)).strip()))
+                    .orElseThrow(
+                            () -> new IllegalStateException("No %s runs".formatted(component)));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private Path pidFile(String component) {
+        return plane().resolve("pids").resolve(component + ".pid");
     }
 
     /** Starts again whatever of the control plane does not run. */

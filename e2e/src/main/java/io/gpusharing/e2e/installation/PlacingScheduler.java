@@ -1,11 +1,11 @@
 package io.gpusharing.e2e.installation;
 
 import io.gpusharing.e2e.cluster.Program;
-import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
@@ -15,13 +15,24 @@ import java.util.Map;
  */
 public final class PlacingScheduler {
 
+    /** In the namespace {@code kube-system} here. */
+    public static final String LEASE = "gpusharing-scheduler";
+
     private final TestCluster cluster;
+    private final String name;
+    private final boolean elected;
+    private final Path kubeconfig;
+    private final Path kubeScheduler;
     private final int port;
     private final Service extender;
     private Program scheduler;
 
-    private PlacingScheduler(TestCluster cluster) {
+    private PlacingScheduler(TestCluster cluster, String name, boolean elected, Path kubeconfig) {
         this.cluster = cluster;
+        this.kubeconfig = kubeconfig;
+        this.kubeScheduler = cluster.kubeScheduler();
+        this.name = name;
+        this.elected = elected;
         List<Integer> ports = Ports.free(2);
         int healthPort = ports.getLast();
         this.port = ports.getFirst();
@@ -29,10 +40,10 @@ public final class PlacingScheduler {
                 Service.start(
                         cluster,
                         "scheduler",
-                        "scheduler-extender",
+                        name + "-extender",
                         Map.of(
                                 "KUBECONFIG",
-                                cluster.kubeconfig().toString(),
+                                kubeconfig.toString(),
                                 "SERVER_PORT",
                                 Integer.toString(port),
                                 "MANAGEMENT_SERVER_ADDRESS",
@@ -45,7 +56,25 @@ public final class PlacingScheduler {
 
     /** Starts both, and waits until the extender has read the cluster. */
     public static PlacingScheduler on(TestCluster cluster) {
-        var started = new PlacingScheduler(cluster);
+        return ready(new PlacingScheduler(cluster, "scheduler", false, cluster.kubeconfig()));
+    }
+
+    /** With the rights of the service account that an installation has for it. */
+    public static PlacingScheduler installed(TestCluster cluster) {
+        Path kubeconfig =
+                ServiceAccountAccess.kubeconfig(
+                        cluster, Installation.NAMESPACE, "gpusharing-scheduler");
+        return ready(new PlacingScheduler(cluster, "scheduler", false, kubeconfig));
+    }
+
+    /**
+     * One of several, of which the one works that has the Lease {@value #LEASE}, as in a cluster.
+     */
+    public static PlacingScheduler replica(TestCluster cluster, String name) {
+        return ready(new PlacingScheduler(cluster, name, true, cluster.kubeconfig()));
+    }
+
+    private static PlacingScheduler ready(PlacingScheduler started) {
         started.awaitReady();
         return started;
     }
@@ -62,20 +91,47 @@ public final class PlacingScheduler {
         scheduler = launchScheduler();
     }
 
+    /** As a kubelet does with containers that ended by themselves. */
+    public void restartEnded() {
+        if (!extender.program().runs()) {
+            extender.restart();
+        }
+        if (!scheduler.runs()) {
+            scheduler = launchScheduler();
+        }
+    }
+
+    /** Both stand still, as on a node that hangs, until {@link #goOn}. */
+    public void standStill() {
+        scheduler.signal("STOP");
+        extender.program().signal("STOP");
+    }
+
+    /** Both go on where they stood, with what they believed then. */
+    public void goOn() {
+        extender.program().signal("CONT");
+        scheduler.signal("CONT");
+    }
+
     /** Waits until the extender has read the cluster. */
     public void awaitReady() {
         extender.awaitReady();
     }
 
+    /** Whether a line of the extender's metrics begins so. */
+    public boolean shows(String metric) {
+        return extender.shows(metric);
+    }
+
     private Program launchScheduler() {
-        var file = cluster.dir().resolve("run/placing-scheduler.yaml");
+        var file = cluster.dir().resolve("run/%s.yaml".formatted(name));
         try {
             Files.writeString(
                     file,
                     """
                     apiVersion: kubescheduler.config.k8s.io/v1
                     kind: KubeSchedulerConfiguration
-                    leaderElection: {leaderElect: false}
+                    leaderElection: {leaderElect: %s, resourceName: %s, resourceNamespace: kube-system}
                     clientConnection: {kubeconfig: '%s', qps: 200, burst: 400}
                     percentageOfNodesToScore: 100
                     profiles: [{schedulerName: gpusharing-scheduler}]
@@ -92,17 +148,14 @@ public final class PlacingScheduler {
                           - {name: aliyun.com/gpu-mem, ignoredByScheduler: false}
                           - {name: cnvrg.io/metagpu, ignoredByScheduler: false}
                     """
-                            .formatted(cluster.kubeconfig(), port));
+                            .formatted(elected, LEASE, kubeconfig, port));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
         return Program.start(
                 cluster,
-                "placing-scheduler",
+                "kube-" + name,
                 Map.of(),
-                List.of(
-                        Repository.tool("kube-scheduler").toString(),
-                        "--config=" + file,
-                        "--secure-port=0"));
+                List.of(kubeScheduler.toString(), "--config=" + file, "--secure-port=0"));
     }
 }

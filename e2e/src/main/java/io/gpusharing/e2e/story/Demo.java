@@ -37,12 +37,15 @@ public final class Demo {
                     cluster.kubectl().run("get", "nodes", "-o", NODES).orFail());
             InstalledServices services = install(terminal, cluster);
             new Story(cluster, services, terminal).whole();
+            if (!TestCluster.hasRealNodes()) {
+                new PlacementStory(cluster, terminal).whole();
+            }
             terminal.say("");
             terminal.say("Everything above was true. It took %d s.".formatted(terminal.seconds()));
             if (keep) {
                 Runtime.getRuntime().removeShutdownHook(cleanUp);
                 cluster.keep();
-                terminal.say("\nEverything still runs, and cuda is still charged. Look around:");
+                terminal.say("\nEverything still runs, and pods are still charged. Look around:");
                 terminal.say(services.howToExplore());
             }
             return 0;
