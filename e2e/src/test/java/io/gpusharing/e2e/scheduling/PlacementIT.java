@@ -132,6 +132,15 @@ class PlacementIT {
 
         bound("next");
         assertThat(pods.gpuOf("next")).startsWith("gpu-node-2");
+        await("that the device plugin counts a pod which is not there is told of the other node")
+                .atMost(SOON)
+                .untilAsserted(() ->
+                        assertThat(
+                                        cluster.kubectl()
+                                                .run("describe", "gpunode", "gpu-node-1")
+                                                .orFail())
+                                .contains(
+                                        "GpusDisagree", "The device plugin counts pod 11111111-"));
         SharedNodes.describe(cluster, "gpu-node-1", "Idle", "");
     }
 

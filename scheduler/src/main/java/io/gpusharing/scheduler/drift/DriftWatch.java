@@ -1,10 +1,11 @@
-package io.gpusharing.scheduler.metrics;
+package io.gpusharing.scheduler.drift;
 
 import io.gpusharing.scheduler.cluster.ClusterKnowledge;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.Drift;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import org.slf4j.Logger;
@@ -17,20 +18,29 @@ import org.springframework.stereotype.Component;
  * what the device plugin granted is what a container has, so it is counted, and told.
  */
 @Component
-final class DriftMetrics {
+final class DriftWatch {
 
-    private static final Logger log = LoggerFactory.getLogger(DriftMetrics.class);
+    private static final Logger log = LoggerFactory.getLogger(DriftWatch.class);
+
+    /** Thousands of Events at once would help nobody; the log has them all. */
+    private static final int MOST_TOLD = 20;
 
     private final ClusterGpus gpus;
     private final ClusterKnowledge cluster;
+    private final DriftNotice notice;
     private Set<Drift> found = Set.of();
 
     /** What two looks found: what is over in ten seconds is no drift. */
     private volatile Set<Drift> lasting = Set.of();
 
-    DriftMetrics(MeterRegistry registry, ClusterGpus gpus, ClusterKnowledge cluster) {
+    DriftWatch(
+            MeterRegistry registry,
+            ClusterGpus gpus,
+            ClusterKnowledge cluster,
+            DriftNotice notice) {
         this.gpus = gpus;
         this.cluster = cluster;
+        this.notice = notice;
         for (Drift.Kind kind : Drift.Kind.values()) {
             Gauge.builder(
                             "gpusharing.scheduler.drift",
@@ -53,14 +63,14 @@ final class DriftMetrics {
         found = Set.copyOf(gpus.drift());
         Set<Drift> told = lasting;
         lasting = Set.copyOf(found.stream().filter(before::contains).toList());
-        for (Drift drift : lasting) {
-            if (!told.contains(drift)) {
-                log.atWarn()
-                        .addKeyValue("kind", drift.kind())
-                        .addKeyValue("node", drift.node())
-                        .addKeyValue("of", drift.subject())
-                        .log("annotations, grants and pods do not say the same of a GPU or a pod");
-            }
+        List<Drift> fresh = lasting.stream().filter(drift -> !told.contains(drift)).toList();
+        for (Drift drift : fresh) {
+            log.atWarn()
+                    .addKeyValue("kind", drift.kind())
+                    .addKeyValue("node", drift.node())
+                    .addKeyValue("of", drift.subject())
+                    .log("annotations, grants and pods do not say the same of a GPU or a pod");
         }
+        fresh.stream().limit(MOST_TOLD).forEach(notice::tell);
     }
 }

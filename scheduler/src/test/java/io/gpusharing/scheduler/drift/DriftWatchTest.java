@@ -1,4 +1,4 @@
-package io.gpusharing.scheduler.metrics;
+package io.gpusharing.scheduler.drift;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -9,22 +9,25 @@ import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
+import io.gpusharing.scheduler.gpus.Drift;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-class DriftMetricsTest {
+class DriftWatchTest {
 
     private static final GpuAsk HALF = new GpuAsk(1, 50, 500, false);
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final ClusterGpus gpus = new ClusterGpus(Duration.ofSeconds(30));
+    private final List<Drift> told = new ArrayList<>();
     private boolean known = true;
-    private final DriftMetrics metrics = new DriftMetrics(registry, gpus, () -> known);
+    private final DriftWatch metrics = new DriftWatch(registry, gpus, () -> known, told::add);
 
     private void share(Map<String, List<GpuHold>> granted) {
         gpus.describe(
@@ -105,6 +108,24 @@ class DriftMetricsTest {
         assertThat(drift("gone")).isZero();
         metrics.look();
         assertThat(drift("gone")).isEqualTo(1);
+    }
+
+    @Test
+    void whatLastsIsToldOnce() {
+        share(Map.of("pod", half("one")));
+        metrics.look();
+        assertThat(told).isEmpty();
+
+        metrics.look();
+        metrics.look();
+        assertThat(told).containsExactly(new Drift(Drift.Kind.GONE, "node", "pod"));
+
+        share(Map.of());
+        metrics.look();
+        share(Map.of("pod", half("one")));
+        metrics.look();
+        metrics.look();
+        assertThat(told).hasSize(2);
     }
 
     @Test
