@@ -66,9 +66,10 @@ deployment: ## deployment/ from the chart; with REGISTRY=…, TAG=… or VALUES=
 test: prerequisites ## Everything that is checked: Java, chart, manifests, and the whole on a real control plane
 	@tools/check
 
-soak: prerequisites ## Two hundred kills of timekeeper and PostgreSQL under load, each bill exact, then a thousand containers on fractions among kills; an hour and a half
+soak: prerequisites ## Bills, placements and fractions under load among hundreds of kills, each held against what really was; two hours and a half
 	@tools/build
 	@benchmarks/soak/run
+	@benchmarks/soak/placement
 	@benchmarks/soak/fractions
 
 bench: prerequisites ## Every measurement, one after the other, over an hour (benchmarks/README.md)
