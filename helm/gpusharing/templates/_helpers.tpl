@@ -274,6 +274,11 @@ profiles:
 extenders:
   - urlPrefix: http://127.0.0.1:8889
     filterVerb: filter
+    {{- if gt (int .Values.scheduler.candidates) 1 }}
+    # As much as spreading, twice as much as other scores.
+    prioritizeVerb: prioritize
+    weight: 2
+    {{- end }}
     preemptVerb: preempt
     bindVerb: bind
     httpTimeout: 5s

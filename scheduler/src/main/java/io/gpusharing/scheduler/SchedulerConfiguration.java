@@ -46,7 +46,7 @@ class SchedulerConfiguration {
 
     @Bean
     ClusterGpus clusterGpus(SchedulerProperties properties) {
-        return new ClusterGpus(properties.reservation());
+        return new ClusterGpus(properties.reservation(), properties.candidates());
     }
 
     @Bean

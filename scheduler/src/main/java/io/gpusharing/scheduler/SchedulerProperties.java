@@ -16,6 +16,8 @@ import org.springframework.validation.annotation.Validated;
  *     cluster's own scheduler asks, and those are placed that admission has labelled
  * @param reservation how long GPUs are kept for a pod between the choice of its node and its
  *     binding, where kube-scheduler may wait for volumes; then others get them
+ * @param candidates how many nodes kube-scheduler may choose from for a pod; its GPUs are kept on
+ *     the best of them alone
  * @param metagpuUnits the resources of the dialect {@code metagpu} and how many units of each are a
  *     GPU; 100 of {@code cnvrg.io/metagpu} where it is not named
  * @param gangLabel label whose value names a gang in its namespace, for instance of a pod group:
@@ -28,6 +30,7 @@ import org.springframework.validation.annotation.Validated;
 record SchedulerProperties(
         @NotNull @DefaultValue("gpusharing-scheduler") String name,
         @NotNull @DefaultValue("30s") Duration reservation,
+        @Min(1) @DefaultValue("1") int candidates,
         @DefaultValue Map<String, @Min(1) Integer> metagpuUnits,
         @NotNull @DefaultValue("") String gangLabel,
         @NotNull @DefaultValue("BestFit") Strategy strategy) {}

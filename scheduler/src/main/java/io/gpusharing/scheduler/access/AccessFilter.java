@@ -45,7 +45,8 @@ final class AccessFilter extends HttpFilter {
      */
     static final long MOST_BYTES = 8 * 1024 * 1024;
 
-    private static final Set<String> QUESTIONS = Set.of("/filter", "/preempt", "/bind");
+    private static final Set<String> QUESTIONS =
+            Set.of("/filter", "/prioritize", "/preempt", "/bind");
 
     private static final Pattern INSPECTIONS =
             Pattern.compile("/gpushare-scheduler/inspect(/[a-z0-9][-.a-z0-9]{0,252})?");

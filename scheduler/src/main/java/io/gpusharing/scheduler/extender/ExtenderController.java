@@ -13,7 +13,9 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.web.bind.annotation.ExceptionHandler;
@@ -80,9 +82,9 @@ class ExtenderController {
             return FilterAnswer.failed(unplaceable.get());
         }
         return switch (gpus.filter(pod, nodes, clock.instant())) {
-            case Chosen(var node) -> {
+            case Chosen(var node, var others) -> {
                 metrics.placed();
-                yield FilterAnswer.of(List.of(node));
+                yield FilterAnswer.of(Stream.concat(Stream.of(node), others.stream()).toList());
             }
             case Nowhere nowhere -> {
                 metrics.refused(nowhere);
@@ -101,6 +103,15 @@ class ExtenderController {
         reasons.forEach((node, reason) ->
                 byNode.put(node, texts.computeIfAbsent(reason, it -> it.text(pod.asks()))));
         return byNode;
+    }
+
+    /** Prefers the node on which GPUs are kept for the pod, where it may choose from several. */
+    @PostMapping("/prioritize")
+    List<HostPriority> prioritize(@RequestBody FilterQuestion question) {
+        String uid = question.pod().getMetadata().getUid();
+        return Objects.requireNonNullElse(question.nodeNames(), List.<String>of()).stream()
+                .map(node -> new HostPriority(node, gpus.isReserved(uid, node)))
+                .toList();
     }
 
     /** Binds a pod, with the GPUs that were kept for it. */

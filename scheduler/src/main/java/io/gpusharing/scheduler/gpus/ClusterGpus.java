@@ -6,6 +6,7 @@ import io.gpusharing.scheduler.gpus.Filtered.Chosen;
 import io.gpusharing.scheduler.gpus.Filtered.Nowhere;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 public final class ClusterGpus {
 
     private final Duration patience;
+    private final int most;
     private final Map<String, NodeGpus> nodes = new HashMap<>();
     private final Reservations reservations = new Reservations();
 
@@ -39,11 +41,18 @@ public final class ClusterGpus {
     /** How often there may have come to be more room. */
     private long changes;
 
+    /** Names one node for each pod. */
+    public ClusterGpus(Duration patience) {
+        this(patience, 1);
+    }
+
     /**
      * @param patience how long GPUs are kept for a pod that is not being bound
+     * @param most how many nodes are named for a pod; its GPUs are kept on the best alone
      */
-    public ClusterGpus(Duration patience) {
+    public ClusterGpus(Duration patience, int most) {
         this.patience = patience;
+        this.most = most;
     }
 
     /** A node shares its GPUs, or has changed. */
@@ -192,8 +201,8 @@ public final class ClusterGpus {
     }
 
     /**
-     * Chooses the best node by the pod's strategy, and reserves its GPUs there, in place of those
-     * that were reserved before. A pod that may be bound at this moment keeps what it has.
+     * Chooses the best nodes by the pod's strategy, and reserves its GPUs on the first, in place of
+     * those that were reserved before. A pod that may be bound at this moment keeps what it has.
      *
      * @param candidates nodes that fit otherwise
      */
@@ -209,36 +218,61 @@ public final class ClusterGpus {
         }
         release(pod.uid());
         Map<String, List<KeptRoom>> others = keptFrom(pod.uid(), pod.priority());
-        String best = null;
-        long bestLeft = 0;
-        for (String name : candidates) {
-            NodeGpus node = nodes.get(name);
-            OptionalLong left =
-                    node == null
-                            ? OptionalLong.empty()
-                            : node.left(pod, others.getOrDefault(name, List.of()));
-            if (left.isPresent()
-                    && (best == null || pod.strategy().prefers(left.getAsLong(), bestLeft))) {
-                best = name;
-                bestLeft = left.getAsLong();
-            }
-        }
-        if (best != null
+        List<String> best = best(pod, candidates, others);
+        if (!best.isEmpty()
                 && reserve(
                                 pod,
-                                best,
-                                others.getOrDefault(best, List.of()),
+                                best.getFirst(),
+                                others.getOrDefault(best.getFirst(), List.of()),
                                 false,
                                 now.plus(patience),
                                 now)
                         .isPresent()) {
             refused.remove(pod.uid());
-            return new Chosen(best);
+            return new Chosen(best.getFirst(), best.subList(1, best.size()));
         }
         Nowhere nowhere = WhyNot.nowhere(pod, candidates, nodes, others.keySet());
         refused.put(pod);
         told.refused(pod, Shortage.of(nowhere, candidates, nodes), now);
         return nowhere;
+    }
+
+    /** The few best nodes; of equals who was named first comes first. */
+    private List<String> best(
+            GpuPod pod, Collection<String> candidates, Map<String, List<KeptRoom>> kept) {
+        var best = new ArrayList<String>();
+        var lefts = new ArrayList<Long>();
+        for (String name : candidates) {
+            OptionalLong left = left(pod, name, kept);
+            if (left.isEmpty()) {
+                continue;
+            }
+            int place = best.size();
+            while (place > 0 && pod.strategy().prefers(left.getAsLong(), lefts.get(place - 1))) {
+                place--;
+            }
+            if (place < most) {
+                best.add(place, name);
+                lefts.add(place, left.getAsLong());
+            }
+            if (best.size() > most) {
+                best.removeLast();
+                lefts.removeLast();
+            }
+        }
+        return best;
+    }
+
+    private OptionalLong left(GpuPod pod, String name, Map<String, List<KeptRoom>> kept) {
+        NodeGpus node = nodes.get(name);
+        return node == null
+                ? OptionalLong.empty()
+                : node.left(pod, kept.getOrDefault(name, List.of()));
+    }
+
+    /** Whether GPUs of this node are reserved for a pod. */
+    public synchronized boolean isReserved(String podUid, String node) {
+        return reservations.on(podUid, node).isPresent();
     }
 
     private Optional<Placement> reserve(

@@ -1,12 +1,27 @@
 package io.gpusharing.scheduler.gpus;
 
+import java.util.List;
 import java.util.Map;
 
 /** Where a pod may go. */
 public sealed interface Filtered {
 
-    /** To this node alone. Its GPUs there are reserved now. */
-    record Chosen(String node) implements Filtered {}
+    /**
+     * To this node, where its GPUs are reserved now.
+     *
+     * @param others where it fits as well, the best first: nothing is reserved there
+     */
+    record Chosen(String node, List<String> others) implements Filtered {
+
+        public Chosen {
+            others = List.copyOf(others);
+        }
+
+        /** To this node alone. */
+        public Chosen(String node) {
+            this(node, List.of());
+        }
+    }
 
     /**
      * Nowhere.

@@ -128,6 +128,17 @@ class ExtenderControllerTest {
     }
 
     @Test
+    void ofSeveralNodesItPrefersTheOneWhereTheGpuIsKept() throws Exception {
+        share("gpu-node-2", 2);
+        ask("/filter", recorded("filter-1.36.3.json"));
+
+        assertThat(ask("/prioritize", recorded("filter-1.36.3.json")))
+                .contains(
+                        JSON.readTree("{\"Host\": \"gpu-node-1\", \"Score\": 0}"),
+                        JSON.readTree("{\"Host\": \"gpu-node-2\", \"Score\": 10}"));
+    }
+
+    @Test
     void whereThereIsNoRoomTheReasonHasNeitherANodeNorAPercentSign() throws Exception {
         share("gpu-node-1", 1);
         share("gpu-node-2", 1);

@@ -107,6 +107,27 @@ class ClusterGpusTest {
     }
 
     @Test
+    void theFewBestNodesAreNamedTheBestFirstAndGpusAreKeptThere() {
+        var several = new ClusterGpus(PATIENCE, 2);
+        for (String node : List.of("half", "empty", "fuller")) {
+            several.describe(node(node, 1));
+        }
+        several.bind(on(pod(50), gpu("half", 0)), "half");
+        several.bind(on(pod(70), gpu("fuller", 0)), "fuller");
+        GpuPod pod = pod(20);
+
+        assertThat(several.filter(pod, List.of("half", "empty", "fuller"), NOON))
+                .isEqualTo(new Chosen("fuller", List.of("half")));
+        assertThat(several.isReserved(pod.uid(), "fuller")).isTrue();
+        assertThat(several.isReserved(pod.uid(), "half")).isFalse();
+
+        // kube-scheduler has chosen the other one.
+        assertThat(several.claim(pod.uid(), "half", NOON)).isEmpty();
+        assertThat(several.claim(pod, "half", NOON)).isPresent();
+        assertThat(several.isReserved(pod.uid(), "fuller")).isFalse();
+    }
+
+    @Test
     void aPodThatWantsToBeSpreadGoesWhereMostIsLeft() {
         gpus.describe(node("a", 1));
         gpus.describe(node("b", 2));

@@ -146,7 +146,7 @@ class PlacementSimulationTest {
             return;
         }
         life.node =
-                filtered instanceof Filtered.Chosen(var node)
+                filtered instanceof Filtered.Chosen(var node, var _)
                         ? Optional.of(node)
                         : Optional.empty();
         life.until = now.plus(PATIENCE);

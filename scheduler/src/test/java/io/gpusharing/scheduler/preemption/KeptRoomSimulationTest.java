@@ -169,7 +169,7 @@ class KeptRoomSimulationTest {
 
     private Optional<Placement> place(GpuPod pod) {
         return cluster.gpus.filter(pod, List.of("n", "m"), ToyPod.NOON)
-                        instanceof Chosen(String node)
+                        instanceof Chosen(String node, var _)
                 ? cluster.gpus.claim(pod.uid(), node, ToyPod.NOON)
                 : Optional.empty();
     }
