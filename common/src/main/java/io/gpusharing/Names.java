@@ -57,5 +57,8 @@ public final class Names {
     /** By which name the scheduler writes into the cluster. */
     public static final String SCHEDULER = "gpusharing-scheduler";
 
+    /** Condition of a pod that says why it waits for a GPU, or that it has one. */
+    public static final String PLACEMENT_CONDITION = PREFIX + "Placement";
+
     private Names() {}
 }

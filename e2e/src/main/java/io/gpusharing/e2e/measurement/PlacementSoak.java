@@ -336,6 +336,11 @@ public final class PlacementSoak {
                 faults.add("drift in the end: " + kind);
             }
         }
+        try {
+            Awaitility.await().atMost(OUTAGE).until(() -> boundAndToldWhyTheyWait().isEmpty());
+        } catch (ConditionTimeoutException e) {
+            faults.add("bound, and still told why they wait: " + boundAndToldWhyTheyWait());
+        }
         cluster.kubectl()
                 .run("delete", "pods", "--all", "--namespace=" + TEAM, "--timeout=120s")
                 .orFail();
@@ -353,6 +358,18 @@ public final class PlacementSoak {
                     "left behind: "
                             + cluster.kubectl().run("get", "gpureservations", "-o", "yaml").text());
         }
+    }
+
+    private List<String> boundAndToldWhyTheyWait() {
+        return cluster.client().pods().inNamespace(TEAM).list().getItems().stream()
+                .filter(pod -> pod.getSpec().getNodeName() != null)
+                .filter(pod ->
+                        pod.getStatus().getConditions().stream()
+                                .anyMatch(it ->
+                                        it.getType().equals("gpusharing.io/Placement")
+                                                && it.getStatus().equals("False")))
+                .map(pod -> pod.getMetadata().getName())
+                .toList();
     }
 
     private ObjectNode result(Instant begun, PlacementAudit audit) {

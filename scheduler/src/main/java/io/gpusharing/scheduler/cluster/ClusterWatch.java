@@ -32,7 +32,8 @@ class ClusterWatch implements ClusterKnowledge, SmartLifecycle, HealthIndicator 
             SchedulerName schedulerName,
             Clock clock) {
         this.nodes = new GpuNodeWatch(client, gpus);
-        this.pods = new PodWatch(client, reader, runningReader, gpus, running, schedulerName);
+        this.pods =
+                new PodWatch(client, reader, runningReader, gpus, running, schedulerName, clock);
         this.reservations = new ReservationWatch(client, gpus, clock);
         this.budgets = budgets;
     }

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.annotation.JsonIncludeProperties;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.OwnerReference;
+import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodStatus;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
@@ -31,6 +32,7 @@ public final class LeanObjects {
                 .addMixIn(OwnerReference.class, OfOwner.class)
                 .addMixIn(PodSpec.class, OfSpec.class)
                 .addMixIn(PodStatus.class, OfStatus.class)
+                .addMixIn(PodCondition.class, OfCondition.class)
                 .addMixIn(Container.class, OfContainer.class);
     }
 
@@ -55,8 +57,11 @@ public final class LeanObjects {
     })
     private interface OfSpec {}
 
-    @JsonIncludeProperties({"phase", "startTime"})
+    @JsonIncludeProperties({"phase", "startTime", "conditions"})
     private interface OfStatus {}
+
+    @JsonIncludeProperties({"type", "status"})
+    private interface OfCondition {}
 
     @JsonIncludeProperties({"name", "restartPolicy", "resources", "ports"})
     private interface OfContainer {}

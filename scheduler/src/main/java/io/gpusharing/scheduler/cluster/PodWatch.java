@@ -10,6 +10,7 @@ import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.preemption.RunningPods;
+import java.time.Clock;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,7 @@ final class PodWatch implements AutoCloseable {
 
     private static final Set<String> ENDED = Set.of("Succeeded", "Failed");
 
+    private final Clock clock;
     private final ClusterGpus gpus;
     private final RunningPods running;
     private final GpuPodReader reader;
@@ -36,7 +38,9 @@ final class PodWatch implements AutoCloseable {
             RunningPodReader runningReader,
             ClusterGpus gpus,
             RunningPods running,
-            SchedulerName schedulerName) {
+            SchedulerName schedulerName,
+            Clock clock) {
+        this.clock = clock;
         this.gpus = gpus;
         this.running = running;
         this.reader = reader;
@@ -79,6 +83,7 @@ final class PodWatch implements AutoCloseable {
                 GpuPod placed = reader.placed(pod);
                 if (!placed.asks().isEmpty()) {
                     gpus.bind(placed, node);
+                    gpus.written(placed, isToldWhyItWaits(pod), clock.instant());
                     running.put(runningReader.running(pod), node);
                 }
             }
@@ -118,6 +123,14 @@ final class PodWatch implements AutoCloseable {
                         .build());
         pod.setSpec(null);
         pod.setStatus(null);
+    }
+
+    private static boolean isToldWhyItWaits(Pod pod) {
+        return pod.getStatus() != null
+                && pod.getStatus().getConditions().stream()
+                        .anyMatch(condition ->
+                                condition.getType().equals(Names.PLACEMENT_CONDITION)
+                                        && condition.getStatus().equals("False"));
     }
 
     static boolean hasEnded(Pod pod) {

@@ -402,6 +402,14 @@ public final class ClusterGpus {
         told.told(news, bound.containsKey(news.pod().uid()), now);
     }
 
+    /**
+     * What is written on a bound pod: why it waits, or anything else. Maybe another replica has
+     * told it why, and has ended since.
+     */
+    public synchronized void written(GpuPod pod, boolean waits, Instant now) {
+        told.written(pod, waits, now);
+    }
+
     /** It could not be told; it will be tried again after the others. */
     public synchronized void failed(PodNews news, Instant now) {
         told.failed(news, now);

@@ -19,6 +19,8 @@ final class ToldPods {
     private static final Duration TELL_AFTER = Duration.ofSeconds(10);
     private static final Duration TELL_AGAIN = Duration.ofMinutes(5);
 
+    private static final Duration OTHERS_WRITE_WITHIN = Duration.ofSeconds(30);
+
     /** kube-scheduler asks again after five minutes; else another replica is asked by now. */
     private static final Duration FORGOTTEN_AFTER = Duration.ofMinutes(11);
 
@@ -32,7 +34,7 @@ final class ToldPods {
     private final SequencedMap<String, Told> told = new LinkedHashMap<>();
 
     /** Who was told why it waits, and is bound. */
-    private final SequencedMap<String, GpuPod> placed = new LinkedHashMap<>();
+    private final SequencedMap<String, Placed> placed = new LinkedHashMap<>();
 
     private Instant lookedThrough = Instant.MIN;
 
@@ -42,6 +44,11 @@ final class ToldPods {
      * @param text empty if what it was told is true no more
      */
     private record Told(String text, Instant when) {}
+
+    /**
+     * @param from when it is to be told
+     */
+    private record Placed(GpuPod pod, Instant from) {}
 
     void refused(GpuPod pod, Shortage why, Instant now) {
         refusals.put(pod.uid(), new Refusal(pod, why, now));
@@ -61,7 +68,21 @@ final class ToldPods {
         refusals.remove(pod.uid());
         untold.remove(pod.uid());
         if (told.remove(pod.uid()) != null) {
-            placed.put(pod.uid(), pod);
+            placed.put(pod.uid(), new Placed(pod, Instant.MIN));
+        }
+    }
+
+    /**
+     * What is written on a bound pod.
+     *
+     * @param waits whether that is why it waits. Who wrote it may have ended before it could write
+     *     that the pod was placed; if it did not, it does so in a moment
+     */
+    void written(GpuPod pod, boolean waits, Instant now) {
+        if (waits) {
+            placed.putIfAbsent(pod.uid(), new Placed(pod, now.plus(OTHERS_WRITE_WITHIN)));
+        } else {
+            placed.remove(pod.uid());
         }
     }
 
@@ -87,7 +108,10 @@ final class ToldPods {
     /** Who is bound at last, who waits for some time and was not told why, or was told long ago. */
     List<PodNews> due(int most, Instant now) {
         var news = new ArrayList<PodNews>();
-        placed.values().stream().limit(most).forEach(pod -> news.add(new PodNews(pod, true, "")));
+        placed.values().stream()
+                .filter(it -> !it.from().isAfter(now))
+                .limit(most)
+                .forEach(it -> news.add(new PodNews(it.pod(), true, "")));
         List<String> due =
                 Stream.concat(
                                 untold.entrySet().stream()
@@ -128,7 +152,7 @@ final class ToldPods {
         } else if (refusals.containsKey(uid)) {
             put(uid, news.text(), now);
         } else if (bound) {
-            placed.put(uid, news.pod());
+            placed.put(uid, new Placed(news.pod(), now));
         }
     }
 
@@ -136,7 +160,7 @@ final class ToldPods {
     void failed(PodNews news, Instant now) {
         String uid = news.pod().uid();
         if (news.placed()) {
-            placed.putLast(uid, news.pod());
+            placed.putLast(uid, new Placed(news.pod(), now));
         } else if (refusals.containsKey(uid)) {
             put(uid, "", now);
         }

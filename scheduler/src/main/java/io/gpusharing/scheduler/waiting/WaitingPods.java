@@ -35,7 +35,6 @@ class WaitingPods {
 
     private static final int ROUNDS = 5;
 
-    private static final String CONDITION = Names.PREFIX + "Placement";
     private static final int NOT_FOUND = 404;
 
     private final KubernetesClient client;
@@ -127,6 +126,12 @@ class WaitingPods {
                          "status": {"conditions": [{"type": "%s", "status": "%s", "reason": "%s",
                            "lastProbeTime": "%s", "lastTransitionTime": "%5$s", "message": "%s"}]}}
                         """
-                                .formatted(pod.uid(), CONDITION, status, reason, now, message));
+                                .formatted(
+                                        pod.uid(),
+                                        Names.PLACEMENT_CONDITION,
+                                        status,
+                                        reason,
+                                        now,
+                                        message));
     }
 }

@@ -601,6 +601,25 @@ class ClusterGpusTest {
     }
 
     @Test
+    void whomAnotherReplicaToldWhyItWaitsIsToldThatItIsPlacedUnlessThatOneDoesSo() {
+        gpus.describe(node("a", 1));
+        GpuPod left = on(pod(50), gpu("a", 0));
+        GpuPod done = on(pod(50), gpu("a", 0));
+        for (GpuPod pod : List.of(left, done)) {
+            gpus.bind(pod, "a");
+            gpus.written(pod, true, NOON);
+        }
+        assertThat(gpus.news(10, NOON.plusSeconds(29))).isEmpty();
+
+        gpus.written(done, false, NOON.plusSeconds(5));
+
+        List<PodNews> news = gpus.news(10, NOON.plusSeconds(30));
+        assertThat(news).containsExactly(new PodNews(left, true, ""));
+        gpus.told(news.getFirst(), NOON.plusSeconds(30));
+        assertThat(gpus.news(10, NOON.plusSeconds(60))).isEmpty();
+    }
+
+    @Test
     void whoIsBoundWhileItIsToldWhyItWaitsIsToldThatItIsPlaced() {
         gpus.describe(node("a", 1));
         GpuPod waiting = pod(10);
