@@ -98,6 +98,8 @@ final class AccessFilter extends HttpFilter {
         }
         tell(request, refusal);
         response.setStatus(refusal.status().value());
+        // Strangers keep none of the few connections that there are.
+        response.setHeader(HttpHeaders.CONNECTION, "close");
         response.setContentType("text/plain;charset=utf-8");
         response.getOutputStream().write((refusal.reason() + "\n").getBytes(UTF_8));
     }

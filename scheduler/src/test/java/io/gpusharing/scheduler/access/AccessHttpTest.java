@@ -172,7 +172,10 @@ class AccessHttpTest {
     @ParameterizedTest
     @ValueSource(strings = {"/filter", "/preempt", "/bind"})
     void withoutACertificateNobodyIsAnswered(String path) throws Exception {
-        assertRefused(ask(null, path), 401, "show a client certificate");
+        HttpResponse<String> answer = ask(null, path);
+
+        assertRefused(answer, 401, "show a client certificate");
+        assertThat(answer.headers().firstValue("Connection")).contains("close");
     }
 
     @ParameterizedTest
