@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -41,17 +43,23 @@ public final class PlacingScheduler {
                         cluster,
                         "scheduler",
                         name + "-extender",
-                        Map.of(
-                                "KUBECONFIG",
-                                kubeconfig.toString(),
-                                "SERVER_PORT",
-                                Integer.toString(port),
-                                "MANAGEMENT_SERVER_ADDRESS",
-                                "127.0.0.1",
-                                "MANAGEMENT_SERVER_PORT",
-                                Integer.toString(healthPort)),
+                        environment(healthPort),
                         healthPort);
         this.scheduler = launchScheduler();
+    }
+
+    private Map<String, String> environment(int healthPort) {
+        var environment = new HashMap<String, String>();
+        environment.put("KUBECONFIG", kubeconfig.toString());
+        environment.put("SERVER_PORT", Integer.toString(port));
+        environment.put("MANAGEMENT_SERVER_ADDRESS", "127.0.0.1");
+        environment.put("MANAGEMENT_SERVER_PORT", Integer.toString(healthPort));
+        if (elected) {
+            environment.put("GPUSHARING_SCHEDULER_LEASE_NAMESPACE", "kube-system");
+            environment.put("GPUSHARING_SCHEDULER_LEASE_NAME", LEASE);
+            environment.put("GPUSHARING_SCHEDULER_LEASE_HOST", name);
+        }
+        return environment;
     }
 
     /** Starts both, and waits until the extender has read the cluster. */
@@ -152,10 +160,14 @@ public final class PlacingScheduler {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return Program.start(
-                cluster,
-                "kube-" + name,
-                Map.of(),
-                List.of(kubeScheduler.toString(), "--config=" + file, "--secure-port=0"));
+        var command = new ArrayList<String>();
+        if (elected) {
+            // By its host's name one knows which of several holds the Lease: each has one of its
+            // own.
+            command.addAll(List.of("unshare", "--user", "--map-root-user", "--uts", "sh", "-c"));
+            command.addAll(List.of("hostname \"$0\" && exec \"$@\"", name));
+        }
+        command.addAll(List.of(kubeScheduler.toString(), "--config=" + file, "--secure-port=0"));
+        return Program.start(cluster, "kube-" + name, Map.of(), command);
     }
 }

@@ -48,6 +48,10 @@ final class PlacementAudit {
 
     private final Map<String, Life> lives = new LinkedHashMap<>();
     private final Map<String, Reservation> reservations = new LinkedHashMap<>();
+
+    /** Those of this instant, by pod. */
+    private final Map<String, Reservation> kept = new HashMap<>();
+
     private final Map<String, Gpu> gpus = new TreeMap<>();
     private final List<Change> changes = new ArrayList<>();
     private final List<Outage> outages;
@@ -93,7 +97,10 @@ final class PlacementAudit {
         }
 
         private Instant end() {
-            return ended == null ? mentioned : ended;
+            if (ended != null) {
+                return ended;
+            }
+            return bound != null && bound.isAfter(mentioned) ? bound : mentioned;
         }
 
         @Override
@@ -110,6 +117,7 @@ final class PlacementAudit {
         private final long memoryMiB;
         private final Map<String, Ask> holders = new HashMap<>();
         private final Map<String, Ask> granted = new HashMap<>();
+        private final Map<String, Instant> grantedSince = new HashMap<>();
 
         private Gpu(String uuid, String node, long memoryMiB) {
             this.uuid = uuid;
@@ -122,6 +130,27 @@ final class PlacementAudit {
             var all = new HashMap<>(granted);
             all.putAll(holders);
             return all;
+        }
+
+        /** The same without grants that are too new to be known by everybody. */
+        private Map<String, Ask> known(Instant now) {
+            var known = all();
+            grantedSince.forEach((holder, since) -> {
+                if (since.isAfter(now.minus(NEWS)) && !holders.containsKey(holder)) {
+                    known.remove(holder);
+                }
+            });
+            return known;
+        }
+
+        private void give(Map<String, Ask> grants, Instant now) {
+            granted.putAll(grants);
+            grants.keySet().forEach(holder -> grantedSince.putIfAbsent(holder, now));
+        }
+
+        private void takeBack(Set<String> others) {
+            granted.keySet().retainAll(others);
+            grantedSince.keySet().retainAll(others);
         }
 
         private boolean fits(Map<String, Ask> holders) {
@@ -299,8 +328,8 @@ final class PlacementAudit {
             }
             // What is taken back is free when that was asked for, what is given is held when it was
             // answered.
-            changes.add(new Change(asked, () -> gpu.granted.keySet().retainAll(granted.keySet())));
-            changes.add(new Change(answered, () -> gpu.granted.putAll(granted)));
+            changes.add(new Change(asked, () -> gpu.takeBack(granted.keySet())));
+            changes.add(new Change(answered, () -> gpu.give(granted, answered)));
         }
     }
 
@@ -309,18 +338,24 @@ final class PlacementAudit {
     }
 
     private void takeReservation(JsonNode event, Instant at) {
+        if (event.path("verb").asText().equals("delete")) {
+            String gone = event.at("/objectRef/name").asText();
+            changes.add(new Change(at, () -> kept.remove(gone)));
+            return;
+        }
         JsonNode spec = event.at("/responseObject/spec");
-        if (event.path("verb").asText().equals("delete") || spec.isMissingNode()) {
+        if (spec.isMissingNode()) {
             return;
         }
         String pod = spec.at("/pod/uid").asText();
-        reservations.put(
-                pod + at,
+        var reservation =
                 new Reservation(
                         pod,
                         texts(spec.path("gpus"), "/uuid"),
                         texts(spec.path("victims"), ""),
-                        at));
+                        at);
+        reservations.put(pod + at, reservation);
+        changes.add(new Change(at, () -> kept.put(pod, reservation)));
     }
 
     private static Set<String> texts(JsonNode list, String path) {
@@ -334,8 +369,10 @@ final class PlacementAudit {
             String uid = entry.getKey();
             Life life = entry.getValue();
             changes.add(new Change(life.created, () -> {}));
-            if (life.bound != null) {
-                changes.add(new Change(life.bound, () -> hold(uid, life)));
+            // Of a binding that the log lacks, the first sign may be the answer to its deletion.
+            Instant bound = life.bound;
+            if (bound != null && !bound.isAfter(life.end())) {
+                changes.add(new Change(bound, () -> hold(uid, life, bound)));
             }
             changes.add(new Change(life.end(), () -> release(uid, life)));
             if (life.preempted != null) {
@@ -363,7 +400,7 @@ final class PlacementAudit {
         }
     }
 
-    private void hold(String uid, Life life) {
+    private void hold(String uid, Life life, Instant now) {
         if (!life.placement.keySet().equals(life.asks.keySet())) {
             faults.add("%s is bound with the placement %s".formatted(life, life.placement));
         }
@@ -381,13 +418,22 @@ final class PlacementAudit {
                 gpu.holders.put(holder(uid, container), ask);
                 if (!gpu.fits(gpu.holders)) {
                     faults.add("%s is overbooked with %s: %s".formatted(uuid, life, gpu.holders));
-                } else if (!gpu.fits(gpu.all())) {
+                } else if (!gpu.fits(gpu.known(now)) && isCalm(now)) {
                     faults.add(
                             "%s was given to %s before the device plugin had it back: %s"
                                     .formatted(uuid, life, gpu.all()));
                 }
             }
         });
+    }
+
+    /**
+     * Who has just come back reads pods and grants one after the other. The device plugin lets a
+     * pod wait that comes too early.
+     */
+    private boolean isCalm(Instant now) {
+        Instant since = now.minus(NEWS.multipliedBy(5));
+        return calmSince(since, now).equals(since);
     }
 
     private void release(String uid, Life life) {
@@ -421,6 +467,7 @@ final class PlacementAudit {
         for (Life life : waiting.stream().sorted(FIRST_SERVED).toList()) {
             Set<String> own =
                     life.roomSince.keySet().stream()
+                            .filter(gpu -> !isKeptForMany(gpu, life.priority))
                             .filter(wanted::add)
                             .collect(Collectors.toSet());
             life.ownRoomSince.keySet().retainAll(own);
@@ -435,6 +482,22 @@ final class PlacementAudit {
                 }
             }
         }
+    }
+
+    /**
+     * Whether it is kept for a pod that needs several rooms at once, of which this may be the first
+     * that is free; of pods that need one the order says enough.
+     */
+    private boolean isKeptForMany(String gpu, int priority) {
+        return kept.values().stream()
+                .filter(it -> it.gpus().contains(gpu))
+                .map(it -> lives.get(it.pod()))
+                .anyMatch(it -> it != null && it.priority >= priority && needsMany(it));
+    }
+
+    private static boolean needsMany(Life life) {
+        return life.asks.size() > 1
+                || life.asks.values().stream().anyMatch(ask -> ask.core() > WHOLE);
     }
 
     /** Pods of one container with at most one GPU; others are placed, but nobody waits for them. */
@@ -475,8 +538,8 @@ final class PlacementAudit {
             faults.add("%s was preempted for %s".formatted(victim, waiter));
             return;
         }
-        waiter.roomSince.forEach((gpu, since) -> {
-            if (since.isBefore(reservation.made().minus(NEWS))) {
+        waiter.ownRoomSince.forEach((gpu, since) -> {
+            if (calmSince(since, reservation.made()).isBefore(reservation.made().minus(NEWS))) {
                 faults.add(
                         "%s was preempted for %s, which had room on %s since %s"
                                 .formatted(victim, waiter, gpu, since));
@@ -487,6 +550,9 @@ final class PlacementAudit {
 
     /** What an eviction was good for. */
     private String fate(Life waiter, Reservation reservation, Life victim, Instant at) {
+        if (waiter.bound != null && waiter.bound.isBefore(at.minus(NEWS))) {
+            faults.add("%s was preempted for %s, which had room by then".formatted(victim, waiter));
+        }
         if (waiter.bound == null) {
             Duration stayed = Duration.between(calmSince(at, waiter.end()), waiter.end());
             if (stayed.compareTo(PATIENCE.multipliedBy(2)) > 0) {

@@ -15,6 +15,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.e2e.installation.SimulatedGpuNode;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -39,6 +40,7 @@ final class SimulatedPlugins implements AutoCloseable {
     private final Map<String, SimulatedGpuNode> nodes;
     private final Map<String, Grant> grants = new HashMap<>();
     private final Set<String> unwritten = new HashSet<>();
+    private final Set<String> refused = new HashSet<>();
     private final Thread thread = Thread.ofVirtual().name("plugins").unstarted(this::run);
 
     /** What one container has of one GPU, and when that is taken back once its pod has ended. */
@@ -62,6 +64,11 @@ final class SimulatedPlugins implements AutoCloseable {
     void start() {
         nodes.values().forEach(SimulatedGpuNode::create);
         thread.start();
+    }
+
+    /** How many pods had to wait for what others still had. */
+    synchronized int refused() {
+        return refused.size();
     }
 
     /** Whether nobody has anything any more. */
@@ -132,6 +139,7 @@ final class SimulatedPlugins implements AutoCloseable {
         return Duration.ofMillis(random.nextLong(longestDelay.toMillis() + 1));
     }
 
+    /** All that it was placed on, or nothing: what does not fit yet is tried again. */
     private void grant(Pod pod, Set<String> changed) {
         String placement = pod.getMetadata().getAnnotations().get("gpusharing.io/placement");
         if (placement == null) {
@@ -139,17 +147,37 @@ final class SimulatedPlugins implements AutoCloseable {
         }
         String node = pod.getSpec().getNodeName();
         String uid = pod.getMetadata().getUid();
-        for (String part :
-                List.of(placement.split(";", -1)).subList(1, placement.split(";", -1).length)) {
+        var wanted = new HashMap<String, Grant>();
+        List<String> parts = List.of(placement.split(";", -1));
+        for (String part : parts.subList(1, parts.size())) {
             String container = part.substring(0, part.indexOf('='));
             for (String gpu : part.substring(part.indexOf('=') + 1).split(",", -1)) {
-                String key = uid + "/" + container + "/" + gpu;
-                if (!grants.containsKey(key)) {
-                    grants.put(key, new Grant(node, gpu, entry(pod, container), uid, Instant.MAX));
-                    changed.add(node);
-                }
+                wanted.put(
+                        uid + "/" + container + "/" + gpu,
+                        new Grant(node, gpu, entry(pod, container), uid, Instant.MAX));
             }
         }
+        if (grants.keySet().containsAll(wanted.keySet())) {
+            return;
+        }
+        var all = new HashMap<>(grants);
+        all.putAll(wanted);
+        if (wanted.values().stream().map(Grant::gpu).allMatch(gpu -> fits(all.values(), gpu))) {
+            grants.putAll(wanted);
+            changed.add(node);
+        } else {
+            refused.add(uid);
+        }
+    }
+
+    private static boolean fits(Collection<Grant> grants, String gpu) {
+        List<Map<String, Object>> on =
+                grants.stream().filter(it -> it.gpu().equals(gpu)).map(Grant::entry).toList();
+        return sum(on, "core") <= 100 && sum(on, "memoryMiB") <= SimulatedGpuNode.MEMORY_MIB;
+    }
+
+    private static long sum(List<Map<String, Object>> entries, String what) {
+        return entries.stream().mapToLong(it -> (Long) requireNonNull(it.get(what))).sum();
     }
 
     private static Map<String, Object> entry(Pod pod, String container) {

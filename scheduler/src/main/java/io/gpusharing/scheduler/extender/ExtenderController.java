@@ -2,6 +2,7 @@ package io.gpusharing.scheduler.extender;
 
 import io.gpusharing.scheduler.cluster.ClusterKnowledge;
 import io.gpusharing.scheduler.cluster.GpuPodReader;
+import io.gpusharing.scheduler.cluster.SchedulerLease;
 import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
@@ -32,6 +33,7 @@ class ExtenderController {
     private static final String NOT_KNOWN = "the extender has not read the cluster's GPUs yet";
 
     private final ClusterKnowledge cluster;
+    private final SchedulerLease lease;
     private final SchedulerName schedulerName;
     private final ClusterGpus gpus;
     private final GpuPodReader reader;
@@ -41,6 +43,7 @@ class ExtenderController {
 
     ExtenderController(
             ClusterKnowledge cluster,
+            SchedulerLease lease,
             SchedulerName schedulerName,
             ClusterGpus gpus,
             GpuPodReader reader,
@@ -48,6 +51,7 @@ class ExtenderController {
             FilterMetrics metrics,
             Clock clock) {
         this.cluster = cluster;
+        this.lease = lease;
         this.schedulerName = schedulerName;
         this.gpus = gpus;
         this.reader = reader;
@@ -118,15 +122,18 @@ class ExtenderController {
     @PostMapping("/bind")
     BindAnswer bind(@RequestBody BindQuestion question) {
         // By half of the pods a GPU that is taken would look free.
+        if (!cluster.isKnown()) {
+            return new BindAnswer(NOT_KNOWN);
+        }
         return new BindAnswer(
-                cluster.isKnown()
-                        ? binder.bind(
+                lease.whyNot()
+                        .or(() ->
+                                binder.bind(
                                         question.namespace(),
                                         question.name(),
                                         question.uid(),
-                                        question.node())
-                                .orElse("")
-                        : NOT_KNOWN);
+                                        question.node()))
+                        .orElse(""));
     }
 
     /** Every answer has an error; of another status than 200 kube-scheduler shows no text. */

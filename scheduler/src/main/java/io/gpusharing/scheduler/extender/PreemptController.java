@@ -3,6 +3,7 @@ package io.gpusharing.scheduler.extender;
 import io.gpusharing.scheduler.cluster.ClusterKnowledge;
 import io.gpusharing.scheduler.cluster.GpuPodReader;
 import io.gpusharing.scheduler.cluster.RunningPodReader;
+import io.gpusharing.scheduler.cluster.SchedulerLease;
 import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.preemption.Preemption;
@@ -27,6 +28,7 @@ class PreemptController {
     private static final Logger log = LoggerFactory.getLogger(PreemptController.class);
 
     private final ClusterKnowledge cluster;
+    private final SchedulerLease lease;
     private final SchedulerName schedulerName;
     private final GpuPodReader gpuReader;
     private final RunningPodReader reader;
@@ -35,12 +37,14 @@ class PreemptController {
 
     PreemptController(
             ClusterKnowledge cluster,
+            SchedulerLease lease,
             SchedulerName schedulerName,
             GpuPodReader gpuReader,
             RunningPodReader reader,
             Preemptions preemptions,
             RoomMaking reservations) {
         this.cluster = cluster;
+        this.lease = lease;
         this.schedulerName = schedulerName;
         this.gpuReader = gpuReader;
         this.reader = reader;
@@ -56,8 +60,11 @@ class PreemptController {
         if (pod.asks().isEmpty()) {
             return new PreemptAnswer(nodes);
         }
-        // Nobody goes for a pod that filter would refuse all the same.
+        // Nobody goes for a pod that filter would refuse all the same, nor for a scheduler that
+        // does
+        // not lead.
         if (!cluster.isKnown()
+                || lease.whyNot().isPresent()
                 || !schedulerName.follows(question.pod())
                 || gpuReader.unplaceable(question.pod()).isPresent()) {
             return PreemptAnswer.NOBODY;

@@ -45,6 +45,7 @@ class ExtenderControllerTest {
 
     private final ClusterGpus gpus = new ClusterGpus(Duration.ofSeconds(30));
     private boolean known = true;
+    private Optional<String> whyNot = Optional.empty();
     private Optional<String> bound = Optional.empty();
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 
@@ -55,6 +56,7 @@ class ExtenderControllerTest {
         return MockMvcBuilders.standaloneSetup(
                         new ExtenderController(
                                 () -> known,
+                                () -> whyNot,
                                 new SchedulerName(schedulerName),
                                 gpus,
                                 new GpuPodReader(
@@ -263,6 +265,15 @@ class ExtenderControllerTest {
 
         assertThat(ask("/filter", question).path("Error").asString())
                 .contains("set nodeCacheCapable: true");
+    }
+
+    @Test
+    void nobodyIsBoundForASchedulerThatDoesNotLeadAnyMore() throws Exception {
+        whyNot = Optional.of("another scheduler leads: b_1");
+        bound = Optional.of("it was bound all the same");
+
+        assertThat(ask("/bind", recorded("bind-1.36.3.json")).path("Error").asString())
+                .isEqualTo("another scheduler leads: b_1");
     }
 
     @Test

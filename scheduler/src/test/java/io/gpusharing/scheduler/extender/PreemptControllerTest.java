@@ -65,6 +65,7 @@ class PreemptControllerTest implements ClusterReader {
     private final RunningPods running = new RunningPods();
     private final List<Load> loads = new ArrayList<>();
     private boolean known = true;
+    private Optional<String> whyNot = Optional.empty();
     private boolean away;
     private boolean readOnly;
     private final List<KeptRoom> kept = new ArrayList<>();
@@ -73,6 +74,7 @@ class PreemptControllerTest implements ClusterReader {
             MockMvcBuilders.standaloneSetup(
                             new PreemptController(
                                     () -> known,
+                                    () -> whyNot,
                                     new SchedulerName("gpusharing-scheduler"),
                                     new GpuPodReader(new ProviderAsk(Map.of()), Strategy.BestFit),
                                     new RunningPodReader(""),
@@ -227,6 +229,14 @@ class PreemptControllerTest implements ClusterReader {
         known = false;
 
         assertThat(ask(recorded())).isEqualTo(NOBODY);
+    }
+
+    @Test
+    void nobodyGoesForASchedulerThatDoesNotLeadAnyMore() throws Exception {
+        whyNot = Optional.of("another scheduler leads");
+
+        assertThat(ask(recorded())).isEqualTo(NOBODY);
+        assertThat(kept).isEmpty();
     }
 
     @Test
