@@ -275,7 +275,7 @@ extenders:
   - urlPrefix: http://127.0.0.1:8889
     filterVerb: filter
     {{- if gt (int .Values.scheduler.candidates) 1 }}
-    # As much as spreading, twice as much as other scores.
+    # As much as spreading and affinities, less than taints (3), twice as much as other scores.
     prioritizeVerb: prioritize
     weight: 2
     {{- end }}
