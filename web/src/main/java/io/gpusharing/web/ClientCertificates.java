@@ -4,11 +4,13 @@ import java.security.GeneralSecurityException;
 import java.security.cert.CertPathValidator;
 import java.security.cert.CertificateFactory;
 import java.security.cert.CertificateParsingException;
+import java.security.cert.PKIXCertPathValidatorResult;
 import java.security.cert.PKIXParameters;
 import java.security.cert.TrustAnchor;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Date;
 import java.util.List;
 import java.util.Map;
@@ -25,10 +27,18 @@ import org.bouncycastle.asn1.x509.KeyPurposeId;
 /**
  * Authorities whose certificates say who a client is, as kube-apiserver reads them: the common name
  * is the user, each organization a group. Such certificates cannot be revoked.
+ *
+ * <p>What Go's {@code x509.Certificate.Verify} asks of a path, with the key usage {@code
+ * ClientAuth}, is asked here. Stricter than there: the certificates have to be in order and all of
+ * the path, one with several common names is nobody's, and an authority is no client.
  */
 public final class ClientCertificates {
 
-    private static final String CLIENT_AUTH = KeyPurposeId.id_kp_clientAuth.getId();
+    private static final List<String> FOR_CLIENTS =
+            List.of(
+                    KeyPurposeId.id_kp_clientAuth.getId(),
+                    KeyPurposeId.anyExtendedKeyUsage.getId());
+
     private static final String AUTHENTICATED = "system:authenticated";
 
     private final List<X509Certificate> authorities;
@@ -83,11 +93,18 @@ public final class ClientCertificates {
                                     .collect(Collectors.toSet()));
             parameters.setRevocationEnabled(false);
             parameters.setDate(Date.from(now));
-            CertPathValidator.getInstance("PKIX")
-                    .validate(
-                            CertificateFactory.getInstance("X.509").generateCertPath(shown),
-                            parameters);
-            return isForClients(shown.getFirst());
+            var vouched =
+                    (PKIXCertPathValidatorResult)
+                            CertPathValidator.getInstance("PKIX")
+                                    .validate(
+                                            CertificateFactory.getInstance("X.509")
+                                                    .generateCertPath(shown),
+                                            parameters);
+            X509Certificate authority = vouched.getTrustAnchor().getTrustedCert();
+            return !isAuthority(shown.getFirst())
+                    && isShortEnough(shown, authority)
+                    && areForClients(shown)
+                    && areForClients(List.of(authority));
         } catch (GeneralSecurityException e) {
             return false;
         }
@@ -99,11 +116,30 @@ public final class ClientCertificates {
                 && !now.isAfter(authority.getNotAfter().toInstant());
     }
 
-    /** Authorities sign servers' certificates, too, and kubelets' among them. */
-    private static boolean isForClients(X509Certificate certificate)
+    private static boolean isAuthority(X509Certificate certificate) {
+        return certificate.getBasicConstraints() >= 0;
+    }
+
+    /** Nor this: how many authorities the anchor allows between itself and a client. */
+    private static boolean isShortEnough(List<X509Certificate> shown, X509Certificate authority) {
+        long between = shown.stream().skip(1).filter(link -> !link.equals(authority)).count();
+        int allowed = authority.getBasicConstraints();
+        return allowed < 0 || between <= allowed;
+    }
+
+    /**
+     * Authorities sign servers' certificates, too, and some may sign nothing else. One that names
+     * no purpose is for any.
+     */
+    private static boolean areForClients(List<X509Certificate> path)
             throws CertificateParsingException {
-        List<String> purposes = certificate.getExtendedKeyUsage();
-        return purposes != null && purposes.contains(CLIENT_AUTH);
+        for (X509Certificate certificate : path) {
+            List<String> purposes = certificate.getExtendedKeyUsage();
+            if (purposes != null && Collections.disjoint(purposes, FOR_CLIENTS)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static List<String> values(X500Name subject, ASN1ObjectIdentifier type) {

@@ -7,11 +7,15 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import org.bouncycastle.asn1.x509.KeyPurposeId;
 import org.junit.jupiter.api.Test;
 
 class ClientCertificatesTest {
 
     private static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
+
+    private static final KeyPurposeId SERVERS = KeyPurposeId.id_kp_serverAuth;
+    private static final KeyPurposeId CLIENTS = KeyPurposeId.id_kp_clientAuth;
 
     private final ClientAuthority authority = new ClientAuthority(NOW);
     private final ClientCertificates known =
@@ -86,6 +90,37 @@ class ClientCertificatesTest {
     @Test
     void aServersCertificateIsNoClients() {
         assertThat(caller(authority.server("CN=system:kube-scheduler"))).isEmpty();
+    }
+
+    @Test
+    void aCertificateForAnythingIsAClients() {
+        assertThat(caller(authority.certified("CN=ada"))).isPresent();
+        assertThat(caller(authority.certified("CN=ada", KeyPurposeId.anyExtendedKeyUsage)))
+                .isPresent();
+    }
+
+    /** Who is shown by a client of an authority below the known one. */
+    private Optional<Caller> callerBelow(ClientAuthority known, KeyPurposeId... purposes) {
+        ClientAuthority below = known.below("CN=below", purposes);
+        return new ClientCertificates(List.of(known.certificate()))
+                .caller(List.of(below.client("CN=ada").certificate(), below.certificate()), NOW);
+    }
+
+    @Test
+    void anAuthorityForServersAloneVouchesForNoClient() {
+        // It may have authorities below itself.
+        ClientAuthority known = authority.below("CN=known");
+
+        assertThat(callerBelow(known)).isPresent();
+        assertThat(callerBelow(known, KeyPurposeId.anyExtendedKeyUsage)).isPresent();
+        assertThat(callerBelow(known, SERVERS, CLIENTS)).isPresent();
+        assertThat(callerBelow(known, SERVERS)).isEmpty();
+        assertThat(callerBelow(authority.below("CN=known", SERVERS))).isEmpty();
+    }
+
+    @Test
+    void anAuthorityThatAllowsNoneBelowItselfHasNone() {
+        assertThat(callerBelow(authority)).isEmpty();
     }
 
     @Test

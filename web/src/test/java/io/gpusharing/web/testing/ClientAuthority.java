@@ -51,24 +51,50 @@ public final class ClientAuthority {
      * @param subject for instance {@code O=system:nodes,CN=system:node:a}
      */
     public ServerIdentity client(String subject) {
-        return issue(subject, now.plus(Duration.ofDays(365)), KeyPurposeId.id_kp_clientAuth);
+        return certified(subject, KeyPurposeId.id_kp_clientAuth);
     }
 
     /** One that is over since an hour. */
     public ServerIdentity expired(String subject) {
-        return issue(subject, now.minus(Duration.ofHours(1)), KeyPurposeId.id_kp_clientAuth);
+        return issue(
+                subject,
+                now.minus(Duration.ofHours(1)),
+                new BasicConstraints(false),
+                KeyPurposeId.id_kp_clientAuth);
     }
 
     /** A server's. */
     public ServerIdentity server(String subject) {
-        return issue(subject, now.plus(Duration.ofDays(365)), KeyPurposeId.id_kp_serverAuth);
+        return certified(subject, KeyPurposeId.id_kp_serverAuth);
+    }
+
+    /** One for these purposes, or for any if none is named. */
+    public ServerIdentity certified(String subject, KeyPurposeId... purposes) {
+        return issue(
+                subject, now.plus(Duration.ofDays(365)), new BasicConstraints(false), purposes);
+    }
+
+    /**
+     * An authority below this one.
+     *
+     * @param purposes of what it signs; none if anything
+     */
+    public ClientAuthority below(String subject, KeyPurposeId... purposes) {
+        ServerIdentity made =
+                issue(
+                        subject,
+                        now.plus(Duration.ofDays(365)),
+                        new BasicConstraints(true),
+                        purposes);
+        return new ClientAuthority(new CertificateAuthority(made.certificate(), made.key()), now);
     }
 
     private String algorithm() {
         return authority.key().getAlgorithm().equals("RSA") ? "SHA256withRSA" : "SHA256withECDSA";
     }
 
-    private ServerIdentity issue(String subject, Instant end, KeyPurposeId purpose) {
+    private ServerIdentity issue(
+            String subject, Instant end, BasicConstraints constraints, KeyPurposeId... purposes) {
         try {
             KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
             generator.initialize(new ECGenParameterSpec("secp256r1"));
@@ -81,12 +107,17 @@ public final class ClientAuthority {
                             Date.from(end),
                             new X500Principal(subject),
                             pair.getPublic());
-            builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(false));
+            builder.addExtension(Extension.basicConstraints, true, constraints);
             builder.addExtension(
                     Extension.keyUsage,
                     true,
-                    new KeyUsage(KeyUsage.digitalSignature | KeyUsage.keyEncipherment));
-            builder.addExtension(Extension.extendedKeyUsage, false, new ExtendedKeyUsage(purpose));
+                    constraints.isCA()
+                            ? new KeyUsage(KeyUsage.keyCertSign)
+                            : new KeyUsage(KeyUsage.digitalSignature | KeyUsage.keyEncipherment));
+            if (purposes.length > 0) {
+                builder.addExtension(
+                        Extension.extendedKeyUsage, false, new ExtendedKeyUsage(purposes));
+            }
             return new ServerIdentity(
                     pair.getPrivate(),
                     new JcaX509CertificateConverter()
