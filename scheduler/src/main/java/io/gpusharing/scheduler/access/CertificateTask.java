@@ -6,6 +6,10 @@ import io.gpusharing.web.ServingCertificate;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,7 +21,8 @@ import org.springframework.stereotype.Component;
 
 /**
  * Keeps certificates good: the one that is served, which takes the place of the provisional one and
- * is renewed in time, and those by which clients are known. Nobody is sent to us before.
+ * is renewed in time, and those by which clients are known. Nobody is sent to us before. What
+ * cannot be read keeps nothing else from being read.
  */
 @Component("access")
 class CertificateTask implements HealthIndicator {
@@ -26,13 +31,11 @@ class CertificateTask implements HealthIndicator {
     private static final Duration CHECK = Duration.ofMinutes(1);
 
     private final AccessProperties properties;
-    private final ClientAuthorities clients;
     private final PublishedAuthority authority;
     private final ObjectProvider<ServingCertificate> certificate;
     private final Clock clock;
-    private Instant next = Instant.MIN;
-    private volatile boolean ready;
-    private volatile @Nullable String problem = "certificates have not been read yet";
+    private final List<Upkeep> upkeeps;
+    private volatile Instant servedUntil = Instant.MAX;
 
     CertificateTask(
             AccessProperties properties,
@@ -41,27 +44,22 @@ class CertificateTask implements HealthIndicator {
             ObjectProvider<ServingCertificate> certificate,
             Clock clock) {
         this.properties = properties;
-        this.clients = clients;
         this.authority = authority;
         this.certificate = certificate;
         this.clock = clock;
+        this.upkeeps =
+                List.of(
+                        new Upkeep("the serving certificate", this::serve),
+                        new Upkeep("the cluster's client CA", now -> clients.readClusters()),
+                        new Upkeep("the site's client CA", now -> clients.readSites()));
     }
 
-    /** Once a minute; each second while something is missing. */
+    /** Once a minute; each second what is missing. */
     @Scheduled(fixedDelay = 1_000)
     void check() {
-        Instant now = clock.instant();
-        if (!properties.enabled() || now.isBefore(next)) {
-            return;
-        }
-        try {
-            clients.read();
-            serve(now);
-            ready = true;
-            problem = null;
-            next = now.plus(CHECK);
-        } catch (RuntimeException e) {
-            became("certificates cannot be read: " + e.getMessage());
+        if (properties.enabled()) {
+            Instant now = clock.instant();
+            upkeeps.forEach(upkeep -> upkeep.check(now));
         }
     }
 
@@ -70,26 +68,69 @@ class CertificateTask implements HealthIndicator {
         ServingCertificate serving = certificate.getObject();
         if (serving.isDue(ca, now)) {
             serving.renew(ca, now);
-            log.atInfo()
-                    .addKeyValue(
-                            "expires", serving.served().certificate().getNotAfter().toInstant())
-                    .log("serving with a new certificate");
+            servedUntil = serving.served().certificate().getNotAfter().toInstant();
+            log.atInfo().addKeyValue("expires", servedUntil).log("serving with a new certificate");
         }
     }
 
-    private void became(String now) {
-        if (!now.equals(problem)) {
-            log.atWarn().addKeyValue("problem", now).log("certificates not in step; trying again");
-        }
-        problem = now;
-    }
-
-    /** What was good once is good for days. */
+    /** What was good once is good for days, and the certificate that is served until its end. */
     @Override
     public Health health() {
-        String why = problem;
-        return !properties.enabled() || ready
+        if (!properties.enabled()) {
+            return Health.up().build();
+        }
+        Stream<String> ending =
+                clock.instant().isBefore(servedUntil.minus(CHECK))
+                        ? Stream.empty()
+                        : Stream.of("the serving certificate ends at " + servedUntil);
+        String why =
+                Stream.concat(
+                                upkeeps.stream()
+                                        .filter(upkeep -> !upkeep.done)
+                                        .map(upkeep -> String.valueOf(upkeep.problem)),
+                                ending)
+                        .collect(Collectors.joining("; "));
+        return why.isEmpty()
                 ? Health.up().build()
-                : Health.down().withDetail("reason", String.valueOf(why)).build();
+                : Health.down().withDetail("reason", why).build();
+    }
+
+    /** One thing to be kept good. */
+    private static final class Upkeep {
+
+        private final String what;
+        private final Consumer<Instant> work;
+        private Instant next = Instant.MIN;
+        private volatile boolean done;
+        private volatile @Nullable String problem;
+
+        Upkeep(String what, Consumer<Instant> work) {
+            this.what = what;
+            this.work = work;
+            this.problem = what + " has not been read yet";
+        }
+
+        void check(Instant now) {
+            if (now.isBefore(next)) {
+                return;
+            }
+            try {
+                work.accept(now);
+                done = true;
+                problem = null;
+                next = now.plus(CHECK);
+            } catch (RuntimeException e) {
+                became("%s cannot be kept good: %s".formatted(what, e.getMessage()));
+            }
+        }
+
+        private void became(String now) {
+            if (!now.equals(problem)) {
+                log.atWarn()
+                        .addKeyValue("problem", now)
+                        .log("certificates not in step; trying again");
+            }
+            problem = now;
+        }
     }
 }

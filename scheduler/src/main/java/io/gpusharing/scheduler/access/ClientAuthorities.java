@@ -37,15 +37,23 @@ class ClientAuthorities {
     }
 
     /**
-     * Reads them again.
+     * Reads again whom the API server lets in.
      *
-     * @throws RuntimeException if one of them cannot be read
+     * @throws RuntimeException if that cannot be read
      */
-    void read() {
+    void readClusters() {
         ConfigMap map = client.configMaps().inNamespace("kube-system").withName(PUBLISHED).get();
         String pem = map == null || map.getData() == null ? null : map.getData().get(KEY);
         // An API server may know users by tokens alone.
         ofCluster = pem == null ? NONE : new ClientCertificates(Pem.certificates(pem));
+    }
+
+    /**
+     * Reads the site's own again, if it has one.
+     *
+     * @throws RuntimeException if that cannot be read
+     */
+    void readSites() {
         if (file != null) {
             ofSite = new ClientCertificates(Pem.certificates(text(file)));
         }

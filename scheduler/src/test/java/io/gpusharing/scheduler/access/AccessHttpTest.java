@@ -285,13 +285,13 @@ class AccessHttpTest {
         ServerIdentity successor = next.client("CN=system:kube-scheduler");
         try {
             apiServer.trust(next.certificate());
-            context.getBean(ClientAuthorities.class).read();
+            context.getBean(ClientAuthorities.class).readClusters();
 
             assertThat(ask(successor, "/filter").statusCode()).isEqualTo(200);
             assertThat(ask(scheduler, "/filter").statusCode()).isEqualTo(401);
         } finally {
             apiServer.trust(cluster.certificate());
-            context.getBean(ClientAuthorities.class).read();
+            context.getBean(ClientAuthorities.class).readClusters();
         }
     }
 

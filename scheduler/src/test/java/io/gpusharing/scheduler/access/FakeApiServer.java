@@ -4,6 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.web.Pem;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -22,7 +25,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * An API server of a cluster without pods: keeps what is created, knows tokens by the name that
- * they are, and lets those get nodes whose name or group says so.
+ * they are, and lets those get nodes or list pods whose name or group says so.
  */
 final class FakeApiServer implements AutoCloseable {
 
@@ -35,6 +38,7 @@ final class FakeApiServer implements AutoCloseable {
 
     private final HttpServer server;
     private final Map<String, String> objects = new ConcurrentHashMap<>();
+    private volatile boolean hidden;
     private final AtomicInteger tokenReviews = new AtomicInteger();
 
     /** What it was asked of somebody's rights. */
@@ -57,6 +61,17 @@ final class FakeApiServer implements AutoCloseable {
         return "http://127.0.0.1:" + server.getAddress().getPort();
     }
 
+    KubernetesClient client() {
+        return new KubernetesClientBuilder()
+                .withConfig(
+                        new ConfigBuilder()
+                                .withAutoConfigure(false)
+                                .withMasterUrl(url())
+                                .withRequestRetryBackoffLimit(0)
+                                .build())
+                .build();
+    }
+
     int tokenReviews() {
         return tokenReviews.get();
     }
@@ -69,6 +84,11 @@ final class FakeApiServer implements AutoCloseable {
                         Map.of(
                                 "metadata", Map.of("name", "extension-apiserver-authentication"),
                                 "data", Map.of("client-ca-file", Pem.of(authority)))));
+    }
+
+    /** From now on nobody may read by which authority it knows clients. */
+    void hideAuthority() {
+        hidden = true;
     }
 
     /** The certificate that the extender has published for kube-scheduler to trust. */
@@ -102,6 +122,10 @@ final class FakeApiServer implements AutoCloseable {
                 || path.endsWith("/gpureservations")) {
             reply(exchange, 200, list(""));
         } else {
+            if (hidden && path.endsWith("/extension-apiserver-authentication")) {
+                reply(exchange, 403, "{}");
+                return;
+            }
             String found = objects.get(path);
             reply(exchange, found == null ? 404 : 200, found == null ? "{}" : found);
         }
@@ -118,7 +142,18 @@ final class FakeApiServer implements AutoCloseable {
         if (path.endsWith("/subjectaccessreviews")) {
             rightsAsked.add(asked.at("/spec"));
             return "{\"status\":{\"allowed\":%s}}"
-                    .formatted(asked.at("/spec").toString().contains("may-get-nodes"));
+                    .formatted(
+                            asked.at("/spec")
+                                    .toString()
+                                    .contains(
+                                            "may-%s-%s"
+                                                    .formatted(
+                                                            asked.at(
+                                                                            "/spec/resourceAttributes/verb")
+                                                                    .asString(),
+                                                            asked.at(
+                                                                            "/spec/resourceAttributes/resource")
+                                                                    .asString())));
         }
         String object = decoded(asked);
         objects.put(path + "/" + asked.at("/metadata/name").asString(), object);
