@@ -139,21 +139,34 @@ class ExtenderIT {
         await("it is bound").atMost(SOON).until(() -> pods.gpuOf("waiter") != null);
         assertThat(pods.held().values()).containsExactlyInAnyOrder(100L, 70L, 60L, 60L);
 
-        cluster.kubectl()
-                .run("create", "clusterrole", "looks", "--verb=get", "--resource=nodes")
-                .orFail();
-        cluster.kubectl()
-                .run(
-                        "create",
-                        "clusterrolebinding",
-                        "looks",
-                        "--clusterrole=looks",
-                        "--serviceaccount=extender:default")
-                .orFail();
+        may("get", "nodes", "extender:default", "kube-node-lease:default");
+        may("list", "pods", "extender:default");
         assertThat(look("extender").statusCode()).isEqualTo(200);
         assertThat(look("extender").body())
                 .contains("\"name\":\"waiter\",\"namespace\":\"extender\",\"usedGPU\":1");
+        assertThat(look("kube-node-lease").statusCode()).isEqualTo(200);
+        assertThat(look("kube-node-lease").body())
+                .contains("\"usedGPU\":1")
+                .doesNotContain("waiter");
         assertThat(look("kube-public").statusCode()).isEqualTo(403);
+    }
+
+    /** In all namespaces. */
+    private static void may(String verb, String resource, String... accounts) {
+        String name = verb + "-" + resource;
+        cluster.kubectl()
+                .run("create", "clusterrole", name, "--verb=" + verb, "--resource=" + resource)
+                .orFail();
+        for (String account : accounts) {
+            cluster.kubectl()
+                    .run(
+                            "create",
+                            "clusterrolebinding",
+                            name + "-" + account.replace(':', '-'),
+                            "--clusterrole=" + name,
+                            "--serviceaccount=" + account)
+                    .orFail();
+        }
     }
 
     /** With the token of a namespace's default account. */

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.fabric8.kubernetes.api.model.authorization.v1.ResourceAttributes;
 import io.fabric8.kubernetes.api.model.authorization.v1.ResourceAttributesBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.scheduler.inspect.Inspection;
 import io.gpusharing.web.AccessReviews;
 import io.gpusharing.web.AccessReviews.TooManyTokensException;
 import io.gpusharing.web.Caller;
@@ -54,12 +55,10 @@ final class AccessFilter extends HttpFilter {
     private static final Set<String> READING = Set.of("GET", "HEAD");
     private static final String BEARER = "Bearer ";
 
-    private static final ResourceAttributes GET_NODES =
-            new ResourceAttributesBuilder()
-                    .withGroup("")
-                    .withResource("nodes")
-                    .withVerb("get")
-                    .build();
+    private static final ResourceAttributes GET_NODES = right("get", "nodes");
+
+    /** In all namespaces. */
+    private static final ResourceAttributes LIST_PODS = right("list", "pods");
 
     /** Whoever configures a kube-scheduler reads it; a stranger fills no disk by it. */
     private static final Duration QUIET = Duration.ofSeconds(10);
@@ -82,6 +81,14 @@ final class AccessFilter extends HttpFilter {
         this.authorities = authorities;
         this.reviews = reviews;
         this.clock = clock;
+    }
+
+    private static ResourceAttributes right(String verb, String resource) {
+        return new ResourceAttributesBuilder()
+                .withGroup("")
+                .withResource(resource)
+                .withVerb(verb)
+                .build();
     }
 
     /** Why somebody is not let through. */
@@ -170,9 +177,14 @@ final class AccessFilter extends HttpFilter {
                         HttpStatus.UNAUTHORIZED,
                         "show a token that the API server knows (kubectl create token makes one), or a client certificate of the cluster");
             }
-            return reviews.may(caller.get(), GET_NODES)
-                    ? null
-                    : new Refusal(HttpStatus.FORBIDDEN, "this needs the right to get nodes");
+            if (!reviews.may(caller.get(), GET_NODES)) {
+                return new Refusal(HttpStatus.FORBIDDEN, "this needs the right to get nodes");
+            }
+            // Many a DaemonSet's account may get nodes, and knows no pod of a tenant.
+            if (reviews.may(caller.get(), LIST_PODS)) {
+                request.setAttribute(Inspection.SHOWS_PODS, true);
+            }
+            return null;
         } catch (TooManyTokensException e) {
             return new Refusal(HttpStatus.SERVICE_UNAVAILABLE, String.valueOf(e.getMessage()));
         } catch (KubernetesClientException e) {

@@ -11,10 +11,14 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RequestAttribute;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Answers who has which GPU, from what placing knows. Nothing is changed by it. */
+/**
+ * Answers who has which GPU, from what placing knows. Nothing is changed by it. Pods are named to
+ * those of whom {@link Inspection#SHOWS_PODS} says that they may see them.
+ */
 @RestController
 @RequestMapping("/gpushare-scheduler/inspect")
 class InspectController {
@@ -36,21 +40,31 @@ class InspectController {
 
     /** All nodes, as they were a second ago at most. */
     @GetMapping
-    ResponseEntity<Inspection> all() {
-        return cluster.isKnown() ? ResponseEntity.ok(inspection()) : unknown();
+    ResponseEntity<Inspection> all(
+            @RequestAttribute(name = Inspection.SHOWS_PODS, required = false)
+                    @Nullable Boolean pods) {
+        return cluster.isKnown() ? shown(inspection(), pods) : unknown();
     }
 
     /** One node; one that shares no GPUs is an error in words, and as such answered 200. */
     @GetMapping("/{node}")
-    ResponseEntity<Inspection> one(@PathVariable String node) {
+    ResponseEntity<Inspection> one(
+            @PathVariable String node,
+            @RequestAttribute(name = Inspection.SHOWS_PODS, required = false)
+                    @Nullable Boolean pods) {
         return cluster.isKnown()
-                ? ResponseEntity.ok(
+                ? shown(
                         gpus.memory(node)
                                 .map(found -> Inspection.of(List.of(found)))
                                 .orElseGet(() ->
                                         Inspection.failed(
-                                                "node %s shares no GPUs".formatted(node))))
+                                                "node %s shares no GPUs".formatted(node))),
+                        pods)
                 : unknown();
+    }
+
+    private static ResponseEntity<Inspection> shown(Inspection all, @Nullable Boolean pods) {
+        return ResponseEntity.ok(Boolean.TRUE.equals(pods) ? all : all.withoutPods());
     }
 
     private static ResponseEntity<Inspection> unknown() {

@@ -8,6 +8,7 @@ import io.gpusharing.scheduler.gpus.NodeMemory.GpuMemory;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What gpushare's extender answers to {@code inspect}. Amounts are GiB of memory: of what a GPU has
@@ -17,26 +18,42 @@ import java.util.stream.IntStream;
  * @param nodes those that share their GPUs, by name
  * @param error why there is nothing; empty if there is
  */
-record Inspection(List<Node> nodes, @JsonInclude(JsonInclude.Include.NON_EMPTY) String error) {
+public record Inspection(
+        List<Node> nodes, @JsonInclude(JsonInclude.Include.NON_EMPTY) String error) {
+
+    /** The attribute of a request by someone who may see everybody's pods. */
+    public static final String SHOWS_PODS = "io.gpusharing.scheduler.inspect.pods";
 
     /** A node, and the sum of its GPUs. */
     record Node(
             String name,
             @JsonProperty("totalGPU") long total,
             @JsonProperty("usedGPU") long used,
-            @JsonProperty("devs") List<Device> devices) {}
+            @JsonProperty("devs") List<Device> devices) {
+
+        private Node withoutPods() {
+            return new Node(
+                    name,
+                    total,
+                    used,
+                    devices.stream()
+                            .map(gpu -> new Device(gpu.id(), gpu.total(), gpu.used(), null))
+                            .toList());
+        }
+    }
 
     /**
      * A GPU.
      *
      * @param id its number by NVML; where that is not known, its place in the list
      * @param used more than its pods have where one is being bound or has not quite gone
+     * @param pods null where they are nobody's business
      */
     record Device(
             int id,
             @JsonProperty("totalGPU") long total,
             @JsonProperty("usedGPU") long used,
-            List<Pod> pods) {}
+            @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable List<Pod> pods) {}
 
     /** A bound pod on a GPU, and what it has of this one. */
     record Pod(String name, String namespace, @JsonProperty("usedGPU") long used) {}
@@ -53,6 +70,11 @@ record Inspection(List<Node> nodes, @JsonInclude(JsonInclude.Include.NON_EMPTY) 
                         .map(Inspection::node)
                         .toList(),
                 "");
+    }
+
+    /** The same for those who may not see whose pods there are. */
+    Inspection withoutPods() {
+        return new Inspection(nodes.stream().map(Node::withoutPods).toList(), error);
     }
 
     private static Node node(NodeMemory node) {

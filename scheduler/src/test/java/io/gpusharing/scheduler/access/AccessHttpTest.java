@@ -326,7 +326,7 @@ class AccessHttpTest {
 
         for (String path : List.of("", "/gpu-node-1")) {
             HttpResponse<String> answer =
-                    look("may-get-nodes", "/gpushare-scheduler/inspect" + path);
+                    look("may-get-nodes-may-list-pods", "/gpushare-scheduler/inspect" + path);
             assertThat(answer.statusCode()).isEqualTo(200);
             assertThat(JSON.readTree(answer.body()))
                     .isEqualTo(
@@ -334,6 +334,21 @@ class AccessHttpTest {
         }
         assertThat(look("may-get-nodes", "/gpushare-scheduler/inspect/other").body())
                 .isEqualTo("{\"nodes\":[],\"error\":\"node other shares no GPUs\"}");
+    }
+
+    @Test
+    void whoMayNotListPodsSeesNone() throws Exception {
+        for (String path : List.of("", "/gpu-node-1")) {
+            assertThat(look("may-get-nodes", "/gpushare-scheduler/inspect" + path).body())
+                    .contains("{\"id\":0,\"totalGPU\":15,\"usedGPU\":0}");
+        }
+        assertThat(apiServer.rightsAsked)
+                .anySatisfy(asked ->
+                        assertThat(asked.at("/resourceAttributes").toString())
+                                .isEqualTo(
+                                        "{\"group\":\"\",\"resource\":\"pods\",\"verb\":\"list\"}"));
+        assertThat(look("may-list-pods", "/gpushare-scheduler/inspect").statusCode())
+                .isEqualTo(403);
     }
 
     @Test

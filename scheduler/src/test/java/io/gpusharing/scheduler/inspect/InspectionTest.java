@@ -46,6 +46,26 @@ class InspectionTest {
     }
 
     @Test
+    void withoutPodsItSaysWhatIsUsedAndNotByWhom() {
+        var nodes =
+                List.of(
+                        new NodeMemory(
+                                "a",
+                                List.of(
+                                        new GpuMemory(
+                                                0,
+                                                15_360,
+                                                3_840,
+                                                List.of(new PodMemory("team-a", "one", 3_840))))));
+
+        assertThat(JSON.writeValueAsString(Inspection.of(nodes).withoutPods()))
+                .isEqualTo(
+                        """
+                        {"nodes":[{"name":"a","totalGPU":15,"usedGPU":4,"devs":[{"id":0,"totalGPU":15,"usedGPU":4}]}]}\
+                        """);
+    }
+
+    @Test
     void aWholeGpuHasNoMoreThanItHasAndAnOverbookedOneHas() {
         var full =
                 List.of(new NodeMemory("a", List.of(new GpuMemory(0, 15_109, 15_109, List.of()))));
