@@ -11,6 +11,24 @@ public record GpuLayout(List<Gpu> gpus) {
         gpus = List.copyOf(gpus);
     }
 
+    /** The GPU of which most is free; one without anything if there is none. */
+    public Gpu freest() {
+        Gpu freest = new Gpu("", 0, 0);
+        for (Gpu gpu : gpus) {
+            freest = Leftover.part(gpu) > Leftover.part(freest) ? gpu : freest;
+        }
+        return freest;
+    }
+
+    /** How many there are of which nobody has anything. */
+    public int idle() {
+        int idle = 0;
+        for (Gpu gpu : gpus) {
+            idle += gpu.untouched() ? 1 : 0;
+        }
+        return idle;
+    }
+
     /** What is left when a pod holds these; GPUs that are not here are passed over. */
     public GpuLayout without(List<GpuHold> holds) {
         GpuLayout left = this;

@@ -3,8 +3,8 @@ package io.gpusharing.scheduler.cluster;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.kubernetes.GpuReservation;
 import io.gpusharing.kubernetes.ObjectInformer;
+import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
-import io.gpusharing.scheduler.gpus.KeptRoom;
 import java.time.Clock;
 
 /** Follows the room that was made, by this replica or another, or by the timekeeper. */

@@ -1,5 +1,6 @@
 package io.gpusharing.scheduler.extender;
 
+import io.gpusharing.placement.Reason;
 import io.gpusharing.scheduler.cluster.ClusterKnowledge;
 import io.gpusharing.scheduler.cluster.GpuPodReader;
 import io.gpusharing.scheduler.cluster.SchedulerLease;
@@ -8,7 +9,6 @@ import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
 import io.gpusharing.scheduler.gpus.Filtered.Nowhere;
 import io.gpusharing.scheduler.gpus.GpuPod;
-import io.gpusharing.scheduler.gpus.Reason;
 import java.time.Clock;
 import java.util.EnumMap;
 import java.util.HashMap;

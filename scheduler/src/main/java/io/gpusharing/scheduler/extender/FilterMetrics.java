@@ -1,7 +1,7 @@
 package io.gpusharing.scheduler.extender;
 
+import io.gpusharing.placement.Reason;
 import io.gpusharing.scheduler.gpus.Filtered.Nowhere;
-import io.gpusharing.scheduler.gpus.Reason;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.Arrays;

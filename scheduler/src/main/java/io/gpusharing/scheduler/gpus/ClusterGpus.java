@@ -1,7 +1,9 @@
 package io.gpusharing.scheduler.gpus;
 
 import io.gpusharing.placement.ContainerPlacement;
+import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.SharedNode;
+import io.gpusharing.placement.Shortage;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
 import io.gpusharing.scheduler.gpus.Filtered.Nowhere;
 import java.time.Duration;
@@ -9,6 +11,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -233,7 +236,7 @@ public final class ClusterGpus {
         }
         Nowhere nowhere = WhyNot.nowhere(pod, candidates, nodes, others.keySet());
         refused.put(pod);
-        told.refused(pod, Shortage.of(nowhere, candidates, nodes), now);
+        told.refused(pod, shortage(nowhere, candidates), now);
         return nowhere;
     }
 
@@ -273,6 +276,19 @@ public final class ClusterGpus {
     /** Whether GPUs of this node are reserved for a pod. */
     public synchronized boolean isReserved(String podUid, String node) {
         return reservations.on(podUid, node).isPresent();
+    }
+
+    private Shortage shortage(Nowhere nowhere, Collection<String> candidates) {
+        var reasons = new HashSet<>(nowhere.failed().values());
+        reasons.addAll(nowhere.unresolvable().values());
+        var shared = new ArrayList<Shortage.Node>();
+        for (String name : candidates) {
+            NodeGpus node = nodes.get(name);
+            if (node != null && node.isShared()) {
+                shared.add(node.shortage(name));
+            }
+        }
+        return Shortage.of(reasons, shared);
     }
 
     private Optional<Placement> reserve(

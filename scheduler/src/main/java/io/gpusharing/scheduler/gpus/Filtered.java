@@ -1,5 +1,6 @@
 package io.gpusharing.scheduler.gpus;
 
+import io.gpusharing.placement.Reason;
 import java.util.List;
 import java.util.Map;
 

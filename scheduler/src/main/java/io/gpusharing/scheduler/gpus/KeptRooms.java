@@ -2,9 +2,8 @@ package io.gpusharing.scheduler.gpus;
 
 import static java.util.stream.Collectors.groupingBy;
 
-import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.KeptRoom;
 import java.time.Instant;
-import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -59,23 +58,7 @@ final class KeptRooms {
      * @param placed whether a pod has GPUs already, there or elsewhere
      */
     Map<String, List<KeptRoom>> against(String podUid, int priority, Predicate<String> placed) {
-        Optional<KeptRoom> own = of(podUid);
-        return byPod.values().stream()
-                .filter(room -> room.priority() >= priority)
-                .filter(room -> !room.podUid().equals(podUid))
-                .filter(room -> !placed.test(room.podUid()))
-                // Made at the same moment by two services, they would wait for each other.
-                .filter(room -> own.isEmpty() || !yields(room, own.get()))
-                .sorted(Comparator.comparingInt(KeptRoom::priority).reversed())
+        return KeptRoom.against(podUid, priority, byPod.values(), placed).stream()
                 .collect(groupingBy(KeptRoom::node));
-    }
-
-    private static boolean yields(KeptRoom room, KeptRoom to) {
-        return room.priority() == to.priority()
-                && room.podUid().compareTo(to.podUid()) > 0
-                && room.node().equals(to.node())
-                && room.held().stream()
-                        .map(GpuHold::gpu)
-                        .anyMatch(gpu -> to.held().stream().anyMatch(it -> it.gpu().equals(gpu)));
     }
 }

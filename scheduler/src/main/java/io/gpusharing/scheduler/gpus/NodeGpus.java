@@ -6,23 +6,26 @@ import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.GpuLayout;
+import io.gpusharing.placement.KeptRoom;
+import io.gpusharing.placement.Leftover;
+import io.gpusharing.placement.NodeOccupancy;
 import io.gpusharing.placement.PodPlacement;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import io.gpusharing.placement.Reason;
 import io.gpusharing.placement.SharedNode;
+import io.gpusharing.placement.Shortage;
 import io.gpusharing.scheduler.gpus.NodeMemory.GpuMemory;
 import io.gpusharing.scheduler.gpus.NodeMemory.PodMemory;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,13 +49,13 @@ final class NodeGpus {
     /** All GPUs, healthy or not, as if nobody held any. */
     private GpuLayout all = new GpuLayout(List.of());
 
-    /** What is left of each GPU; null when something has changed since. */
-    private @Nullable GpuLayout free;
+    /** Who holds what; null when something has changed since. */
+    private @Nullable NodeOccupancy occupancy;
 
     void describe(@Nullable SharedNode now) {
         node = now;
         all = now == null ? new GpuLayout(List.of()) : now.all();
-        free = null;
+        occupancy = null;
     }
 
     /** A pod that is bound to this node. */
@@ -61,18 +64,18 @@ final class NodeGpus {
         if (pod.end() != null) {
             leaving.put(pod.uid(), pod.end());
         }
-        free = null;
+        occupancy = null;
     }
 
     /** A pod that is about to be bound. */
     void reserve(String podUid, List<GpuHold> holds) {
         reserved.put(podUid, holds);
-        free = null;
+        occupancy = null;
     }
 
     void release(String podUid) {
         reserved.remove(podUid);
-        free = null;
+        occupancy = null;
     }
 
     /** The pod has gone. What the device plugin says that it holds it holds still. */
@@ -106,20 +109,11 @@ final class NodeGpus {
         return new NodeUse(
                 shared.name(),
                 shared.model(),
-                Leftover.part(freest()),
-                idle(),
-                usable() - idle() - taken,
+                Leftover.part(free().freest()),
+                free().idle(),
+                gpus.size() - free().idle() - taken,
                 taken,
                 unhealthy());
-    }
-
-    /** The GPU of which most is free; one without anything if there is none. */
-    Gpu freest() {
-        Gpu freest = new Gpu("", 0, 0);
-        for (Gpu gpu : free().gpus()) {
-            freest = Leftover.part(gpu) > Leftover.part(freest) ? gpu : freest;
-        }
-        return freest;
     }
 
     /** Who has memory of which GPU; those that are split by MIG are left out. */
@@ -150,23 +144,14 @@ final class NodeGpus {
                         .toList());
     }
 
-    /** GPUs of which nobody has anything. */
-    int idle() {
-        int idle = 0;
-        for (Gpu gpu : free().gpus()) {
-            idle += gpu.untouched() ? 1 : 0;
-        }
-        return idle;
+    /** GPUs on which no container may start. */
+    private int unhealthy() {
+        return all.gpus().size() - free().gpus().size();
     }
 
-    /** GPUs on which containers may start. */
-    int usable() {
-        return free().gpus().size();
-    }
-
-    /** GPUs on which none may. */
-    int unhealthy() {
-        return all.gpus().size() - usable();
+    /** What there is instead of what somebody asks for. */
+    Shortage.Node shortage(String name) {
+        return new Shortage.Node(name, free(), unhealthy());
     }
 
     /** What does not agree about it. */
@@ -255,107 +240,44 @@ final class NodeGpus {
             return false;
         }
         reserved.remove(podUid);
-        free = null;
+        occupancy = null;
         boolean sound = Leftover.fits(own, free());
         reserve(podUid, own);
         return sound;
     }
 
-    /** Whether it would fit if nobody else were here and all GPUs were healthy. */
-    boolean couldFit(List<ContainerAsk> asks) {
-        for (ContainerAsk ask : asks) {
-            if (all.gpus().stream().filter(ask.ask()::fitsOn).count() < ask.ask().count()) {
-                return false;
-            }
-        }
-        return asks.size() == 1 || PodPlacement.placed(asks, all).isPresent();
+    /** Why a pod does not fit here, as it does not. */
+    Reason whyNot(GpuPod pod, boolean isKept) {
+        return Reason.of(
+                pod.asks(), all, isUsable(), () -> isKept && left(pod, List.of()).isPresent());
     }
 
     /** What is left of each GPU on which containers may start. */
     private GpuLayout free() {
-        GpuLayout known = free;
+        return node == null ? new GpuLayout(List.of()) : occupancy(node).free();
+    }
+
+    private GpuLayout free(List<KeptRoom> kept) {
+        return node == null ? new GpuLayout(List.of()) : occupancy(node).free(kept);
+    }
+
+    private NodeOccupancy occupancy(SharedNode shared) {
+        NodeOccupancy known = occupancy;
         if (known == null) {
-            known = node == null ? new GpuLayout(List.of()) : free(node, holds(node).values());
-            free = known;
+            known =
+                    new NodeOccupancy(
+                            shared,
+                            holds(shared),
+                            uid -> bound.containsKey(uid) || reserved.containsKey(uid),
+                            leaving);
+            occupancy = known;
         }
         return known;
     }
 
-    private static GpuLayout free(SharedNode shared, Collection<List<GpuHold>> holds) {
-        var gpus = new LinkedHashMap<String, Gpu>();
-        shared.gpus().forEach(gpu -> gpus.put(gpu.id(), gpu));
-        for (List<GpuHold> held : holds) {
-            for (GpuHold hold : held) {
-                gpus.computeIfPresent(hold.gpu(), (uuid, gpu) -> gpu.without(hold));
-            }
-        }
-        return new GpuLayout(List.copyOf(gpus.values()));
-    }
-
-    /**
-     * The same where some of it is kept for others: what is free now, as far as it will still be
-     * free once they have come and those have gone that are being deleted.
-     */
-    private GpuLayout free(List<KeptRoom> kept) {
-        SharedNode shared = node;
-        GpuLayout now = free();
-        if (kept.isEmpty() || shared == null) {
-            return now;
-        }
-        Map<String, List<GpuHold>> staying = staying(shared, kept);
-        GpuLayout then = free(shared, staying.values());
-        GpuLayout atLast = free(shared, atLast(staying, kept).values());
-        for (KeptRoom room : kept) {
-            // Whoever has overtaken it has it.
-            if (Leftover.fits(room.held(), atLast)) {
-                then = then.without(room.held());
-                atLast = atLast.without(room.held());
-            }
-        }
-        List<Gpu> left = then.gpus();
-        return new GpuLayout(
-                IntStream.range(0, left.size())
-                        .mapToObj(gpu -> Leftover.less(now.gpus().get(gpu), left.get(gpu)))
-                        .toList());
-    }
-
-    /**
-     * Of these who is there when everybody has gone who is to: those rooms were made by ending
-     * them, though it may not be seen yet, and those whom the device plugin alone still knows.
-     */
-    private Map<String, List<GpuHold>> atLast(
-            Map<String, List<GpuHold>> staying, List<KeptRoom> kept) {
-        var atLast = new HashMap<>(staying);
-        atLast.keySet().removeIf(uid -> !bound.containsKey(uid) && !reserved.containsKey(uid));
-        kept.forEach(room -> atLast.keySet().removeAll(room.victims()));
-        return atLast;
-    }
-
-    /** Who will not have gone by the time at which the first of these rooms is given up. */
-    private Map<String, List<GpuHold>> staying(SharedNode shared, List<KeptRoom> kept) {
-        Instant by = kept.stream().map(KeptRoom::until).min(Instant::compareTo).orElseThrow();
-        Map<String, List<GpuHold>> staying = holds(shared);
-        leaving.forEach((uid, end) -> {
-            if (end.isBefore(by)) {
-                staying.remove(uid);
-            }
-        });
-        return staying;
-    }
-
-    /**
-     * Whether a room is not free yet, but will be once those have gone that are to go, and once the
-     * device plugin has taken back what it gave to those that are gone.
-     */
+    /** See {@link NodeOccupancy#willHave}. */
     boolean willHave(KeptRoom room) {
-        SharedNode shared = node;
-        if (shared == null) {
-            return false;
-        }
-        List<KeptRoom> alone = List.of(room);
-        return Leftover.fits(
-                        room.held(), free(shared, atLast(staying(shared, alone), alone).values()))
-                && !Leftover.fits(room.held(), free());
+        return node != null && occupancy(node).willHave(room);
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.gpusharing.scheduler.gpus;
 
+import io.gpusharing.placement.Shortage;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,10 +1,10 @@
 package io.gpusharing.scheduler.gpus;
 
+import io.gpusharing.placement.Reason;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
 import io.gpusharing.scheduler.gpus.Filtered.Nowhere;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -37,16 +37,9 @@ final class WhyNot {
         var unresolvable = new HashMap<String, Reason>();
         for (String name : candidates) {
             NodeGpus node = nodes.get(name);
-            if (node == null || !node.isShared()) {
-                unresolvable.put(name, Reason.NOT_SHARED);
-            } else if (!node.couldFit(pod.asks())) {
-                unresolvable.put(name, Reason.TOO_LARGE);
-            } else if (!node.isUsable()) {
-                unresolvable.put(name, Reason.UNHEALTHY);
-            } else {
-                boolean isKept = keptFrom.contains(name) && node.left(pod, List.of()).isPresent();
-                failed.put(name, isKept ? Reason.KEPT : Reason.NO_ROOM);
-            }
+            Reason reason =
+                    node == null ? Reason.NOT_SHARED : node.whyNot(pod, keptFrom.contains(name));
+            (reason.passes() ? failed : unresolvable).put(name, reason);
         }
         return new Nowhere(failed, unresolvable);
     }

@@ -6,6 +6,7 @@ import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import io.gpusharing.placement.Reason;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.placement.Strategy;
 import io.gpusharing.request.ContainerRequest.Kind;

@@ -3,9 +3,9 @@ package io.gpusharing.scheduler.preemption;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.placement.GpuAsk;
+import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
 import io.gpusharing.scheduler.gpus.GpuPod;
-import io.gpusharing.scheduler.gpus.KeptRoom;
 import io.gpusharing.scheduler.gpus.Placement;
 import io.gpusharing.testing.RandomSeeds;
 import java.time.Duration;

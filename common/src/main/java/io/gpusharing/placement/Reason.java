@@ -1,8 +1,8 @@
-package io.gpusharing.scheduler.gpus;
+package io.gpusharing.placement;
 
-import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 
 /**
@@ -22,6 +22,46 @@ public enum Reason {
     NOT_SHARED,
     /** The pod is being bound to another node just now. */
     BEING_BOUND;
+
+    /**
+     * Of a node on which a pod does not fit.
+     *
+     * @param all the node's GPUs that our device plugin shares, healthy or not, as if nobody held
+     *     any
+     * @param isUsable whether containers may start on any of them
+     * @param fitsWhereKept whether it would fit if nothing were kept for others
+     */
+    public static Reason of(
+            List<ContainerAsk> pod,
+            GpuLayout all,
+            boolean isUsable,
+            BooleanSupplier fitsWhereKept) {
+        if (all.gpus().isEmpty()) {
+            return NOT_SHARED;
+        }
+        if (!couldFit(pod, all)) {
+            return TOO_LARGE;
+        }
+        if (!isUsable) {
+            return UNHEALTHY;
+        }
+        return fitsWhereKept.getAsBoolean() ? KEPT : NO_ROOM;
+    }
+
+    /** Whether it would fit if nobody else were there and all GPUs were healthy. */
+    private static boolean couldFit(List<ContainerAsk> pod, GpuLayout all) {
+        for (ContainerAsk ask : pod) {
+            if (all.gpus().stream().filter(ask.ask()::fitsOn).count() < ask.ask().count()) {
+                return false;
+            }
+        }
+        return pod.size() == 1 || PodPlacement.placed(pod, all).isPresent();
+    }
+
+    /** Whether it may fit there when pods go. */
+    public boolean passes() {
+        return this == NO_ROOM || this == KEPT || this == BEING_BOUND;
+    }
 
     /**
      * In words.

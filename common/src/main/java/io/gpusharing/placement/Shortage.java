@@ -1,12 +1,9 @@
-package io.gpusharing.scheduler.gpus;
+package io.gpusharing.placement;
 
-import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
-import io.gpusharing.scheduler.gpus.Filtered.Nowhere;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
-import java.util.stream.Stream;
+import java.util.Set;
 
 /**
  * What there is instead of what a pod asks for, on the nodes that fit otherwise.
@@ -21,7 +18,7 @@ import java.util.stream.Stream;
  * @param cores hundredths of processors that are free of that GPU
  * @param memory what is free of its memory, in MiB
  */
-record Shortage(
+public record Shortage(
         Reason reason,
         int nodes,
         int gpus,
@@ -36,39 +33,46 @@ record Shortage(
     private static final List<Reason> BY_HOPE =
             List.of(Reason.NO_ROOM, Reason.KEPT, Reason.TOO_LARGE, Reason.UNHEALTHY);
 
-    static Shortage of(
-            Nowhere nowhere, Collection<String> candidates, Map<String, NodeGpus> nodes) {
-        int shared = 0;
+    /**
+     * A node that shares its GPUs.
+     *
+     * @param free what is left of each GPU on which containers may start
+     * @param unhealthy how many others it has
+     */
+    public record Node(String name, GpuLayout free, int unhealthy) {}
+
+    /**
+     * Sums it up.
+     *
+     * @param reasons why it does not fit on the nodes that fit otherwise
+     * @param nodes those of them that share their GPUs
+     */
+    public static Shortage of(Set<Reason> reasons, Collection<Node> nodes) {
         int gpus = 0;
         int unhealthy = 0;
         String idlest = "";
         int idle = 0;
         String freest = "";
         Gpu most = new Gpu("", 0, 0);
-        for (String name : candidates) {
-            NodeGpus node = nodes.get(name);
-            if (node == null || !node.isShared()) {
-                continue;
-            }
-            shared++;
-            gpus += node.usable();
+        for (Node node : nodes) {
+            gpus += node.free().gpus().size();
             unhealthy += node.unhealthy();
+            int own = node.free().idle();
             // Of equal ones always the same, whatever order they were asked about in.
-            if (node.idle() > idle
-                    || (idle > 0 && node.idle() == idle && name.compareTo(idlest) < 0)) {
-                idle = node.idle();
-                idlest = name;
+            if (own > idle || (idle > 0 && own == idle && node.name().compareTo(idlest) < 0)) {
+                idle = own;
+                idlest = node.name();
             }
-            Gpu own = node.freest();
-            int more = Double.compare(Leftover.part(own), Leftover.part(most));
-            if (more > 0 || (more == 0 && !freest.isEmpty() && name.compareTo(freest) < 0)) {
-                most = own;
-                freest = name;
+            Gpu best = node.free().freest();
+            int more = Double.compare(Leftover.part(best), Leftover.part(most));
+            if (more > 0 || (more == 0 && !freest.isEmpty() && node.name().compareTo(freest) < 0)) {
+                most = best;
+                freest = node.name();
             }
         }
         return new Shortage(
-                reason(nowhere),
-                shared,
+                BY_HOPE.stream().filter(reasons::contains).findFirst().orElse(Reason.NOT_SHARED),
+                nodes.size(),
                 gpus,
                 unhealthy,
                 idlest,
@@ -78,17 +82,8 @@ record Shortage(
                 most.memory());
     }
 
-    private static Reason reason(Nowhere nowhere) {
-        return BY_HOPE.stream()
-                .filter(reason ->
-                        Stream.of(nowhere.failed(), nowhere.unresolvable())
-                                .anyMatch(nodes -> nodes.containsValue(reason)))
-                .findFirst()
-                .orElse(Reason.NOT_SHARED);
-    }
-
     /** In words, for a condition of the pod: with numbers, as nobody groups it by its text. */
-    String text(List<ContainerAsk> asks) {
+    public String text(List<ContainerAsk> asks) {
         if (reason != Reason.NO_ROOM) {
             return reason.text(asks);
         }

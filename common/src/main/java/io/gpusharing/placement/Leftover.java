@@ -1,18 +1,12 @@
-package io.gpusharing.scheduler.gpus;
+package io.gpusharing.placement;
 
-import io.gpusharing.placement.Gpu;
-import io.gpusharing.placement.GpuAsk;
-import io.gpusharing.placement.GpuHold;
-import io.gpusharing.placement.GpuLayout;
-import io.gpusharing.placement.PodPlacement;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
-import io.gpusharing.placement.Strategy;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
 /** What is left of GPUs. By what a pod would leave, nodes are compared. */
-final class Leftover {
+public final class Leftover {
 
     /** A whole GPU's memory, in the unit of its processors. */
     private static final long ALL = 100;
@@ -29,7 +23,7 @@ final class Leftover {
      *
      * @param layout what is free of each GPU
      */
-    static OptionalLong of(List<ContainerAsk> asks, GpuLayout layout, Strategy strategy) {
+    public static OptionalLong of(List<ContainerAsk> asks, GpuLayout layout, Strategy strategy) {
         // Nearly every pod is one container with a part of one GPU, and is looked at on all nodes.
         if (asks.size() == 1 && !asks.getFirst().ask().whole()) {
             return left(layout, asks.getFirst().ask(), strategy);
@@ -80,14 +74,14 @@ final class Leftover {
     }
 
     /** What is free of a GPU, from 0 to 1: of its processors or its memory, whichever is less. */
-    static double part(Gpu gpu) {
+    public static double part(Gpu gpu) {
         double cores = (double) gpu.cores() / ALL;
         double memory = gpu.size() == 0 ? cores : (double) gpu.memory() / gpu.size();
         return Math.clamp(Math.min(cores, memory), 0, 1);
     }
 
     /** Whether all of these can be had. */
-    static boolean fits(List<GpuHold> holds, GpuLayout layout) {
+    public static boolean fits(List<GpuHold> holds, GpuLayout layout) {
         return holds.stream()
                 .allMatch(hold ->
                         layout.gpus().stream()
