@@ -129,6 +129,7 @@ class WallsTest {
                     .resideInAnyPackage(
                             ROOT + "allocation",
                             ROOT + "budget.account",
+                            ROOT + "reclaim.explain",
                             ROOT + "reclaim.plan",
                             ROOT + "reclaim.snapshot")
                     .should()

@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.api.model.PodSpec;
 import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.HamiGpu;
+import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.PlacementReader;
 import io.gpusharing.placement.PodAsk;
 import io.gpusharing.placement.PodHold;
@@ -18,7 +19,6 @@ import io.gpusharing.placement.SharedNode;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.reclaim.snapshot.NodeView;
-import io.gpusharing.timekeeper.reclaim.snapshot.NodeView.KeptRoom;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -99,7 +99,8 @@ final class CapacityReader {
         return placement.unjudged(request(pod.getSpec()), annotations(pod));
     }
 
-    private static PodRequest request(PodSpec pod) {
+    /** What its containers ask for, of every resource. */
+    static PodRequest request(PodSpec pod) {
         return ResourceReader.request(pod, resource -> true);
     }
 

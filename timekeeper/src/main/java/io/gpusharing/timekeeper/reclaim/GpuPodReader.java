@@ -75,6 +75,7 @@ final class GpuPodReader {
                 leaves(pod, ending),
                 exemption(pod, facts, namespaceAnnotations, ending),
                 disruptions,
+                end(pod),
                 grace(pod));
     }
 

@@ -9,8 +9,8 @@ import io.gpusharing.Names;
 import io.gpusharing.kubernetes.GpuReservation;
 import io.gpusharing.kubernetes.GpuReservation.Maker;
 import io.gpusharing.kubernetes.GpuReservation.Waiter;
+import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
-import io.gpusharing.timekeeper.reclaim.snapshot.NodeView.KeptRoom;
 import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;
 import java.time.Instant;
 import java.util.List;
@@ -53,7 +53,10 @@ class Reservations {
                                                 new KeptRoom(
                                                         it.getSpec().pod().uid(),
                                                         it.getSpec().priority(),
-                                                        it.held()),
+                                                        it.getSpec().node(),
+                                                        it.held(),
+                                                        it.victims(),
+                                                        it.until()),
                                         toList())));
     }
 

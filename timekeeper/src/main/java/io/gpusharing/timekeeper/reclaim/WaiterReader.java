@@ -12,6 +12,7 @@ import io.gpusharing.timekeeper.allocation.PodFacts.Owner;
 import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;
 import io.gpusharing.timekeeper.reclaim.snapshot.SchedulingConstraints;
 import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -39,11 +40,20 @@ final class WaiterReader {
      * @param pod one that waits
      */
     Waiter read(Pod pod, PodFacts facts) {
+        return read(pod, facts, Objects.requireNonNull(facts.placement().unschedulableSince()));
+    }
+
+    /**
+     * The same of a pod that may not wait yet.
+     *
+     * @param since since when it is taken to wait
+     */
+    Waiter read(Pod pod, PodFacts facts, Instant since) {
         PodSpec spec = pod.getSpec();
         String own = pod.getMetadata().getUid();
         return new Waiter(
                 PodRef.of(facts),
-                Objects.requireNonNull(facts.placement().unschedulableSince()),
+                since,
                 facts.placement().nominatedNode(),
                 facts.placement().gated(),
                 facts.placement().priority(),

@@ -357,6 +357,7 @@ public final class Cluster {
                     leaving,
                     exemption,
                     disruptionBudgets,
+                    leaving ? NOON.plusSeconds(30) : null,
                     Duration.ofSeconds(30));
         }
 

@@ -3,15 +3,16 @@ package io.gpusharing.timekeeper.reclaim;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.kubernetes.GpuNode;
+import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.grammar.MetagpuGrammar;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.reclaim.GpuPodReader.Ending;
+import io.gpusharing.timekeeper.reclaim.explain.Subject;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
 import io.gpusharing.timekeeper.reclaim.snapshot.NodeView;
-import io.gpusharing.timekeeper.reclaim.snapshot.NodeView.KeptRoom;
 import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,6 +23,7 @@ import java.util.Set;
 /** All readers of a snapshot, as they work together. */
 final class Readers {
 
+    private final RequestGrammars grammars;
     private final PodReader pods;
     private final CapacityReader capacity;
     private final GpuPodReader gpuPods;
@@ -31,6 +33,7 @@ final class Readers {
     }
 
     Readers(RequestGrammars grammars, String gangLabel) {
+        this.grammars = grammars;
         this.pods = new PodReader(grammars::reads);
         this.capacity =
                 new CapacityReader(
@@ -65,6 +68,10 @@ final class Readers {
     GpuPod gpuPod(Pod pod, Map<String, String> namespaceAnnotations, Ending ending) {
         return gpuPods.read(
                 pod, pods.read(pod), namespaceAnnotations, Set.of(), NodeFacts.UNKNOWN, ending);
+    }
+
+    Subject subject(Pod pod) {
+        return new SubjectReader(grammars, capacity).read(pod, false, Cluster.NOON);
     }
 
     /** As by default. */

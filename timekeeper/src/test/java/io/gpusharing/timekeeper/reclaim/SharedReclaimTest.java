@@ -7,16 +7,17 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.request.grammar.GrammarSettings;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Victim;
-import io.gpusharing.timekeeper.reclaim.snapshot.NodeView.KeptRoom;
 import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -126,6 +127,17 @@ class SharedReclaimTest {
                 .over("team-a", 5);
     }
 
+    /** Room on GPU-1. */
+    private static KeptRoom kept(String pod, int priority) {
+        return new KeptRoom(
+                uid(pod),
+                priority,
+                "n1",
+                List.of(new GpuHold("GPU-1", 60, 1_024, false)),
+                Set.of(),
+                Cluster.NOON.plusSeconds(60));
+    }
+
     private void runs(Cluster cluster, String namespace, String name, String annotations) {
         cluster.runs(readers.gpuPod(pod(namespace, name, HALF, annotations)));
     }
@@ -174,7 +186,7 @@ class SharedReclaimTest {
 
     @Test
     void roomThatIsKeptForAnotherIsNoRoom() {
-        var kept = new KeptRoom(uid("other"), 0, List.of(new GpuHold("GPU-1", 60, 1_024, false)));
+        KeptRoom kept = kept("other", 0);
         Cluster cluster = cluster("", kept);
         runs(cluster, "team-a", "a", placed("a", "GPU-0"));
 
@@ -184,9 +196,7 @@ class SharedReclaimTest {
     @ParameterizedTest
     @CsvSource({"w, 0, it is its own", "other, -1, it is for one of a lower priority"})
     void roomThatTheWaiterMayTakeIsRoom(String keptFor, int priority, String why) {
-        var kept =
-                new KeptRoom(
-                        uid(keptFor), priority, List.of(new GpuHold("GPU-1", 60, 1_024, false)));
+        KeptRoom kept = kept(keptFor, priority);
         Cluster cluster = cluster("", kept);
         runs(cluster, "team-a", "a", placed("a", "GPU-0"));
 

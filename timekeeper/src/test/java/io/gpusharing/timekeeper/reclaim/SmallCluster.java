@@ -211,6 +211,11 @@ record SmallCluster(List<ToyNode> nodes, List<ToyPod> pods, List<ContainerAsk> w
     }
 
     Decision decide() {
+        return cluster().decide();
+    }
+
+    /** The same cluster, as a test describes one. */
+    Cluster cluster() {
         Cluster cluster = new Cluster().over("team-a", 5).within("team-b").within("team-c");
         for (int i = 0; i < nodes.size(); i++) {
             cluster.replaceNode(
@@ -218,11 +223,10 @@ record SmallCluster(List<ToyNode> nodes, List<ToyPod> pods, List<ContainerAsk> w
         }
         pods.stream().filter(pod -> !pod.isGone()).forEach(pod -> run(cluster, pod));
         return cluster.waits(
-                        Cluster.pod("team-b", "w")
-                                .share(10, 10)
-                                .containers(waiter.toArray(ContainerAsk[]::new))
-                                .waiting(Duration.ofMinutes(2)))
-                .decide();
+                Cluster.pod("team-b", "w")
+                        .share(10, 10)
+                        .containers(waiter.toArray(ContainerAsk[]::new))
+                        .waiting(Duration.ofMinutes(2)));
     }
 
     private SharedNode shared(int node) {

@@ -391,6 +391,7 @@ final class ToyCluster {
                     leavesAt != null,
                     null,
                     isProtected ? Set.of(DISRUPTION_BUDGET) : Set.of(),
+                    leavesAt,
                     GRACE);
         }
     }

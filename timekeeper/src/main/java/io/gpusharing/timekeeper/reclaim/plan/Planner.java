@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.reclaim.plan;
 
+import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.PodAsk;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Leave;
@@ -7,7 +8,6 @@ import io.gpusharing.timekeeper.reclaim.plan.Decision.Reason;
 import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
 import io.gpusharing.timekeeper.reclaim.snapshot.NodeView;
-import io.gpusharing.timekeeper.reclaim.snapshot.NodeView.KeptRoom;
 import io.gpusharing.timekeeper.reclaim.snapshot.PastEviction;
 import io.gpusharing.timekeeper.reclaim.snapshot.SchedulingConstraints;
 import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
@@ -130,7 +130,12 @@ public final class Planner {
                                     evictions(evict, present),
                                     evict.node(),
                                     new KeptRoom(
-                                            waiter.pod().uid(), waiter.priority(), evict.gpus()));
+                                            waiter.pod().uid(),
+                                            waiter.priority(),
+                                            evict.node(),
+                                            evict.gpus(),
+                                            evict.victimUids(),
+                                            settlesAt(evict, present)));
                     answers.clear();
                 }
                 case Leave leave -> answers.put(kind(present, waiter), leave);
@@ -142,7 +147,7 @@ public final class Planner {
 
     /** What the plan will have done, as the next decision sees it. */
     public List<PastEviction> evictions(Evict plan, ClusterSnapshot snapshot) {
-        Instant settlesAt = snapshot.now().plus(plan.grace(rules.maxGrace())).plus(rules.settle());
+        Instant settlesAt = settlesAt(plan, snapshot);
         return plan.victims().stream()
                 .map(victim ->
                         new PastEviction(
@@ -156,6 +161,10 @@ public final class Planner {
                                 plan.node(),
                                 false))
                 .toList();
+    }
+
+    private Instant settlesAt(Evict plan, ClusterSnapshot snapshot) {
+        return snapshot.now().plus(plan.grace(rules.maxGrace())).plus(rules.settle());
     }
 
     private static @Nullable String incompleteNode(Decision decision, ClusterSnapshot snapshot) {

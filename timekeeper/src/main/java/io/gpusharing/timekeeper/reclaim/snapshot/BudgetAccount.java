@@ -4,6 +4,8 @@ import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Standing;
 import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The budget that pays for a pod, at the instant of the decision.
@@ -24,5 +26,23 @@ public record BudgetAccount(
 
     public GpuTime overrun() {
         return standing instanceof Standing.OverBudget(GpuTime overrun) ? overrun : GpuTime.ZERO;
+    }
+
+    /** When it ends at the present rate; null if it has ended, or does not. */
+    public @Nullable Instant exhaustedAt() {
+        return standing instanceof Standing.InBudget in ? in.exhaustedAt() : null;
+    }
+
+    /** The same at a later instant of the same period, if nothing starts and nothing ends. */
+    public BudgetAccount at(Instant later) {
+        Instant end = exhaustedAt();
+        return end == null || later.isBefore(end)
+                ? this
+                : new BudgetAccount(
+                        name,
+                        new Standing.OverBudget(GpuTime.ZERO),
+                        onExhausted,
+                        minimumRun,
+                        paused);
     }
 }

@@ -2,7 +2,7 @@ package io.gpusharing.timekeeper.reclaim.snapshot;
 
 import static java.util.stream.Collectors.toSet;
 
-import io.gpusharing.timekeeper.reclaim.snapshot.NodeView.KeptRoom;
+import io.gpusharing.placement.KeptRoom;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  *     gives; not if it should be gone already
  * @param exemption why it must never be evicted, in words; null if nothing speaks for that
  * @param disruptionBudgets names of the PodDisruptionBudgets of its namespace that select it
+ * @param end by when it is to have ended if it is being deleted; null if it is not
  * @param grace what it has to end: its own grace, or what it was deleted with if that is longer
  */
 public record GpuPod(
@@ -31,6 +32,7 @@ public record GpuPod(
         boolean leaving,
         @Nullable String exemption,
         Set<String> disruptionBudgets,
+        @Nullable Instant end,
         Duration grace) {
 
     public boolean hasGpu() {
@@ -50,6 +52,7 @@ public record GpuPod(
                 true,
                 exemption,
                 disruptionBudgets,
+                end,
                 grace);
     }
 }

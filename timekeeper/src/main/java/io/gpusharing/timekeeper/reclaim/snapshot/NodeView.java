@@ -4,6 +4,7 @@ import io.fabric8.kubernetes.api.model.Taint;
 import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.FreeCapacity;
 import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.PodHold;
 import io.gpusharing.placement.SharedNode;
 import java.util.Collection;
@@ -29,13 +30,6 @@ public record NodeView(
         @Nullable SharedNode shared,
         List<KeptRoom> kept) {
 
-    /**
-     * Room that was made for a pod.
-     *
-     * @param priority the pod's
-     */
-    public record KeptRoom(String podUid, int priority, List<GpuHold> held) {}
-
     public NodeView {
         kept = List.copyOf(kept);
         labels = Map.copyOf(labels);
@@ -59,10 +53,7 @@ public record NodeView(
 
     /** What others of its priority or a higher one are to have. */
     public List<KeptRoom> keptFrom(Waiter waiter) {
-        return kept.stream()
-                .filter(room -> room.priority() >= waiter.priority())
-                .filter(room -> !room.podUid().equals(waiter.pod().uid()))
-                .toList();
+        return KeptRoom.against(waiter.pod().uid(), waiter.priority(), kept, uid -> false);
     }
 
     /** What a pod that is here holds, by the word of whoever hands out the node's GPUs. */

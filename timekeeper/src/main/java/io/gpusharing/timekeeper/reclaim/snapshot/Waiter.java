@@ -26,4 +26,20 @@ public record Waiter(
         PodAsk ask,
         String workload,
         SchedulingConstraints constraints,
-        @Nullable String unjudged) {}
+        @Nullable String unjudged) {
+
+    /** The same, had it waited since then. */
+    public Waiter waitingSince(Instant then) {
+        return new Waiter(
+                pod,
+                then,
+                nominatedNode,
+                gated,
+                priority,
+                preempts,
+                ask,
+                workload,
+                constraints,
+                unjudged);
+    }
+}

@@ -1,0 +1,89 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.placement.ProviderAsk;
+import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.timekeeper.reclaim.RecentPicture.Seen;
+import io.gpusharing.timekeeper.reclaim.explain.Explainer;
+import io.gpusharing.timekeeper.reclaim.explain.Explanation;
+import io.gpusharing.timekeeper.reclaim.explain.Picture;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.function.Predicate;
+import org.springframework.stereotype.Component;
+
+/** Says of pods, and of manifests, where they are or why they wait. */
+@Component
+public class PlacementExplanations {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    private final KubernetesClient client;
+    private final ClusterSnapshotReader snapshots;
+    private final EvictionPlans plans;
+    private final ReclaimProperties properties;
+    private final SubjectReader subjects;
+    private final Clock clock;
+    private final RecentPicture pictures = new RecentPicture(this::read, PATIENCE);
+
+    PlacementExplanations(
+            KubernetesClient client,
+            ClusterSnapshotReader snapshots,
+            EvictionPlans plans,
+            ReclaimProperties properties,
+            RequestGrammars grammars,
+            ProviderAsk asks,
+            Clock clock) {
+        this.client = client;
+        this.snapshots = snapshots;
+        this.plans = plans;
+        this.properties = properties;
+        this.subjects = new SubjectReader(grammars, new CapacityReader(grammars, asks));
+        this.clock = clock;
+    }
+
+    /**
+     * Explains a pod.
+     *
+     * @param detailed how many nodes are shown with their GPUs at most
+     * @param shown namespaces whose pods may be named
+     * @return empty if there is no such pod
+     * @throws KubernetesClientException if the API server cannot be asked
+     * @throws NotSeenException if it takes too long
+     */
+    public Optional<Explanation> ofPod(
+            String namespace, String name, int detailed, Predicate<String> shown) {
+        return Optional.ofNullable(client.pods().inNamespace(namespace).withName(name).get())
+                .map(pod -> explain(pod, false, detailed, shown));
+    }
+
+    /**
+     * The same of a pod that is not there.
+     *
+     * @param pod with a uid and the instant of its creation, as the API server would give it one
+     */
+    public Explanation ofManifest(Pod pod, int detailed, Predicate<String> shown) {
+        return explain(pod, true, detailed, shown);
+    }
+
+    private Explanation explain(
+            Pod pod, boolean isManifest, int detailed, Predicate<String> shown) {
+        Instant now = clock.instant();
+        Seen seen = pictures.seen(now);
+        return new Explainer(
+                        seen.picture(), properties.rules(seen.paused()), seen.nodePods(), shown)
+                .explain(subjects.read(pod, isManifest, now), detailed);
+    }
+
+    private Seen read() {
+        Instant now = clock.instant();
+        Instant back = now.minus(properties.lookBack());
+        ClusterSnapshotReader.Reading reading =
+                snapshots.read(now, plans.since(back), plans.refusalsSince(back));
+        return new Seen(new Picture(reading.snapshot()), reading.nodePods(), reading.paused());
+    }
+}

@@ -1,0 +1,80 @@
+package io.gpusharing.timekeeper.reclaim;
+
+import io.gpusharing.timekeeper.reclaim.explain.Picture;
+import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The cluster as it was read last. To read it costs the API server a list of all pods with GPUs, so
+ * it is read for one question at a time, and whoever asks soon after is answered from the same.
+ */
+final class RecentPicture {
+
+    private static final Duration FRESH = Duration.ofSeconds(10);
+
+    private final Reader reader;
+    private final Duration patience;
+    private final ReentrantLock reading = new ReentrantLock();
+    private volatile @Nullable Seen last;
+
+    /**
+     * What was seen.
+     *
+     * @param nodePods reads all pods of a node now
+     * @param paused whether reclaim is paused
+     */
+    record Seen(Picture picture, Function<String, List<GpuPod>> nodePods, boolean paused) {}
+
+    /** Reads the cluster. */
+    interface Reader {
+        Seen read();
+    }
+
+    /**
+     * @param patience how long a question waits for another that has it read
+     */
+    RecentPicture(Reader reader, Duration patience) {
+        this.reader = reader;
+        this.patience = patience;
+    }
+
+    /**
+     * What was seen less than ten seconds before.
+     *
+     * @throws NotSeenException if it takes too long to read it
+     */
+    Seen seen(Instant now) {
+        Seen known = last;
+        if (known != null && isFresh(known, now)) {
+            return known;
+        }
+        try {
+            if (!reading.tryLock(patience.toNanos(), TimeUnit.NANOSECONDS)) {
+                throw new NotSeenException();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new NotSeenException();
+        }
+        try {
+            known = last;
+            if (known == null || !isFresh(known, now)) {
+                known = reader.read();
+                last = known;
+            }
+            return known;
+        } finally {
+            reading.unlock();
+        }
+    }
+
+    private static boolean isFresh(Seen seen, Instant now) {
+        return now.isBefore(seen.picture().at().plus(FRESH));
+    }
+}

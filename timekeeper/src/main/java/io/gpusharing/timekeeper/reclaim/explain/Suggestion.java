@@ -1,0 +1,111 @@
+package io.gpusharing.timekeeper.reclaim.explain;
+
+import io.gpusharing.placement.Gpu;
+import io.gpusharing.placement.GpuAsk;
+import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import io.gpusharing.placement.ProviderAsk;
+import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.grammar.AliyunGrammar;
+import io.gpusharing.request.grammar.VcudaGrammar;
+import io.gpusharing.timekeeper.reclaim.explain.Explanation.Instead;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * The most of what a pod asks for that it could have at once. Known for pods of which one container
+ * alone asks for GPUs, in the words of vcuda and Aliyun: with several containers there are many
+ * ways to ask for less.
+ */
+final class Suggestion {
+
+    private static final int ALL = 100;
+
+    private Suggestion() {}
+
+    /**
+     * Less that would fit.
+     *
+     * @param ask the same in the unit of GPUs
+     * @param kept how much of what it asks for it would keep, from 0 to 1
+     */
+    private record Less(String node, GpuAsk ask, double kept) {}
+
+    /**
+     * What to write instead; empty if nothing fits, or several containers ask.
+     *
+     * @param candidates nodes that fit otherwise
+     */
+    static Optional<Instead> of(Subject subject, Collection<Judgement> candidates) {
+        if (subject.asks().size() != 1) {
+            return Optional.empty();
+        }
+        ContainerAsk own = subject.asks().getFirst();
+        var less = new ArrayList<Less>();
+        for (Judgement node : candidates) {
+            if (own.ask().whole()) {
+                int idle = node.free().idle();
+                if (idle > 0 && idle < own.ask().count()) {
+                    less.add(
+                            new Less(
+                                    node.node().name(),
+                                    withCount(own, idle).ask(),
+                                    (double) idle / own.ask().count()));
+                }
+            } else {
+                node.free().gpus().forEach(gpu -> less.add(part(node, own.ask(), gpu)));
+            }
+        }
+        less.sort(Comparator.comparingDouble(Less::kept).reversed().thenComparing(Less::node));
+        return subject.request().containers().stream()
+                .filter(container -> container.name().equals(own.container()))
+                .findFirst()
+                .flatMap(container ->
+                        less.stream()
+                                .map(it -> instead(container, it))
+                                .flatMap(Optional::stream)
+                                .findFirst());
+    }
+
+    private static Less part(Judgement node, GpuAsk ask, Gpu gpu) {
+        long cores = Math.min(ask.cores(), gpu.cores());
+        long memory = Math.min(ask.memory(), gpu.memory());
+        double kept =
+                Math.min(
+                        ask.cores() == 0 ? 1 : (double) cores / ask.cores(),
+                        ask.memory() == 0 ? 1 : (double) memory / ask.memory());
+        return new Less(node.node().name(), new GpuAsk(1, cores, memory, false), kept);
+    }
+
+    /** In the resources that the container names; empty if what is left is no legal request. */
+    private static Optional<Instead> instead(ContainerRequest container, Less less) {
+        var resources = new TreeMap<String, Long>();
+        GpuAsk own = less.ask();
+        if (container.amount(VcudaGrammar.CORE).isPresent()) {
+            resources.put(VcudaGrammar.CORE, own.whole() ? (long) own.count() * ALL : own.cores());
+            if (!own.whole()) {
+                resources.put(VcudaGrammar.MEMORY, own.memory() / VcudaGrammar.MEBIBYTES_PER_BLOCK);
+            }
+        } else if (container.amount(AliyunGrammar.MEMORY).isPresent()) {
+            resources.put(
+                    AliyunGrammar.MEMORY, own.memory() / ProviderAsk.MEBIBYTES_PER_ALIYUN_UNIT);
+        } else {
+            return Optional.empty();
+        }
+        return resources.values().stream().allMatch(amount -> amount > 0)
+                ? Optional.of(new Instead(less.node(), container.name(), resources))
+                : Optional.empty();
+    }
+
+    /** The same of another number of GPUs. */
+    static ContainerAsk withCount(ContainerAsk ask, int count) {
+        GpuAsk gpus = ask.ask();
+        return new ContainerAsk(
+                ask.container(),
+                ask.kind(),
+                new GpuAsk(count, gpus.cores(), gpus.memory(), gpus.memoryPercent(), gpus.whole()),
+                ask.on());
+    }
+}
