@@ -153,7 +153,8 @@ class ApiSecurity {
                     "This needs the right to get pods in the namespace that ?namespace= names; without it, to update gpubudgets.gpusharing.io");
         }
         if (path.startsWith(PODS + "/")) {
-            // Its namespace is known once it was looked up; PodController asks then.
+            // Whose pods those are is known once the path was read, or the pod was looked up:
+            // PodController and PlacementController ask then.
             return new Rule(caller -> true, "This needs a token");
         }
         String budget = budget(path);

@@ -49,15 +49,23 @@ public class Callers {
 
     /** Whether they may see the pods of a namespace: there, or everywhere as an administrator. */
     public boolean mayReadPods(Caller caller, String namespace) {
-        return mayChange(caller, null)
-                || may(
-                        caller,
-                        new ResourceAttributesBuilder()
-                                .withGroup("")
-                                .withResource("pods")
-                                .withVerb("get")
-                                .withNamespace(namespace)
-                                .build());
+        return mayChange(caller, null) || mayDoWithPods(caller, "get", namespace);
+    }
+
+    /** Whether they may create pods in a namespace, or may everything as an administrator. */
+    public boolean mayCreatePods(Caller caller, String namespace) {
+        return mayChange(caller, null) || mayDoWithPods(caller, "create", namespace);
+    }
+
+    private boolean mayDoWithPods(Caller caller, String verb, String namespace) {
+        return may(
+                caller,
+                new ResourceAttributesBuilder()
+                        .withGroup("")
+                        .withResource("pods")
+                        .withVerb(verb)
+                        .withNamespace(namespace)
+                        .build());
     }
 
     /** Those of the namespaces whose pods he may see. */

@@ -4,12 +4,15 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpusharing.budget.PeriodRule.Unit;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.Terms;
+import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.testing.SteppingClock;
@@ -43,6 +46,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -53,6 +57,7 @@ import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import javax.sql.DataSource;
@@ -110,7 +115,8 @@ class ApiHttpTest {
     @EnableAutoConfiguration
     @ConfigurationPropertiesScan({
         "io.gpusharing.timekeeper.cluster",
-        "io.gpusharing.timekeeper.ledger"
+        "io.gpusharing.timekeeper.ledger",
+        "io.gpusharing.timekeeper.reclaim"
     })
     @ComponentScan(
             basePackages = {
@@ -135,7 +141,8 @@ class ApiHttpTest {
             includeFilters =
                     @ComponentScan.Filter(
                             type = FilterType.REGEX,
-                            pattern = ".*\\.(\\w+Receipts|NotStartedEvictions)"))
+                            pattern =
+                                    ".*\\.(\\w+Receipts|NotStartedEvictions|PlacementExplanations|ClusterSnapshotReader|Reservations|EvictionPlans)"))
     @EntityScan("io.gpusharing.timekeeper")
     @EnableJpaRepositories(basePackages = "io.gpusharing.timekeeper")
     @Import({Snapshot.class, ClusterTenant.class})
@@ -178,6 +185,11 @@ class ApiHttpTest {
         }
 
         @Bean
+        ProviderAsk providerAsk() {
+            return new ProviderAsk(Map.of());
+        }
+
+        @Bean
         ClusterDatabase rows() {
             return DATABASE.rows();
         }
@@ -202,6 +214,7 @@ class ApiHttpTest {
     @BeforeAll
     static void start() throws Exception {
         api = new FakeApiServer();
+        placements();
         TERMS.begin();
         context =
                 (ServletWebServerApplicationContext)
@@ -209,6 +222,7 @@ class ApiHttpTest {
                                 .properties(
                                         "spring.config.location=optional:classpath:/none/",
                                         "server.port=0",
+                                        "gpusharing.cluster.namespace=gpusharing-system",
                                         "spring.flyway.enabled=false",
                                         "spring.threads.virtual.enabled=true",
                                         "spring.jackson.deserialization.fail-on-unknown-properties=true",
@@ -253,6 +267,82 @@ class ApiHttpTest {
         CLOCK.pass(Duration.ofMinutes(70));
         writer.onEvent(new Bookmark("4", CLOCK.instant()));
         await().until(() -> charged(RUNNING.uid()) == 3600L * 1_000_000);
+    }
+
+    /** Two GPUs of which two teams have 60 each, and a pod of one of them that wants 60. */
+    private static void placements() {
+        list("/api/v1/namespaces", "metadata: {name: team-a}", "metadata: {name: team-c}");
+        list("/apis/policy/v1/poddisruptionbudgets");
+        list("/apis/gpusharing.io/v1alpha1/gpubudgets");
+        list(
+                "/api/v1/nodes",
+                """
+                metadata: {name: n1}
+                status: {allocatable: {tencent.com/vcuda-core: '200', tencent.com/vcuda-memory: '128', cpu: '8', pods: '110'}}
+                """);
+        list(
+                "/apis/gpusharing.io/v1alpha1/gpunodes",
+                """
+                metadata: {name: n1}
+                status:
+                  gpus:
+                  - {index: 0, uuid: GPU-0, memoryMiB: 16384, health: Healthy, mode: Shared}
+                  - {index: 1, uuid: GPU-1, memoryMiB: 16384, health: Healthy, mode: Shared}
+                """);
+        String waiting = placed("team-a", "waits", "");
+        list(
+                "/api/v1/pods",
+                waiting,
+                placed("team-a", "mine", "GPU-0"),
+                placed("team-c", "secret", "GPU-1"));
+        api.objects.put(
+                "/api/v1/namespaces/team-a/pods/waits",
+                JSON.readTree(Serialization.asJson(Serialization.unmarshal(waiting, Pod.class))));
+    }
+
+    private static void list(String path, String... items) {
+        var list = JSON.createObjectNode();
+        list.putObject("metadata").put("resourceVersion", "1");
+        var all = list.putArray("items");
+        for (String item : items) {
+            all.add(JSON.readTree(Serialization.asJson(Serialization.unmarshal(item, Map.class))));
+        }
+        api.objects.put(path, list);
+    }
+
+    /**
+     * @param gpu where it runs; empty if it waits
+     */
+    private static String placed(String namespace, String name, String gpu) {
+        UUID uid = UUID.nameUUIDFromBytes((namespace + name).getBytes(StandardCharsets.UTF_8));
+        return """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: %s
+          namespace: %s
+          uid: %s
+          creationTimestamp: "2026-03-01T10:00:00Z"
+          labels: {gpusharing.io/metered: "true"}
+          annotations: {%s}
+        spec:
+          %s
+          containers:
+          - name: cuda
+            resources: {limits: {tencent.com/vcuda-core: '60', tencent.com/vcuda-memory: '30'}}
+        status:
+          conditions:
+          - {type: PodScheduled, status: "%s", reason: Unschedulable, lastTransitionTime: "2026-03-01T10:00:00Z"}
+        """
+                .formatted(
+                        name,
+                        namespace,
+                        uid,
+                        gpu.isEmpty()
+                                ? ""
+                                : "gpusharing.io/placement: '%s;cuda=%s'".formatted(uid, gpu),
+                        gpu.isEmpty() ? "priority: 0" : "nodeName: n1",
+                        gpu.isEmpty() ? "False" : "True");
     }
 
     private static long charged(UUID pod) {
@@ -1111,5 +1201,131 @@ class ApiHttpTest {
                                         "/~1api~1v1~1budgets~1{budget}~1statement/get/responses/200/content")
                                 .propertyNames())
                 .contains("application/json", "text/csv");
+    }
+
+    private static final String PLACEMENT = "/api/v1/pods/team-a/waits/placement";
+
+    private static final String MANIFEST =
+            """
+            apiVersion: v1
+            kind: Pod
+            metadata: {name: later}
+            spec:
+              containers:
+              - name: cuda
+                resources: {limits: {tencent.com/vcuda-core: "60", tencent.com/vcuda-memory: "30"}}
+            """;
+
+    private static HttpResponse<String> manifest(String who, String namespace, String body)
+            throws IOException, InterruptedException {
+        return CLIENT.send(
+                HttpRequest.newBuilder(
+                                URI.create(
+                                        "http://127.0.0.1:%d/api/v1/pods/%s/placement"
+                                                .formatted(port, namespace)))
+                        .header("Authorization", "Bearer " + who)
+                        .header("Content-Type", "application/yaml")
+                        .POST(BodyPublishers.ofString(body))
+                        .build(),
+                BodyHandlers.ofString());
+    }
+
+    @Test
+    void aPodThatWaitsIsToldWhyAndWhatWouldFit() throws Exception {
+        JsonNode answer = json(PLACEMENT);
+
+        assertThat(answer.path("state").asString()).isEqualTo("Waits");
+        assertThat(answer.path("summary").asString())
+                .isEqualTo(
+                        "No single GPU has 60 of 100 and 7680 MiB free: of 2 GPUs on 1 node that fit otherwise, most is free of one on n1, 40 of 100 and 8704 MiB; what fits now, on n1: tencent.com/vcuda-core: 40 and tencent.com/vcuda-memory: 30.");
+        assertThat(answer.at("/details/0/gpus/0/holders/0/name").asString()).isEqualTo("mine");
+        assertThat(answer.at("/details/0/gpus/1/holders/0/core").asLong()).isEqualTo(60);
+        assertThat(answer.toString()).as("team-c is not the reader's").doesNotContain("secret");
+        assertThat(json("admin", PLACEMENT).toString()).contains("secret");
+        assertThat(json(PLACEMENT + "?nodes=0").has("details")).isFalse();
+    }
+
+    @Test
+    void whoMayNotGetPodsLearnsNotEvenWhetherThereIsOne() throws Exception {
+        HttpResponse<String> there = get("stranger", PLACEMENT);
+        HttpResponse<String> nowhere = get("stranger", PLACEMENT.replace("waits", "nobody"));
+
+        isProblem(there, 403, "get pods in the namespace team-a");
+        assertThat(nowhere.statusCode()).isEqualTo(403);
+        isProblem(get("reader", PLACEMENT.replace("team-a", "team-c")), 403);
+        isProblem(get("reader", PLACEMENT.replace("waits", "nobody")), 404, "no pod nobody");
+        isProblem(
+                get("reader", PLACEMENT.replace("team-a", "TEAM")), 400, "no name of a namespace");
+        isProblem(get("reader", PLACEMENT + "?nodes=51"), 400, "0 to 50");
+        isProblem(manifest("stranger", "team-a", MANIFEST), 403, "create pods");
+        isProblem(manifest("reader", "team-c", MANIFEST), 403, "create pods");
+    }
+
+    @Test
+    void aManifestIsExplainedAsThePodThatItWouldBe() throws Exception {
+        HttpResponse<String> answer = manifest("reader", "team-a", MANIFEST);
+
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        JsonNode explained = JSON.readTree(answer.body());
+        assertThat(explained.path("state").asString()).isEqualTo("Manifest");
+        assertThat(explained.path("name").asString()).isEqualTo("later");
+        assertThat(explained.path("summary").asString()).startsWith("No single GPU has 60 of 100");
+        String half = MANIFEST.replace("\"60\"", "\"40\"");
+        assertThat(manifest("reader", "team-a", half).body()).contains("It fits on n1 as it is.");
+        assertThat(
+                        manifest(
+                                        "reader",
+                                        "team-a",
+                                        Serialization.asJson(
+                                                Serialization.unmarshal(half, Pod.class)))
+                                .body())
+                .contains("It fits on n1 as it is.");
+    }
+
+    @Test
+    void ofAWorkloadOnePodIsExplained() throws Exception {
+        String job =
+                """
+                apiVersion: batch/v1
+                kind: CronJob
+                metadata: {name: nightly}
+                spec:
+                  jobTemplate:
+                    spec:
+                      template:
+                """
+                        + MANIFEST.lines().skip(3).collect(Collectors.joining("\n")).indent(8);
+
+        HttpResponse<String> answer = manifest("reader", "team-a", job);
+
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        assertThat(answer.body()).contains("nightly").contains("No single GPU has 60 of 100");
+    }
+
+    @Test
+    void aManifestOfWhichNoPodCouldBeMadeIsRefusedWithWhatWouldBeLegal() throws Exception {
+        isProblem(
+                manifest("reader", "team-a", MANIFEST.replace("kind: Pod", "kind: Service")),
+                422,
+                "kind is Service",
+                "Pod, or CronJob, DaemonSet");
+        isProblem(
+                manifest("reader", "team-a", MANIFEST.replace("\"60\"", "\"150\"")),
+                422,
+                "spec.containers: container \"cuda\": resources.limits[tencent.com/vcuda-core] is 150",
+                "use ");
+        isProblem(
+                manifest("reader", "team-a", MANIFEST.replace("name: later", "namespace: team-c")),
+                422,
+                "metadata.namespace is team-c; use team-a");
+        isProblem(manifest("reader", "team-a", MANIFEST.replace("\"60\"", "lots")), 422, "lots");
+        isProblem(manifest("reader", "team-a", "kind: [Pod"), 422, "neither JSON nor YAML");
+        isProblem(manifest("reader", "team-a", "just words"), 422, "no object");
+        isProblem(manifest("reader", "team-a", ""), 422);
+        isProblem(manifest("reader", "team-a", "kind: Pod"), 422, "spec.containers is empty");
+        isProblem(
+                manifest("reader", "team-a", MANIFEST + "# " + "x".repeat(1 << 20)),
+                413,
+                "1 MiB at most");
     }
 }

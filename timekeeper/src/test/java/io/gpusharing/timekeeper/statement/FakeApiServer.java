@@ -19,7 +19,7 @@ import tools.jackson.databind.node.ObjectNode;
  * An API server that authenticates five users by their tokens: {@code reader} may get and list
  * budgets, {@code admin} may do everything, {@code stranger} nothing. {@code clerk} may update
  * budgets, but not create grants. {@code scoped} is the administrator, with a token that may not be
- * used for any of it. All but the stranger may get the pods of {@code team-a}.
+ * used for any of it. All but the stranger may get and create pods in {@code team-a}.
  */
 final class FakeApiServer implements AutoCloseable {
 
@@ -41,6 +41,10 @@ final class FakeApiServer implements AutoCloseable {
 
     private final HttpServer server;
     final Map<String, JsonNode> grants = new ConcurrentHashMap<>();
+
+    /** What it answers to GET, by path; without the parameters. */
+    final Map<String, JsonNode> objects = new ConcurrentHashMap<>();
+
     final List<String> grantors = new CopyOnWriteArrayList<>();
 
     /** Whether the webhook that checks grants is away. */
@@ -77,6 +81,8 @@ final class FakeApiServer implements AutoCloseable {
             } else {
                 send(exchange, 200, grant);
             }
+        } else if (objects.containsKey(path)) {
+            send(exchange, 200, objects.get(path));
         } else {
             send(exchange, 404, status(404, "no such path: " + path));
         }

@@ -1,0 +1,196 @@
+package io.gpusharing.timekeeper.statement;
+
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.PodStatus;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.gpusharing.kubernetes.ResourceReader;
+import io.gpusharing.request.Verdict;
+import io.gpusharing.request.Violation;
+import io.gpusharing.request.grammar.RequestGrammars;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the manifest of a pod, or of a workload for the pods that are made from its template, in
+ * JSON or YAML.
+ */
+final class ManifestReader {
+
+    /** Where the template stands in each kind. */
+    private static final Map<String, List<String>> TEMPLATES =
+            Map.of(
+                    "Deployment", List.of("spec", "template"),
+                    "ReplicaSet", List.of("spec", "template"),
+                    "StatefulSet", List.of("spec", "template"),
+                    "DaemonSet", List.of("spec", "template"),
+                    "Job", List.of("spec", "template"),
+                    "ReplicationController", List.of("spec", "template"),
+                    "PodTemplate", List.of("template"),
+                    "CronJob", List.of("spec", "jobTemplate", "spec", "template"));
+
+    private static final String KINDS =
+            "Pod, or " + TEMPLATES.keySet().stream().sorted().collect(Collectors.joining(", "));
+
+    private static final String NOT_SET = "not set";
+
+    private final KubernetesSerialization serialization = new KubernetesSerialization();
+    private final RequestGrammars grammars;
+
+    ManifestReader(RequestGrammars grammars) {
+        this.grammars = grammars;
+    }
+
+    /** A manifest is none, or nobody could make the pod from it. The message says what to write. */
+    static final class ManifestException extends Exception {
+        ManifestException(String message) {
+            super(message);
+        }
+    }
+
+    /**
+     * The pod, as if it had been created now.
+     *
+     * @param namespace where it would be
+     */
+    Pod read(String text, String namespace, Instant now) throws ManifestException {
+        Map<?, ?> object = object(text);
+        Object kind = object.get("kind");
+        Object own;
+        String where;
+        if ("Pod".equals(kind)) {
+            own = object;
+            where = "";
+        } else {
+            List<String> path = kind == null ? null : TEMPLATES.get(kind.toString());
+            if (path == null) {
+                throw new ManifestException(
+                        "kind is %s; use %s".formatted(kind == null ? NOT_SET : kind, KINDS));
+            }
+            own = at(object, path);
+            where = String.join(".", path) + ".";
+        }
+        Pod pod = pod(own, where);
+        requireContainers(pod.getSpec(), where);
+        requireNamespace(at(object, List.of("metadata", "namespace")), namespace);
+        requireLegal(pod.getSpec(), where);
+        return created(pod, at(object, List.of("metadata", "name")), namespace, now);
+    }
+
+    private Map<?, ?> object(String text) throws ManifestException {
+        try {
+            if (serialization.unmarshal(text, Object.class) instanceof Map<?, ?> map) {
+                return map;
+            }
+        } catch (RuntimeException e) {
+            // Each of the parsers below has its own kind.
+            throw new ManifestException("The manifest is neither JSON nor YAML: " + cause(e));
+        }
+        throw new ManifestException(
+                "The manifest is no object with apiVersion, kind, metadata and spec");
+    }
+
+    private Pod pod(@Nullable Object object, String where) throws ManifestException {
+        if (!(object instanceof Map<?, ?> map)) {
+            throw new ManifestException(where + "spec is missing; a pod has spec.containers");
+        }
+        try {
+            Pod pod =
+                    serialization.convertValue(
+                            Map.of(
+                                    "spec",
+                                    map.get("spec") == null ? Map.of() : map.get("spec"),
+                                    "metadata",
+                                    map.get("metadata") == null ? Map.of() : map.get("metadata")),
+                            Pod.class);
+            pod.setMetadata(pod.getMetadata() == null ? new ObjectMeta() : pod.getMetadata());
+            return pod;
+        } catch (RuntimeException e) {
+            throw new ManifestException(where + "spec cannot be read: " + cause(e));
+        }
+    }
+
+    private static void requireContainers(PodSpec spec, String where) throws ManifestException {
+        if (spec.getContainers().isEmpty()) {
+            throw new ManifestException(
+                    where + "spec.containers is empty; a pod has one container at least");
+        }
+        for (Container container : spec.getContainers()) {
+            if (container.getName() == null) {
+                throw new ManifestException(
+                        where + "spec.containers: a container has no name; each has one");
+            }
+        }
+    }
+
+    private static void requireNamespace(@Nullable Object found, String namespace)
+            throws ManifestException {
+        if (found != null && !found.equals(namespace)) {
+            throw new ManifestException(
+                    "metadata.namespace is %s; use %s, for which you ask, or leave it out"
+                            .formatted(found, namespace));
+        }
+    }
+
+    private void requireLegal(PodSpec spec, String where) throws ManifestException {
+        Verdict verdict;
+        try {
+            verdict = grammars.judge(ResourceReader.request(spec, grammars::reads));
+        } catch (IllegalArgumentException e) {
+            throw new ManifestException(
+                    "%sspec.containers: resources: %s; use a number such as 50"
+                            .formatted(where, e.getMessage()));
+        }
+        // What is left out the webhook may write: a site can have a default for it.
+        if (verdict instanceof Verdict.Illegal illegal
+                && illegal.violations().stream().anyMatch(it -> !it.found().equals(NOT_SET))) {
+            throw new ManifestException(
+                    illegal.violations().stream()
+                            .map(Violation::message)
+                            .map(message -> where + "spec.containers: " + message)
+                            .collect(Collectors.joining("; ")));
+        }
+    }
+
+    private static Pod created(Pod pod, @Nullable Object name, String namespace, Instant now) {
+        ObjectMeta metadata = pod.getMetadata();
+        metadata.setNamespace(namespace);
+        metadata.setName(name == null ? "" : name.toString());
+        metadata.setUid(UUID.randomUUID().toString());
+        metadata.setCreationTimestamp(now.toString());
+        metadata.setOwnerReferences(List.of());
+        metadata.setManagedFields(List.of());
+        metadata.setDeletionTimestamp(null);
+        pod.getSpec().setNodeName(null);
+        pod.setStatus(new PodStatus());
+        return pod;
+    }
+
+    private static @Nullable Object at(Object object, List<String> path) {
+        Object here = object;
+        for (String name : path) {
+            here = here instanceof Map<?, ?> map ? map.get(name) : null;
+        }
+        return here;
+    }
+
+    /** What a parser says and where, without the rest that it quotes. */
+    private static String cause(Throwable e) {
+        Throwable last = e;
+        while (last.getCause() != null) {
+            last = last.getCause();
+        }
+        String message = String.valueOf(last.getMessage());
+        return message.lines()
+                .limit(2)
+                .map(String::strip)
+                .collect(Collectors.joining(" "))
+                .replaceFirst(":$", "");
+    }
+}
