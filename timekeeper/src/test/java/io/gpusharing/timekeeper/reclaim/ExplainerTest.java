@@ -391,6 +391,18 @@ class ExplainerTest {
     }
 
     @Test
+    void memoryThatIsFreeBesideNoProcessorsIsNotOffered() {
+        String all = "tencent.com/vcuda-core: '99', tencent.com/vcuda-memory: '10'";
+        String rest = "tencent.com/vcuda-core: '1', tencent.com/vcuda-memory: '10'";
+        shared("n1");
+        for (String gpu : List.of("GPU-0", "GPU-1")) {
+            runs("team-c", "a" + gpu, "n1", gpu, all).runs("team-c", "b" + gpu, "n1", gpu, rest);
+        }
+
+        assertThat(explain(waiting("aliyun.com/gpu-mem: '12'")).instead()).isNull();
+    }
+
+    @Test
     void moreThanAGpuHasIsTooLargeAndWhatOneHasFits() {
         Explanation explanation =
                 shared("n1")

@@ -55,7 +55,10 @@ final class Suggestion {
                                     (double) idle / own.ask().count()));
                 }
             } else {
-                node.free().gpus().forEach(gpu -> less.add(part(node, own.ask(), gpu)));
+                // Memory alone is of no use where others have all processors.
+                node.free().gpus().stream()
+                        .filter(gpu -> gpu.cores() > 0)
+                        .forEach(gpu -> less.add(part(node, own.ask(), gpu)));
             }
         }
         less.sort(Comparator.comparingDouble(Less::kept).reversed().thenComparing(Less::node));
