@@ -11,8 +11,11 @@ import io.gpusharing.request.Verdict;
 import io.gpusharing.request.Violation;
 import io.gpusharing.request.grammar.RequestGrammars;
 import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +42,9 @@ final class ManifestReader {
             "Pod, or " + TEMPLATES.keySet().stream().sorted().collect(Collectors.joining(", "));
 
     private static final String NOT_SET = "not set";
+
+    /** More than 1 MiB holds of what a pod has. */
+    private static final int MOST_VALUES = 100_000;
 
     private final KubernetesSerialization serialization = new KubernetesSerialization();
     private final RequestGrammars grammars;
@@ -86,14 +92,35 @@ final class ManifestReader {
     private Map<?, ?> object(String text) throws ManifestException {
         try {
             if (serialization.unmarshal(text, Object.class) instanceof Map<?, ?> map) {
+                requireFinite(map);
                 return map;
             }
+        } catch (StackOverflowError e) {
+            throw new ManifestException("The manifest is nested too deeply");
         } catch (RuntimeException e) {
             // Each of the parsers below has its own kind.
             throw new ManifestException("The manifest is neither JSON nor YAML: " + cause(e));
         }
         throw new ManifestException(
                 "The manifest is no object with apiVersion, kind, metadata and spec");
+    }
+
+    /** A few YAML aliases can stand for more than any memory holds, or for themselves. */
+    private static void requireFinite(Map<?, ?> object) throws ManifestException {
+        var open = new ArrayDeque<Object>(List.of(object));
+        for (int seen = 0; !open.isEmpty(); seen++) {
+            if (seen > MOST_VALUES) {
+                throw new ManifestException(
+                        "The manifest has more than %d values; write its aliases out"
+                                .formatted(MOST_VALUES));
+            }
+            Object next = open.pop();
+            Collection<?> inner =
+                    next instanceof Map<?, ?> map
+                            ? map.values()
+                            : next instanceof Collection<?> list ? list : List.of();
+            inner.stream().filter(Objects::nonNull).forEach(open::push);
+        }
     }
 
     private Pod pod(@Nullable Object object, String where) throws ManifestException {

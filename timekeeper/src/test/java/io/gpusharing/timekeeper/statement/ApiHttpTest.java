@@ -1303,6 +1303,20 @@ class ApiHttpTest {
     }
 
     @Test
+    void aManifestThatStandsForMoreThanItHasIsRefused() throws Exception {
+        var bomb = new StringBuilder("kind: Pod\nmetadata:\n  a0: &a0 [x, x, x, x, x]\n");
+        for (int i = 1; i < 10; i++) {
+            bomb.append("  a%d: &a%d [".formatted(i, i));
+            bomb.append("*a%d, ".formatted(i - 1).repeat(5)).append("]\n");
+        }
+
+        isProblem(manifest("reader", "team-a", bomb.toString()), 422);
+        isProblem(manifest("reader", "team-a", "kind: Pod\nspec: &a {a: *a}\n"), 422);
+        isProblem(manifest("reader", "team-a", "kind: " + "[".repeat(100_000)), 422);
+        isProblem(manifest("reader", "team-a", "{\"kind\": " + "[".repeat(100_000)), 422);
+    }
+
+    @Test
     void aManifestOfWhichNoPodCouldBeMadeIsRefusedWithWhatWouldBeLegal() throws Exception {
         isProblem(
                 manifest("reader", "team-a", MANIFEST.replace("kind: Pod", "kind: Service")),
