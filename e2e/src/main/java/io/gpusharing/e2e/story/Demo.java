@@ -38,7 +38,7 @@ public final class Demo {
             InstalledServices services = install(terminal, cluster);
             new Story(cluster, services, terminal).whole();
             if (!TestCluster.hasRealNodes()) {
-                new PlacementStory(cluster, terminal).whole();
+                new PlacementStory(cluster, services, terminal).whole();
             }
             terminal.say("");
             terminal.say("Everything above was true. It took %d s.".formatted(terminal.seconds()));

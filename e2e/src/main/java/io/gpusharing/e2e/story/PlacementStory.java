@@ -4,11 +4,15 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.e2e.cluster.TestCluster;
+import io.gpusharing.e2e.installation.InstalledServices;
 import io.gpusharing.e2e.installation.PlacingScheduler;
 import io.gpusharing.e2e.installation.SimulatedDevicePlugin;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -32,11 +36,13 @@ public final class PlacementStory {
                     + "NODE:.spec.nodeName,GPU:.metadata.annotations.tencent\\.com/predicate-gpu-idx-0";
 
     private final TestCluster cluster;
+    private final InstalledServices services;
     private final Narrator narrator;
     private final ClusterSnapshot snapshot;
 
-    public PlacementStory(TestCluster cluster, Narrator narrator) {
+    public PlacementStory(TestCluster cluster, InstalledServices services, Narrator narrator) {
         this.cluster = cluster;
+        this.services = services;
         this.narrator = narrator;
         this.snapshot = new ClusterSnapshot(cluster, narrator);
     }
@@ -116,6 +122,14 @@ public final class PlacementStory {
                                 "jsonpath={.status.conditions[?(@.type==\"gpusharing.io/Placement\")].message}"))
                 .contains("no single GPU has 60 of 100", "40 of 100");
         assertThat(gpuOf("team-a", "fourth")).isEmpty();
+
+        String path = "/api/v1/pods/team-a/fourth/placement";
+        JsonNode explanation = services.api().get(path);
+        narrator.say("The timekeeper knows the rest:");
+        narrator.command(services.api().curl(path), inShort(explanation));
+        assertThat(explanation.path("summary").asText()).contains("No single GPU has 60 of 100");
+        assertThat(explanation.at("/nodes/onlyInSum").asInt()).isPositive();
+        assertThat(explanation.at("/room/decision").asText()).isNotEmpty();
     }
 
     /** Step 12: who is over budget gives way, where that helps and nowhere else. */
@@ -135,6 +149,15 @@ public final class PlacementStory {
         narrator.say(
                 "%s was over budget, and its GPU is enough. Nobody else went."
                         .formatted(gone.getFirst()));
+    }
+
+    /** Without the details of each GPU. */
+    private static String inShort(JsonNode explanation) {
+        var some = new LinkedHashMap<String, JsonNode>();
+        for (String field : List.of("summary", "nodes", "room")) {
+            some.put(field, explanation.path(field));
+        }
+        return new ObjectMapper().valueToTree(some).toPrettyString() + "\n…";
     }
 
     private static Stream<String> parts() {
