@@ -28,7 +28,7 @@ public class PlacementExplanations {
     private final ReclaimProperties properties;
     private final SubjectReader subjects;
     private final Clock clock;
-    private final RecentPicture pictures = new RecentPicture(this::read, PATIENCE);
+    private final RecentPicture pictures;
 
     PlacementExplanations(
             KubernetesClient client,
@@ -44,6 +44,7 @@ public class PlacementExplanations {
         this.properties = properties;
         this.subjects = new SubjectReader(grammars, new CapacityReader(grammars, asks));
         this.clock = clock;
+        this.pictures = new RecentPicture(this::read, PATIENCE, clock);
     }
 
     /**
@@ -73,7 +74,7 @@ public class PlacementExplanations {
     private Explanation explain(
             Pod pod, boolean isManifest, int detailed, Predicate<String> shown) {
         Instant now = clock.instant();
-        Seen seen = pictures.seen(now);
+        Seen seen = pictures.seen();
         return new Explainer(
                         seen.picture(), properties.rules(seen.paused()), seen.nodePods(), shown)
                 .explain(subjects.read(pod, isManifest, now), detailed);

@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.reclaim;
 
 import io.gpusharing.timekeeper.reclaim.explain.Picture;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -20,6 +21,7 @@ final class RecentPicture {
 
     private final Reader reader;
     private final Duration patience;
+    private final Clock clock;
     private final ReentrantLock reading = new ReentrantLock();
     private volatile @Nullable Seen last;
 
@@ -39,9 +41,10 @@ final class RecentPicture {
     /**
      * @param patience how long a question waits for another that has it read
      */
-    RecentPicture(Reader reader, Duration patience) {
+    RecentPicture(Reader reader, Duration patience, Clock clock) {
         this.reader = reader;
         this.patience = patience;
+        this.clock = clock;
     }
 
     /**
@@ -49,9 +52,9 @@ final class RecentPicture {
      *
      * @throws NotSeenException if it takes too long to read it
      */
-    Seen seen(Instant now) {
+    Seen seen() {
         Seen known = last;
-        if (known != null && isFresh(known, now)) {
+        if (known != null && isFresh(known)) {
             return known;
         }
         try {
@@ -64,7 +67,7 @@ final class RecentPicture {
         }
         try {
             known = last;
-            if (known == null || !isFresh(known, now)) {
+            if (known == null || !isFresh(known)) {
                 known = reader.read();
                 last = known;
             }
@@ -74,7 +77,10 @@ final class RecentPicture {
         }
     }
 
-    private static boolean isFresh(Seen seen, Instant now) {
-        return now.isBefore(seen.picture().at().plus(FRESH));
+    private boolean isFresh(Seen seen) {
+        Instant now = clock.instant();
+        Instant at = seen.picture().at();
+        // A clock may be set back.
+        return !now.isBefore(at) && now.isBefore(at.plus(FRESH));
     }
 }

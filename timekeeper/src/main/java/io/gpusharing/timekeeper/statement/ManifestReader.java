@@ -5,6 +5,8 @@ import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodStatus;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.ResourceRequirements;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.request.Verdict;
@@ -13,11 +15,13 @@ import io.gpusharing.request.grammar.RequestGrammars;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,8 +47,8 @@ final class ManifestReader {
 
     private static final String NOT_SET = "not set";
 
-    /** More than 1 MiB holds of what a pod has. */
-    private static final int MOST_VALUES = 100_000;
+    /** More than 128 KiB hold of what a pod has. */
+    private static final int MOST_VALUES = 20_000;
 
     private final KubernetesSerialization serialization = new KubernetesSerialization();
     private final RequestGrammars grammars;
@@ -93,7 +97,7 @@ final class ManifestReader {
         try {
             if (serialization.unmarshal(text, Object.class) instanceof Map<?, ?> map) {
                 requireFinite(map);
-                return map;
+                return (Map<?, ?>) withoutNulls(map);
             }
         } catch (StackOverflowError e) {
             throw new ManifestException("The manifest is nested too deeply");
@@ -121,6 +125,24 @@ final class ManifestReader {
                             : next instanceof Collection<?> list ? list : List.of();
             inner.stream().filter(Objects::nonNull).forEach(open::push);
         }
+    }
+
+    /** As the API server takes them: what is null is left out. */
+    private static Object withoutNulls(Object value) {
+        return switch (value) {
+            case Map<?, ?> map -> {
+                var some = new LinkedHashMap<Object, Object>();
+                map.forEach((key, inner) -> {
+                    if (inner != null) {
+                        some.put(key, withoutNulls(inner));
+                    }
+                });
+                yield some;
+            }
+            case Collection<?> list ->
+                    list.stream().filter(Objects::nonNull).map(it -> withoutNulls(it)).toList();
+            default -> value;
+        };
     }
 
     private Pod pod(@Nullable Object object, String where) throws ManifestException {
@@ -169,6 +191,7 @@ final class ManifestReader {
         Verdict verdict;
         try {
             verdict = grammars.judge(ResourceReader.request(spec, grammars::reads));
+            requireQuantities(spec);
         } catch (IllegalArgumentException e) {
             throw new ManifestException(
                     "%sspec.containers: resources: %s; use a number such as 50"
@@ -185,6 +208,31 @@ final class ManifestReader {
         }
     }
 
+    /** What is no GPU is read, too, when room for it is looked for. */
+    private static void requireQuantities(PodSpec spec) {
+        Stream<ResourceRequirements> all =
+                Stream.concat(
+                        Stream.of(spec.getContainers(), spec.getInitContainers())
+                                .flatMap(List::stream)
+                                .map(Container::getResources),
+                        Stream.ofNullable(spec.getResources()));
+        Stream.concat(
+                        all.filter(Objects::nonNull)
+                                .flatMap(it -> Stream.of(it.getLimits(), it.getRequests())),
+                        Stream.ofNullable(spec.getOverhead()))
+                .filter(Objects::nonNull)
+                .forEach(amounts -> amounts.forEach(ManifestReader::requireQuantity));
+    }
+
+    private static void requireQuantity(String resource, Quantity amount) {
+        try {
+            amount.getNumericalAmount();
+        } catch (RuntimeException e) {
+            throw new IllegalArgumentException(
+                    "%s is %s".formatted(resource, amount.getAmount()), e);
+        }
+    }
+
     private static Pod created(Pod pod, @Nullable Object name, String namespace, Instant now) {
         ObjectMeta metadata = pod.getMetadata();
         metadata.setNamespace(namespace);
@@ -195,6 +243,8 @@ final class ManifestReader {
         metadata.setManagedFields(List.of());
         metadata.setDeletionTimestamp(null);
         pod.getSpec().setNodeName(null);
+        // Admission writes it, by the priority class.
+        pod.getSpec().setPriority(null);
         pod.setStatus(new PodStatus());
         return pod;
     }

@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.springframework.http.HttpStatus;
@@ -45,10 +46,14 @@ class PlacementController {
 
     private static final int MOST_NODES = 50;
 
-    /** The API server takes no larger one. */
-    private static final DataSize MANIFEST = DataSize.ofMegabytes(1);
+    /** A parser makes up to 200 bytes of each byte of it. */
+    private static final DataSize MANIFEST = DataSize.ofKilobytes(128);
 
-    private static final DataSize MANIFESTS = DataSize.ofMegabytes(8);
+    private static final DataSize MANIFESTS = DataSize.ofMegabytes(1);
+
+    /** Reports of meters are served by the same threads, and this takes time and memory. */
+    private static final int AT_ONCE = 3;
+
     private static final Duration LONGEST = Duration.ofSeconds(10);
 
     private final PlacementExplanations explanations;
@@ -56,6 +61,7 @@ class PlacementController {
     private final Callers callers;
     private final Clock clock;
     private final RequestBodyLimit bodies;
+    private final Semaphore answering = new Semaphore(AT_ONCE);
 
     PlacementController(
             PlacementExplanations explanations,
@@ -129,7 +135,7 @@ class PlacementController {
                                         schema = @Schema(type = "object"))
                             }))
     @ApiResponse(responseCode = "200")
-    @ApiResponse(responseCode = "413", description = "The manifest is larger than 1 MiB")
+    @ApiResponse(responseCode = "413", description = "The manifest is larger than 128 KiB")
     @ApiResponse(responseCode = "422", description = "No pod could be made from the manifest")
     Explanation manifest(
             @PathVariable String namespace,
@@ -145,22 +151,35 @@ class PlacementController {
                     "This needs the right to create pods in the namespace " + namespace);
         }
         int detailed = detailed(nodes);
-        Pod pod;
+        String manifest = body(request);
+        return answer(() ->
+                explanations.ofManifest(
+                        pod(manifest, namespace),
+                        detailed,
+                        there -> callers.mayReadPods(caller, there)));
+    }
+
+    private Pod pod(String manifest, String namespace) {
         try {
-            pod = manifests.read(body(request), namespace, clock.instant());
+            return manifests.read(manifest, namespace, clock.instant());
         } catch (ManifestException e) {
             throw new ResponseStatusException(HttpStatus.UNPROCESSABLE_CONTENT, e.getMessage());
         }
-        return answer(() ->
-                explanations.ofManifest(
-                        pod, detailed, there -> callers.mayReadPods(caller, there)));
     }
 
-    private static Explanation answer(Supplier<Explanation> explanation) {
+    private Explanation answer(Supplier<Explanation> explanation) {
+        if (!answering.tryAcquire()) {
+            throw new ResponseStatusException(
+                    HttpStatus.SERVICE_UNAVAILABLE,
+                    "%d such questions are being answered; ask again in a few seconds"
+                            .formatted(AT_ONCE));
+        }
         try {
             return explanation.get();
         } catch (NotSeenException e) {
             throw new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE, e.getMessage());
+        } finally {
+            answering.release();
         }
     }
 
@@ -190,7 +209,7 @@ class PlacementController {
 
     private static ResponseStatusException tooLarge() {
         return new ResponseStatusException(
-                HttpStatus.CONTENT_TOO_LARGE, "A manifest has 1 MiB at most");
+                HttpStatus.CONTENT_TOO_LARGE, "A manifest has 128 KiB at most");
     }
 
     private static void requireName(Pattern pattern, String name, String of) {

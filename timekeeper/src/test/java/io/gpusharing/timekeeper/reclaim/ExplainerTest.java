@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.budget.GpuTime;
@@ -486,6 +487,35 @@ class ExplainerTest {
                 .startsWith(
                         "No node fits otherwise: 1: its selector, affinity or a taint keeps it away");
         assertThat(explanation.details()).isEmpty();
+    }
+
+    @Test
+    void aGpuIsOfNoUseWhereTheNodesSumIsShort() {
+        Node node = node("n1", "");
+        // One of the two failed while a pod had all of it.
+        node.getStatus().getAllocatable().put("tencent.com/vcuda-core", new Quantity("100"));
+        cluster.replaceNode(readers.node(node, gpus("n1", "Healthy", "")));
+        runs("team-c", "a", "n1", "GPU-0", "tencent.com/vcuda-core: '100'");
+
+        Explanation explanation = explain(waiting(SIXTY));
+
+        assertThat(nodes(explanation).fit()).isZero();
+        assertThat(explanation.summary()).contains("too little is free of tencent.com/vcuda-core");
+    }
+
+    @Test
+    void whenABudgetOfOthersEndsIsSaidToWhoMayGetTheirPods() {
+        fragmented("team-d");
+        cluster.budget(
+                "team-d",
+                new Standing.InBudget(
+                        GpuTime.ofMinutes("10"), Cluster.NOON.plus(Duration.ofHours(3))),
+                OnExhausted.Reclaim,
+                false);
+
+        assertThat(only(explain(waiting(SIXTY), namespace -> false)).gpus().getFirst().holders())
+                .extracting(Holder::budgetEndsAt)
+                .containsOnlyNulls();
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.reclaim;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.reclaim.RecentPicture.Seen;
 import io.gpusharing.timekeeper.reclaim.explain.Picture;
 import java.time.Duration;
@@ -17,6 +18,7 @@ class RecentPictureTest {
     private static final Instant NOON = Cluster.NOON;
 
     private final AtomicInteger read = new AtomicInteger();
+    private final SteppingClock clock = new SteppingClock(NOON);
 
     private Seen seenAt(Instant now) {
         read.incrementAndGet();
@@ -27,14 +29,26 @@ class RecentPictureTest {
 
     @Test
     void whatWasReadAnswersAllQuestionsOfTenSeconds() {
-        var pictures = new RecentPicture(() -> seenAt(NOON), Duration.ZERO);
+        var pictures = new RecentPicture(() -> seenAt(NOON), Duration.ZERO, clock);
 
-        Seen first = pictures.seen(NOON);
+        Seen first = pictures.seen();
 
-        assertThat(pictures.seen(NOON.plusMillis(9_999))).isSameAs(first);
+        clock.set(NOON.plusMillis(9_999));
+        assertThat(pictures.seen()).isSameAs(first);
         assertThat(read).hasValue(1);
-        assertThat(pictures.seen(NOON.plusSeconds(10))).isNotSameAs(first);
+        clock.set(NOON.plusSeconds(10));
+        assertThat(pictures.seen()).isNotSameAs(first);
         assertThat(read).hasValue(2);
+    }
+
+    @Test
+    void aClockThatIsSetBackMakesNothingGoodForLonger() {
+        var pictures = new RecentPicture(() -> seenAt(NOON), Duration.ZERO, clock);
+        Seen first = pictures.seen();
+
+        clock.set(NOON.minusSeconds(3_600));
+
+        assertThat(pictures.seen()).isNotSameAs(first);
     }
 
     @Test
@@ -48,17 +62,18 @@ class RecentPictureTest {
                             await(asked);
                             return seenAt(NOON);
                         },
-                        Duration.ZERO);
-        Thread other = Thread.ofVirtual().start(() -> pictures.seen(NOON));
+                        Duration.ZERO,
+                        clock);
+        Thread other = Thread.ofVirtual().start(() -> pictures.seen());
         reading.await();
 
         assertThatExceptionOfType(NotSeenException.class)
-                .isThrownBy(() -> pictures.seen(NOON))
+                .isThrownBy(() -> pictures.seen())
                 .withMessageContaining("ask again");
 
         asked.countDown();
         other.join();
-        assertThat(pictures.seen(NOON)).isNotNull();
+        assertThat(pictures.seen()).isNotNull();
         assertThat(read).hasValue(1);
     }
 
@@ -73,12 +88,12 @@ class RecentPictureTest {
                             }
                             return seenAt(NOON);
                         },
-                        Duration.ZERO);
+                        Duration.ZERO,
+                        clock);
 
-        assertThatExceptionOfType(IllegalStateException.class)
-                .isThrownBy(() -> pictures.seen(NOON));
+        assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> pictures.seen());
 
-        assertThat(pictures.seen(NOON)).isNotNull();
+        assertThat(pictures.seen()).isNotNull();
     }
 
     private static void await(CountDownLatch latch) {

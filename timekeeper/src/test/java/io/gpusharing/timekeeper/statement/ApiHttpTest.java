@@ -1337,9 +1337,34 @@ class ApiHttpTest {
         isProblem(manifest("reader", "team-a", "just words"), 422, "no object");
         isProblem(manifest("reader", "team-a", ""), 422);
         isProblem(manifest("reader", "team-a", "kind: Pod"), 422, "spec.containers is empty");
+        for (String none : List.of("null", "[null]")) {
+            isProblem(
+                    manifest(
+                            "reader",
+                            "team-a",
+                            "kind: Pod\nspec: {containers: %s}".formatted(none)),
+                    422,
+                    "spec.containers is empty");
+        }
+        isProblem(
+                manifest(
+                        "reader",
+                        "team-a",
+                        MANIFEST.replace("limits:", "requests: {cpu: abc}, limits:")),
+                422,
+                "abc");
+        assertThat(
+                        manifest(
+                                        "reader",
+                                        "team-a",
+                                        MANIFEST.replace(
+                                                "containers:",
+                                                "tolerations: null\n  initContainers: null\n  containers:"))
+                                .statusCode())
+                .isEqualTo(200);
         isProblem(
                 manifest("reader", "team-a", MANIFEST + "# " + "x".repeat(1 << 20)),
                 413,
-                "1 MiB at most");
+                "128 KiB at most");
     }
 }

@@ -248,7 +248,11 @@ public final class Explainer {
     }
 
     private static String fitting(Subject subject, List<Judgement> candidates) {
-        String where = "it fits on %s as it is".formatted(candidates.getFirst().node().name());
+        String where =
+                "it fits on %s as it is%s"
+                        .formatted(
+                                candidates.getFirst().node().name(),
+                                subject.notJudged().isEmpty() ? "" : ", as far as is judged here");
         return subject.state() == State.Waits
                 ? where + ", and is tried again within minutes"
                 : where;

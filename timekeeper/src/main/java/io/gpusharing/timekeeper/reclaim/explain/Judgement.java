@@ -68,16 +68,22 @@ record Judgement(
                     sums);
         }
         GpuLayout free = occupancy.free(kept);
-        return new Judgement(
-                node,
-                otherwise(subject, node.view(), sum),
+        Reason reason =
                 fits(asks, free)
                         ? null
                         : Reason.of(
                                 asks,
                                 shared.all(),
                                 !shared.gpus().isEmpty(),
-                                () -> !kept.isEmpty() && fits(asks, occupancy.free())),
+                                () -> !kept.isEmpty() && fits(asks, occupancy.free()));
+        String otherwise = otherwise(subject, node.view(), sum);
+        // kube-scheduler counts what is asked for on a GPU that failed since, too.
+        return new Judgement(
+                node,
+                otherwise == null && reason == null
+                        ? missing(subject.waiter().ask().requests(), sum)
+                        : otherwise,
+                reason,
                 free,
                 sums);
     }
@@ -100,10 +106,14 @@ record Judgement(
         if (!subject.waiter().constraints().admit(node)) {
             return "its selector, affinity or a taint keeps it away";
         }
-        if (subject.others().fitInto(sum)) {
+        return missing(subject.others(), sum);
+    }
+
+    private static @Nullable String missing(Amounts wanted, Amounts sum) {
+        if (wanted.fitInto(sum)) {
             return null;
         }
-        return subject.others().byResource().entrySet().stream()
+        return wanted.byResource().entrySet().stream()
                 .filter(it -> !new Amounts(Map.of(it.getKey(), it.getValue())).fitInto(sum))
                 .map(Map.Entry::getKey)
                 .sorted()

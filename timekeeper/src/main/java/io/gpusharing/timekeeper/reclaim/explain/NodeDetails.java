@@ -102,7 +102,8 @@ final class NodeDetails {
                 hold.whole(),
                 false,
                 pod.end(),
-                budget == null ? null : budget.exhaustedAt(),
+                // To the second it would say which pods are of one budget.
+                named && budget != null ? budget.exhaustedAt() : null,
                 budget != null
                         && budget.onExhausted().allowsEviction()
                         && !budget.paused()
