@@ -129,7 +129,7 @@ public final class PlacementStory {
         narrator.command(services.api().curl(path), inShort(explanation));
         assertThat(explanation.path("summary").asText()).contains("No single GPU has 60 of 100");
         assertThat(explanation.at("/nodes/onlyInSum").asInt()).isPositive();
-        assertThat(explanation.at("/room/decision").asText()).isNotEmpty();
+        assertThat(explanation.at("/room/decision").asText()).isEqualTo("WAITER_OVER_BUDGET");
     }
 
     /** Step 12: who is over budget gives way, where that helps and nowhere else. */

@@ -19,8 +19,10 @@ import org.springframework.stereotype.Component;
  * meanwhile, with an extender beside it that has not read yet what the new leader did. Both would
  * give the same GPUs away.
  *
- * <p>What was read is good for two seconds by the clock that goes on while a process stands still.
- * The lease lasts fifteen, and a kube-scheduler that could not renew it for ten gives up.
+ * <p>What was read is good for two seconds of a clock that goes on while a process stands still,
+ * but not while a whole machine is frozen. The lease lasts fifteen, and a kube-scheduler that could
+ * not renew it for ten gives up. Who stands still between this look and its binding is not noticed:
+ * then the device plugin refuses the second pod.
  */
 @Component
 final class LeaseHolder implements SchedulerLease {
@@ -64,12 +66,19 @@ final class LeaseHolder implements SchedulerLease {
         if (properties.name().isEmpty()) {
             return Optional.empty();
         }
-        // Before the answer, which may take its time.
         Instant now = clock.instant();
         if (now.isBefore(read) || !now.isBefore(read.plus(GOOD_FOR))) {
             read = Instant.MIN;
             whyNot = ask();
-            read = now;
+            Instant then = clock.instant();
+            // A yes is as old as the question, and who waits for a no need not ask again.
+            if (whyNot.isPresent()) {
+                read = then;
+            } else if (now.plus(GOOD_FOR).isAfter(then)) {
+                read = now;
+            } else {
+                return Optional.of("the lease was read too slowly");
+            }
         }
         return whyNot;
     }
@@ -78,8 +87,10 @@ final class LeaseHolder implements SchedulerLease {
         try {
             String identity = holder.get();
             // kube-scheduler's is HOST_UUID.
-            return identity != null
-                            && identity.startsWith(properties.host() + "_")
+            if (identity == null) {
+                return Optional.of("no scheduler leads");
+            }
+            return identity.startsWith(properties.host() + "_")
                             && identity.lastIndexOf('_') == properties.host().length()
                     ? Optional.empty()
                     : Optional.of("another scheduler leads: " + identity);

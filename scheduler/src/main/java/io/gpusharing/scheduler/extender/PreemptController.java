@@ -60,9 +60,7 @@ class PreemptController {
         if (pod.asks().isEmpty()) {
             return new PreemptAnswer(nodes);
         }
-        // Nobody goes for a pod that filter would refuse all the same, nor for a scheduler that
-        // does
-        // not lead.
+        // Nobody goes for a pod that filter would refuse, nor for a scheduler that does not lead.
         if (!cluster.isKnown()
                 || lease.whyNot().isPresent()
                 || !schedulerName.follows(question.pod())

@@ -16,6 +16,7 @@ class LeaseHolderTest {
     private final SteppingClock clock = new SteppingClock(NOON);
     private @Nullable String holder = "scheduler-a_b1946ac9-2c66-4f3d";
     private boolean away;
+    private Duration slowly = Duration.ZERO;
     private int asked;
 
     private final LeaseHolder lease = lease("gpusharing-scheduler");
@@ -27,6 +28,7 @@ class LeaseHolderTest {
 
     private @Nullable String read() {
         asked++;
+        clock.pass(slowly);
         if (away) {
             throw new KubernetesClientException("the API server is away");
         }
@@ -80,6 +82,25 @@ class LeaseHolderTest {
         clock.set(NOON.minusSeconds(3_600));
 
         assertThat(lease.whyNot()).isPresent();
+    }
+
+    @Test
+    void aYesThatTookLongIsWorthNothing() {
+        slowly = Duration.ofSeconds(2);
+
+        assertThat(lease.whyNot()).contains("the lease was read too slowly");
+        slowly = Duration.ZERO;
+        assertThat(lease.whyNot()).isEmpty();
+    }
+
+    @Test
+    void whoWaitedForANoIsNotKeptWaitingAgain() {
+        away = true;
+        slowly = Duration.ofSeconds(2);
+
+        assertThat(lease.whyNot()).isPresent();
+        assertThat(lease.whyNot()).isPresent();
+        assertThat(asked).isEqualTo(1);
     }
 
     @Test
