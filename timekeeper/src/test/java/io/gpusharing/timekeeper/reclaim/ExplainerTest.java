@@ -501,6 +501,7 @@ class ExplainerTest {
 
         assertThat(nodes(explanation).fit()).isZero();
         assertThat(explanation.summary()).contains("too little is free of tencent.com/vcuda-core");
+        assertThat(explanation.instead()).isNull();
     }
 
     @Test

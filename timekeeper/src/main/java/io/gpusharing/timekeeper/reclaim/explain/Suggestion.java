@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.reclaim.explain;
 
+import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
@@ -8,9 +9,11 @@ import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.grammar.AliyunGrammar;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.timekeeper.reclaim.explain.Explanation.Instead;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.Optional;
 import java.util.TreeMap;
 
@@ -31,7 +34,7 @@ final class Suggestion {
      * @param ask the same in the unit of GPUs
      * @param kept how much of what it asks for it would keep, from 0 to 1
      */
-    private record Less(String node, GpuAsk ask, double kept) {}
+    private record Less(Picture.State node, GpuAsk ask, double kept) {}
 
     /**
      * What to write instead; empty if nothing fits, or several containers ask.
@@ -50,7 +53,7 @@ final class Suggestion {
                 if (idle > 0 && idle < own.ask().count()) {
                     less.add(
                             new Less(
-                                    node.node().name(),
+                                    node.node(),
                                     withCount(own, idle).ask(),
                                     (double) idle / own.ask().count()));
                 }
@@ -61,15 +64,27 @@ final class Suggestion {
                         .forEach(gpu -> less.add(part(node, own.ask(), gpu)));
             }
         }
-        less.sort(Comparator.comparingDouble(Less::kept).reversed().thenComparing(Less::node));
+        less.sort(
+                Comparator.comparingDouble(Less::kept)
+                        .reversed()
+                        .thenComparing(it -> it.node().name()));
         return subject.request().containers().stream()
                 .filter(container -> container.name().equals(own.container()))
                 .findFirst()
                 .flatMap(container ->
                         less.stream()
-                                .map(it -> instead(container, it))
-                                .flatMap(Optional::stream)
+                                .flatMap(it ->
+                                        instead(container, it)
+                                                .filter(instead -> isFree(subject, it, instead))
+                                                .stream())
                                 .findFirst());
+    }
+
+    /** By the node's sums, too: they count what is asked for on a GPU that failed since. */
+    private static boolean isFree(Subject subject, Less less, Instead instead) {
+        var wanted = new HashMap<String, BigDecimal>();
+        instead.resources().forEach((name, amount) -> wanted.put(name, BigDecimal.valueOf(amount)));
+        return new Amounts(wanted).fitInto(less.node().freeFor(subject.waiter().pod().uid()));
     }
 
     private static Less part(Judgement node, GpuAsk ask, Gpu gpu) {
@@ -79,7 +94,7 @@ final class Suggestion {
                 Math.min(
                         ask.cores() == 0 ? 1 : (double) cores / ask.cores(),
                         ask.memory() == 0 ? 1 : (double) memory / ask.memory());
-        return new Less(node.node().name(), new GpuAsk(1, cores, memory, false), kept);
+        return new Less(node.node(), new GpuAsk(1, cores, memory, false), kept);
     }
 
     /** In the resources that the container names; empty if what is left is no legal request. */
@@ -98,7 +113,7 @@ final class Suggestion {
             return Optional.empty();
         }
         return resources.values().stream().allMatch(amount -> amount > 0)
-                ? Optional.of(new Instead(less.node(), container.name(), resources))
+                ? Optional.of(new Instead(less.node().name(), container.name(), resources))
                 : Optional.empty();
     }
 
