@@ -62,9 +62,10 @@ class PreemptController {
         }
         // Nobody goes for a pod that filter would refuse, nor for a scheduler that does not lead.
         if (!cluster.isKnown()
-                || lease.whyNot().isPresent()
                 || !schedulerName.follows(question.pod())
-                || gpuReader.unplaceable(question.pod()).isPresent()) {
+                || gpuReader.unplaceable(question.pod()).isPresent()
+                // Last, for it may ask the API server.
+                || lease.whyNot().isPresent()) {
             return PreemptAnswer.NOBODY;
         }
         var candidates = new HashMap<String, Set<String>>();

@@ -397,11 +397,7 @@ public final class ClusterGpus {
 
     private boolean hasRoom(GpuPod pod) {
         Map<String, List<KeptRoom>> others = keptFrom(pod.uid(), pod.priority());
-        return nodes.entrySet().stream()
-                .anyMatch(node ->
-                        node.getValue()
-                                .left(pod, others.getOrDefault(node.getKey(), List.of()))
-                                .isPresent());
+        return nodes.keySet().stream().anyMatch(name -> left(pod, name, others).isPresent());
     }
 
     /** What pods are to be told that wait, or that waited and are bound: of so many at most. */
