@@ -92,6 +92,17 @@ public final class Installation implements InstalledServices {
         awaitKinds(cluster, "gpubudgets", "gpugrants");
     }
 
+    /** Creates our kinds alone, without any program. */
+    public static void createKinds(TestCluster cluster) {
+        cluster.kubectl()
+                .run(
+                        "create",
+                        "-f",
+                        Repository.root().resolve("deployment/10-crds.yaml").toString())
+                .orFail();
+        awaitKinds(cluster, "gpunodes", "gpureservations");
+    }
+
     /** Waits until the API server serves these kinds of ours. */
     public static void awaitKinds(TestCluster cluster, String... plurals) {
         for (String plural : plurals) {

@@ -80,13 +80,7 @@ public final class PlacementSoak {
 
     private PlacementSoak(TestCluster cluster) {
         this.cluster = cluster;
-        cluster.kubectl()
-                .run(
-                        "create",
-                        "-f",
-                        Repository.root().resolve("deployment/10-crds.yaml").toString())
-                .orFail();
-        Installation.awaitKinds(cluster, "gpunodes", "gpureservations");
+        Installation.createKinds(cluster);
         cluster.createNamespace(TEAM);
         cluster.createNamespace(CANARIES);
         List.of("low:-100", "middle:100", "high:1000")

@@ -8,6 +8,7 @@ import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.ClusterScheduler;
 import io.gpusharing.e2e.installation.ClusterScheduler.ClientKey;
 import io.gpusharing.e2e.installation.Installation;
+import io.gpusharing.e2e.installation.SimulatedGpuNode;
 import io.gpusharing.web.CertificateAuthority;
 import io.gpusharing.web.Pem;
 import io.gpusharing.web.ServerIdentity;
@@ -24,6 +25,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import org.bouncycastle.openssl.PEMKeyPair;
 import org.bouncycastle.openssl.PEMParser;
 import org.bouncycastle.openssl.jcajce.JcaPEMKeyConverter;
@@ -48,15 +50,10 @@ class ExtenderIT {
     @BeforeAll
     static void start() {
         cluster = TestCluster.start(Repository.root().resolve(".run/extender"));
-        cluster.kubectl()
-                .run(
-                        "create",
-                        "-f",
-                        Repository.root().resolve("deployment/10-crds.yaml").toString())
-                .orFail();
-        Installation.awaitKinds(cluster, "gpunodes", "gpureservations");
-        SharedNodes.share(cluster, "gpu-node-1");
-        SharedNodes.share(cluster, "gpu-node-2");
+        Installation.createKinds(cluster);
+        for (String node : List.of("gpu-node-1", "gpu-node-2")) {
+            new SimulatedGpuNode(cluster.client(), node, 2).create();
+        }
         cluster.createNamespace(Installation.NAMESPACE);
         pods = new PlacedPods(cluster, "extender");
         cluster.kubectl().run("create", "priorityclass", "high", "--value=1000").orFail();

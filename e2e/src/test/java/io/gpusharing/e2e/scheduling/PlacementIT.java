@@ -8,8 +8,11 @@ import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.Installation;
 import io.gpusharing.e2e.installation.PlacingScheduler;
+import io.gpusharing.e2e.installation.SimulatedGpuNode;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -27,19 +30,17 @@ class PlacementIT {
     private static TestCluster cluster;
     private static PlacingScheduler scheduler;
     private static PlacedPods pods;
+    private static SimulatedGpuNode first;
+    private static SimulatedGpuNode second;
 
     @BeforeAll
     static void start() {
         cluster = TestCluster.start(Repository.root().resolve(".run/placement"));
-        cluster.kubectl()
-                .run(
-                        "create",
-                        "-f",
-                        Repository.root().resolve("deployment/10-crds.yaml").toString())
-                .orFail();
-        Installation.awaitKinds(cluster, "gpunodes");
-        SharedNodes.share(cluster, "gpu-node-1");
-        SharedNodes.share(cluster, "gpu-node-2");
+        Installation.createKinds(cluster);
+        first = new SimulatedGpuNode(cluster.client(), "gpu-node-1", 2);
+        second = new SimulatedGpuNode(cluster.client(), "gpu-node-2", 2);
+        first.create();
+        second.create();
         pods = new PlacedPods(cluster, "placement");
         priorityClass("lowest", -200);
         priorityClass("low", -100);
@@ -117,10 +118,18 @@ class PlacementIT {
 
     @Test
     void whenADevicePluginTakesBackWhatAnEndedPodHeldTheNextOneIsTriedAtOnce() {
-        String held =
-                "{\"podUid\":\"11111111-2222-3333-4444-555555555555\",\"namespace\":\"x\",\"pod\":\"ended\",\"container\":\"cuda\",\"kind\":\"App\",\"core\":100,\"memoryMiB\":15360}";
-        SharedNodes.describe(cluster, "gpu-node-1", "Whole", held);
-        SharedNodes.describe(cluster, "gpu-node-2", "Whole", held);
+        List<Map<String, Object>> held =
+                List.of(
+                        Map.of(
+                                "podUid", "11111111-2222-3333-4444-555555555555",
+                                "namespace", "x",
+                                "pod", "ended",
+                                "container", "cuda",
+                                "kind", "App",
+                                "core", 100L,
+                                "memoryMiB", 15_360L));
+        first.grant(Map.of("gpu-node-1-gpu-0", held, "gpu-node-1-gpu-1", held));
+        second.grant(Map.of("gpu-node-2-gpu-0", held, "gpu-node-2-gpu-1", held));
         pods.create("next", 50, 15);
         await("it waits")
                 .atMost(SOON)
@@ -128,7 +137,7 @@ class PlacementIT {
                         () -> assertThat(pods.whyItWaits("next")).contains("no single GPU has"));
 
         // kube-scheduler does not look at GpuNodes; by itself it would try again after minutes.
-        SharedNodes.describe(cluster, "gpu-node-2", "Idle", "");
+        second.grant(Map.of());
 
         bound("next");
         assertThat(pods.gpuOf("next")).startsWith("gpu-node-2");
@@ -141,7 +150,7 @@ class PlacementIT {
                                                 .orFail())
                                 .contains(
                                         "GpusDisagree", "The device plugin counts pod 11111111-"));
-        SharedNodes.describe(cluster, "gpu-node-1", "Idle", "");
+        first.grant(Map.of());
     }
 
     @Test
