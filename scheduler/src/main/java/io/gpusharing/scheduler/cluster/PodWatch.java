@@ -114,15 +114,24 @@ final class PodWatch implements AutoCloseable {
      */
     private static void strip(Pod pod) {
         ObjectMeta metadata = pod.getMetadata();
-        pod.setMetadata(
+        ObjectMeta kept =
                 new ObjectMetaBuilder()
                         .withUid(metadata.getUid())
                         .withNamespace(metadata.getNamespace())
                         .withName(metadata.getName())
                         .withResourceVersion(metadata.getResourceVersion())
-                        .build());
+                        .build();
+        // An empty map or list of each would be more than what is kept.
+        kept.setAnnotations(null);
+        kept.setLabels(null);
+        kept.setFinalizers(null);
+        kept.setOwnerReferences(null);
+        kept.setManagedFields(null);
+        kept.setAdditionalProperties(null);
+        pod.setMetadata(kept);
         pod.setSpec(null);
         pod.setStatus(null);
+        pod.setAdditionalProperties(null);
     }
 
     private static boolean isToldWhyItWaits(Pod pod) {

@@ -41,7 +41,7 @@ public final class RunningPodReader {
                 metadata.getUid(),
                 metadata.getNamespace(),
                 metadata.getName(),
-                requireNonNullElse(metadata.getLabels(), Map.of()),
+                Map.copyOf(requireNonNullElse(metadata.getLabels(), Map.of())),
                 priority(pod),
                 started == null ? Instant.MAX : Instant.parse(started),
                 deletion(pod),

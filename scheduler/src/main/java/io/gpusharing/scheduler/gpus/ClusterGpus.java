@@ -234,7 +234,8 @@ public final class ClusterGpus {
             refused.remove(pod.uid());
             return new Chosen(best.getFirst(), best.subList(1, best.size()));
         }
-        Nowhere nowhere = WhyNot.nowhere(pod, candidates, nodes, others.keySet());
+        String awaited = kept.of(pod.uid()).map(KeptRoom::node).orElse("");
+        Nowhere nowhere = WhyNot.nowhere(pod, candidates, nodes, others.keySet(), awaited);
         refused.put(pod);
         told.refused(pod, shortage(nowhere, candidates), now);
         return nowhere;

@@ -20,6 +20,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -35,6 +36,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class NodeGpus {
 
+    /** Kinds of pods that are remembered not to fit. */
+    private static final int MOST_REFUSED = 100;
+
     /** What the device plugin says; null where there is none of ours. */
     private @Nullable SharedNode node;
 
@@ -49,13 +53,19 @@ final class NodeGpus {
     /** All GPUs, healthy or not, as if nobody held any. */
     private GpuLayout all = new GpuLayout(List.of());
 
-    /** Who holds what; null when something has changed since. */
-    private @Nullable NodeOccupancy occupancy;
+    /** What follows from all that; null when something has changed since. */
+    private @Nullable View view;
+
+    /**
+     * @param lowest the lowest priority of those that may be pushed aside here
+     * @param refused what did not fit; many pods ask for the same
+     */
+    private record View(NodeOccupancy occupancy, int lowest, Set<List<ContainerAsk>> refused) {}
 
     void describe(@Nullable SharedNode now) {
         node = now;
         all = now == null ? new GpuLayout(List.of()) : now.all();
-        occupancy = null;
+        view = null;
     }
 
     /** A pod that is bound to this node. */
@@ -64,18 +74,18 @@ final class NodeGpus {
         if (pod.end() != null) {
             leaving.put(pod.uid(), pod.end());
         }
-        occupancy = null;
+        view = null;
     }
 
     /** A pod that is about to be bound. */
     void reserve(String podUid, List<GpuHold> holds) {
         reserved.put(podUid, holds);
-        occupancy = null;
+        view = null;
     }
 
     void release(String podUid) {
         reserved.remove(podUid);
-        occupancy = null;
+        view = null;
     }
 
     /** The pod has gone. What the device plugin says that it holds it holds still. */
@@ -219,7 +229,20 @@ final class NodeGpus {
 
     /** How much would be left then; see {@link Leftover}. Empty if it does not fit. */
     OptionalLong left(GpuPod pod, List<KeptRoom> kept) {
-        return Leftover.of(pod.asks(), free(kept), pod.strategy());
+        SharedNode shared = node;
+        if (shared == null) {
+            return OptionalLong.empty();
+        }
+        Set<List<ContainerAsk>> refused = view(shared).refused();
+        // What does not fit into all that is free does not fit into less.
+        if (refused.contains(pod.asks())) {
+            return OptionalLong.empty();
+        }
+        OptionalLong left = Leftover.of(pod.asks(), free(kept), pod.strategy());
+        if (left.isEmpty() && kept.isEmpty() && refused.size() < MOST_REFUSED) {
+            refused.add(pod.asks());
+        }
+        return left;
     }
 
     /** What programs of another provider are told of a pod that is placed here. */
@@ -240,7 +263,7 @@ final class NodeGpus {
             return false;
         }
         reserved.remove(podUid);
-        occupancy = null;
+        view = null;
         boolean sound = Leftover.fits(own, free());
         reserve(podUid, own);
         return sound;
@@ -252,32 +275,46 @@ final class NodeGpus {
                 pod.asks(), all, isUsable(), () -> isKept && left(pod, List.of()).isPresent());
     }
 
+    /**
+     * Whether there may be room for a pod when others go that are less important. Of one that is
+     * not bound yet nobody says how important it is.
+     */
+    boolean hasLessImportant(int priority) {
+        return node != null && (!reserved.isEmpty() || view(node).lowest() < priority);
+    }
+
     /** What is left of each GPU on which containers may start. */
     private GpuLayout free() {
-        return node == null ? new GpuLayout(List.of()) : occupancy(node).free();
+        return node == null ? new GpuLayout(List.of()) : view(node).occupancy().free();
     }
 
     private GpuLayout free(List<KeptRoom> kept) {
-        return node == null ? new GpuLayout(List.of()) : occupancy(node).free(kept);
+        return node == null ? new GpuLayout(List.of()) : view(node).occupancy().free(kept);
     }
 
-    private NodeOccupancy occupancy(SharedNode shared) {
-        NodeOccupancy known = occupancy;
+    private View view(SharedNode shared) {
+        View known = view;
         if (known == null) {
             known =
-                    new NodeOccupancy(
-                            shared,
-                            holds(shared),
-                            uid -> bound.containsKey(uid) || reserved.containsKey(uid),
-                            leaving);
-            occupancy = known;
+                    new View(
+                            new NodeOccupancy(
+                                    shared,
+                                    holds(shared),
+                                    uid -> bound.containsKey(uid) || reserved.containsKey(uid),
+                                    leaving),
+                            bound.values().stream()
+                                    .mapToInt(GpuPod::priority)
+                                    .min()
+                                    .orElse(Integer.MAX_VALUE),
+                            new HashSet<>());
+            view = known;
         }
         return known;
     }
 
     /** See {@link NodeOccupancy#willHave}. */
     boolean willHave(KeptRoom room) {
-        return node != null && occupancy(node).willHave(room);
+        return node != null && view(node).occupancy().willHave(room);
     }
 
     /**

@@ -24,22 +24,30 @@ final class WhyNot {
     }
 
     /**
-     * It fits on none.
+     * It fits on none. kube-scheduler looks for pods that could go on each node that is not said to
+     * be hopeless, which with a thousand nodes takes it longer than all else: so nodes are said to
+     * be where nobody is less important.
      *
      * @param keptFrom nodes where room is kept for others
+     * @param awaited where room is kept for it; empty if nowhere
      */
     static Nowhere nowhere(
             GpuPod pod,
             Collection<String> candidates,
             Map<String, NodeGpus> nodes,
-            Set<String> keptFrom) {
+            Set<String> keptFrom,
+            String awaited) {
         var failed = new HashMap<String, Reason>();
         var unresolvable = new HashMap<String, Reason>();
         for (String name : candidates) {
             NodeGpus node = nodes.get(name);
             Reason reason =
                     node == null ? Reason.NOT_SHARED : node.whyNot(pod, keptFrom.contains(name));
-            (reason.passes() ? failed : unresolvable).put(name, reason);
+            boolean mayPass =
+                    reason.passes()
+                            && node != null
+                            && (name.equals(awaited) || node.hasLessImportant(pod.priority()));
+            (mayPass ? failed : unresolvable).put(name, reason);
         }
         return new Nowhere(failed, unresolvable);
     }

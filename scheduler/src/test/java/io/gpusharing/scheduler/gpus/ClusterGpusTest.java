@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.Reason;
 import io.gpusharing.placement.SharedNode;
@@ -487,7 +488,66 @@ class ClusterGpusTest {
         assertThat(filter(late, "b")).isEqualTo(failed("b", Reason.BEING_BOUND));
         assertThat(gpus.claim(late, "b", NOON)).isEmpty();
         // Nobody says on which GPU it is: each may be taken.
-        assertThat(filter(pod(60), "a")).isEqualTo(failed("a", Reason.NO_ROOM));
+        assertThat(filter(pod(60), "a")).isEqualTo(unresolvable("a", Reason.NO_ROOM));
+    }
+
+    @Test
+    void aNodeIsHopelessWhereNobodyIsLessImportant() {
+        gpus.describe(node("a", 1));
+        gpus.bind(important(on(pod(60), gpu("a", 0)), 5), "a");
+
+        assertThat(filter(important(pod(50), 5), "a")).isEqualTo(unresolvable("a", Reason.NO_ROOM));
+        assertThat(filter(important(pod(50), 6), "a")).isEqualTo(failed("a", Reason.NO_ROOM));
+        // Nobody knows how important one is that is only about to be bound.
+        filter(important(pod(10), 9), "a");
+        assertThat(filter(important(pod(50), 5), "a")).isEqualTo(failed("a", Reason.NO_ROOM));
+    }
+
+    @Test
+    void aNodeIsNotHopelessForThePodForWhichRoomIsMadeThere() {
+        gpus.describe(
+                new SharedNode(
+                        "a",
+                        gpus("a", 1),
+                        List.of(),
+                        Map.of("victim", List.of(new GpuHold(gpu("a", 0), 60, 0, false)))));
+        GpuPod waiter = pod(50);
+        gpus.keep(
+                new KeptRoom(
+                        waiter.uid(),
+                        0,
+                        "a",
+                        List.of(new GpuHold(gpu("a", 0), 50, 0, false)),
+                        Set.of("victim"),
+                        NOON.plusSeconds(60)));
+
+        // Else kube-scheduler would forget that the pod is to come here.
+        assertThat(filter(waiter, "a")).isEqualTo(failed("a", Reason.NO_ROOM));
+    }
+
+    @Test
+    void whatWasTooLargeFitsOnceSomebodyHasGone() {
+        gpus.describe(node("a", 1));
+        GpuPod large = on(pod(60), gpu("a", 0));
+        gpus.bind(large, "a");
+        filter(pod(50), "a");
+
+        gpus.forget(large.uid());
+
+        assertThat(filter(pod(50), "a")).isEqualTo(chosen("a"));
+    }
+
+    private static GpuPod important(GpuPod pod, int priority) {
+        return new GpuPod(
+                pod.uid(),
+                pod.namespace(),
+                pod.name(),
+                pod.asks(),
+                pod.containers(),
+                pod.dialect(),
+                priority,
+                null,
+                pod.strategy());
     }
 
     private String whyItWaits(GpuPod pod, String... nodes) {

