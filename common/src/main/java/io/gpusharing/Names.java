@@ -12,6 +12,11 @@ public final class Names {
     /** Which of the GPUs where it fits a pod wants; see {@code placement.Strategy}. */
     public static final String STRATEGY_ANNOTATION = REQUEST_PREFIX + "strategy";
 
+    /**
+     * With which pods of its namespace a pod wants to share a GPU; see {@code placement.GpuGroup}.
+     */
+    public static final String SAME_GPU_ANNOTATION = REQUEST_PREFIX + "same-gpu";
+
     /** Label on metered pods, value {@code true}: the timekeeper watches only such pods. */
     public static final String METERED_LABEL = PREFIX + "metered";
 

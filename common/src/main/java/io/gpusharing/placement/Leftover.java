@@ -26,7 +26,7 @@ public final class Leftover {
     public static OptionalLong of(List<ContainerAsk> asks, GpuLayout layout, Strategy strategy) {
         // Nearly every pod is one container with a part of one GPU, and is looked at on all nodes.
         if (asks.size() == 1 && !asks.getFirst().ask().whole()) {
-            return left(layout, asks.getFirst().ask(), strategy);
+            return left(PodPlacement.eligible(asks, layout), asks.getFirst().ask(), strategy);
         }
         return PodPlacement.placed(asks, layout, strategy)
                 .map(containers ->

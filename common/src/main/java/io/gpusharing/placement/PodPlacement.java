@@ -31,12 +31,33 @@ public final class PodPlacement {
      */
     public record ContainerAsk(String container, Kind kind, GpuAsk ask, Set<String> on) {
 
+        /** The same, on this GPU and on no other. */
+        ContainerAsk only(String gpu) {
+            return new ContainerAsk(container, kind, ask, Set.of(gpu));
+        }
+
         private GpuLayout of(GpuLayout layout) {
-            return on.isEmpty() ? layout : only(layout, on);
+            return on.isEmpty() ? layout : PodPlacement.only(layout, on);
         }
     }
 
     private PodPlacement() {}
+
+    /** The same, all of them on this GPU: that of the pods with which it is to share one. */
+    public static List<ContainerAsk> only(List<ContainerAsk> asks, String gpu) {
+        return asks.stream().map(ask -> ask.only(gpu)).toList();
+    }
+
+    /** On which of these GPUs any of a pod's containers may be. */
+    public static GpuLayout eligible(List<ContainerAsk> asks, GpuLayout layout) {
+        return asks.stream().anyMatch(ask -> ask.on().isEmpty())
+                ? layout
+                : only(
+                        layout,
+                        asks.stream()
+                                .flatMap(ask -> ask.on().stream())
+                                .collect(Collectors.toSet()));
+    }
 
     /**
      * Decides.

@@ -7,28 +7,33 @@ import java.util.stream.Collectors;
 
 /**
  * Why a pod does not fit on a node. kube-scheduler groups nodes by the text, puts their number in
- * front and formats it, so there are few, they name no node, and none has a percent sign.
+ * front and formats it, so there are few, they name no node, and none has a percent sign. Those
+ * that may be mended soonest come first.
  */
 public enum Reason {
     /** Others hold too much. */
     NO_ROOM,
+    /** Others hold too much of the one GPU that it is to share with pods of its group. */
+    NO_ROOM_BESIDE,
     /** It would fit, into room that was made for somebody else. */
     KEPT,
-    /** Not even an empty GPU is large enough, or the node has too few. */
-    TOO_LARGE,
+    /** The pod is being bound to another node just now. */
+    BEING_BOUND,
     /** All GPUs of the node are unhealthy. */
     UNHEALTHY,
+    /** Not even an empty GPU is large enough, or the node has too few. */
+    TOO_LARGE,
+    /** The pods with which it is to share a GPU are on another one. */
+    ELSEWHERE,
     /** Our device plugin does not run there, or has no GPU to share. */
-    NOT_SHARED,
-    /** The pod is being bound to another node just now. */
-    BEING_BOUND;
+    NOT_SHARED;
 
     /**
      * Of a node on which a pod does not fit.
      *
      * @param all the node's GPUs that our device plugin shares, healthy or not, as if nobody held
      *     any
-     * @param isUsable whether containers may start on any of them
+     * @param isUsable whether containers may start on any of those where it may be
      * @param fitsWhereKept whether it would fit if nothing were kept for others
      */
     public static Reason of(
@@ -39,13 +44,25 @@ public enum Reason {
         if (all.gpus().isEmpty()) {
             return NOT_SHARED;
         }
-        if (!couldFit(pod, all)) {
+        GpuLayout eligible = PodPlacement.eligible(pod, all);
+        if (eligible.gpus().isEmpty()) {
+            return ELSEWHERE;
+        }
+        if (!couldFit(pod, eligible)) {
             return TOO_LARGE;
         }
         if (!isUsable) {
             return UNHEALTHY;
         }
-        return fitsWhereKept.getAsBoolean() ? KEPT : NO_ROOM;
+        if (fitsWhereKept.getAsBoolean()) {
+            return KEPT;
+        }
+        return isAlone(pod) ? NO_ROOM : NO_ROOM_BESIDE;
+    }
+
+    /** Whether it is to share a GPU with nobody by wish: else it may be on one alone. */
+    private static boolean isAlone(List<ContainerAsk> pod) {
+        return pod.stream().allMatch(ask -> ask.on().isEmpty());
     }
 
     /** Whether it would fit if nobody else were there and all GPUs were healthy. */
@@ -60,7 +77,7 @@ public enum Reason {
 
     /** Whether it may fit there when pods go. */
     public boolean passes() {
-        return this == NO_ROOM || this == KEPT || this == BEING_BOUND;
+        return this == NO_ROOM || this == NO_ROOM_BESIDE || this == KEPT || this == BEING_BOUND;
     }
 
     /**
@@ -72,10 +89,19 @@ public enum Reason {
         return switch (this) {
             case NO_ROOM ->
                     asked(pod, "fewer than %d GPUs are all free", "no single GPU has %s free");
+            case NO_ROOM_BESIDE ->
+                    asked(
+                            pod,
+                            "the GPU of the pods with which it is to share one is not all free",
+                            "the GPU of the pods with which it is to share one does not have %s free");
             case KEPT -> "what is free of its GPUs is kept for a pod for which others had to go";
             case TOO_LARGE -> asked(pod, "the node has fewer than %d GPUs", "no GPU has %s");
-            case UNHEALTHY -> "every GPU of the node is unhealthy";
+            case UNHEALTHY ->
+                    isAlone(pod)
+                            ? "every GPU of the node is unhealthy"
+                            : "the GPU of the pods with which it is to share one is unhealthy";
             case NOT_SHARED -> "its GPUs are not shared by GPUSharing";
+            case ELSEWHERE -> "the pods with which it is to share a GPU are on another one";
             case BEING_BOUND -> "it is being bound to another node";
         };
     }

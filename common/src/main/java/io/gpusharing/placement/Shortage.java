@@ -2,6 +2,7 @@ package io.gpusharing.placement;
 
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 
@@ -28,10 +29,6 @@ public record Shortage(
         String freest,
         long cores,
         long memory) {
-
-    /** Those with most hope first. */
-    private static final List<Reason> BY_HOPE =
-            List.of(Reason.NO_ROOM, Reason.KEPT, Reason.TOO_LARGE, Reason.UNHEALTHY);
 
     /**
      * A node that shares its GPUs.
@@ -71,7 +68,7 @@ public record Shortage(
             }
         }
         return new Shortage(
-                BY_HOPE.stream().filter(reasons::contains).findFirst().orElse(Reason.NOT_SHARED),
+                reasons.stream().min(Comparator.naturalOrder()).orElse(Reason.NOT_SHARED),
                 nodes.size(),
                 gpus,
                 unhealthy,
@@ -84,7 +81,7 @@ public record Shortage(
 
     /** In words, for a condition of the pod: with numbers, as nobody groups it by its text. */
     public String text(List<ContainerAsk> asks) {
-        if (reason != Reason.NO_ROOM) {
+        if (reason != Reason.NO_ROOM && reason != Reason.NO_ROOM_BESIDE) {
             return reason.text(asks);
         }
         var text = new StringBuilder(reason.text(asks));

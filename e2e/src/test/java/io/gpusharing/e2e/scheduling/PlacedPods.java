@@ -55,6 +55,17 @@ final class PlacedPods {
         cluster.kubectl().pipe(manifest, "create", "-f", "-").orFail();
     }
 
+    /** One that is to share a GPU with all others of a group. */
+    void createInGroup(String name, int core, String group) {
+        String manifest =
+                manifest(name, core, 1)
+                        .replace(
+                                "metadata: {",
+                                "metadata: {annotations: {request.gpusharing.io/same-gpu: %s}, "
+                                        .formatted(group));
+        cluster.kubectl().pipe(manifest, "create", "-f", "-").orFail();
+    }
+
     /** One that kube-scheduler is not to place yet. */
     void createGated(String name) {
         String manifest =

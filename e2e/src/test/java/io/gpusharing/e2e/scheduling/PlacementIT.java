@@ -117,6 +117,44 @@ class PlacementIT {
     }
 
     @Test
+    void podsOfAGroupShareOneGpuAndWhoFindsNoRoomThereWaits() {
+        boundInGroup("train", 30);
+        String shared = requireNonNull(pods.gpuOf("train"));
+        pods.create("other", 30, 1);
+        bound("other");
+        boundInGroup("evaluate", 30);
+        assertThat(pods.gpuOf("evaluate")).isEqualTo(shared);
+
+        // Three other GPUs are idle.
+        pods.createInGroup("serve", 30, "g");
+        await("it is told why it waits")
+                .atMost(SOON)
+                .untilAsserted(() ->
+                        assertThat(pods.whyItWaits("serve"))
+                                .contains(
+                                        "1 the GPU of the pods with which it is to share one does not have 30 of 100 and 256 MiB free",
+                                        "1 the pods with which it is to share a GPU are on another one"));
+
+        // A step ends, and so would one that failed.
+        pods.delete("evaluate");
+        bound("serve");
+        assertThat(pods.gpuOf("serve")).isEqualTo(shared);
+
+        pods.delete("train");
+        pods.delete("serve");
+        await("the group has ended").atMost(SOON).until(() -> pods.all().size() == 1);
+        pods.create("most", 70, 1);
+        bound("most");
+        boundInGroup("again", 60);
+        assertThat(pods.gpuOf("again")).isNotEqualTo(pods.gpuOf("most"));
+    }
+
+    private static void boundInGroup(String pod, int core) {
+        pods.createInGroup(pod, core, "g");
+        bound(pod);
+    }
+
+    @Test
     void whenADevicePluginTakesBackWhatAnEndedPodHeldTheNextOneIsTriedAtOnce() {
         List<Map<String, Object>> held =
                 List.of(

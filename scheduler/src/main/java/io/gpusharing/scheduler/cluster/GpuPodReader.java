@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.AnnotationBytes;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.ResourceReader;
+import io.gpusharing.placement.GpuGroup;
 import io.gpusharing.placement.PlacementAnnotation;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.ProviderAsk;
@@ -20,6 +21,7 @@ import io.gpusharing.scheduler.gpus.GpuPod;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Reads what a pod asks of physical GPUs, and where it was placed. */
 public final class GpuPodReader {
@@ -83,7 +85,12 @@ public final class GpuPodReader {
                 dialect(request),
                 RunningPodReader.priority(pod),
                 RunningPodReader.deletion(pod),
-                strategy(metadata));
+                strategy(metadata),
+                group(metadata, asks));
+    }
+
+    static @Nullable GpuGroup group(ObjectMeta metadata, List<ContainerAsk> asks) {
+        return GpuGroup.of(metadata.getNamespace(), metadata.getAnnotations(), asks).orElse(null);
     }
 
     /** Admission lets no other value pass. */

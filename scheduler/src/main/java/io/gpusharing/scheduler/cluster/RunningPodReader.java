@@ -66,6 +66,7 @@ public final class RunningPodReader {
                 priority(pod),
                 !"Never".equals(pod.getSpec().getPreemptionPolicy()) && isJudged(pod.getSpec()),
                 gang(pod),
+                GpuPodReader.group(pod.getMetadata(), asks),
                 asks,
                 requests(pod));
     }

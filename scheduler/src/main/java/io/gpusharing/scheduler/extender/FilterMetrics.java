@@ -5,8 +5,8 @@ import io.gpusharing.scheduler.gpus.Filtered.Nowhere;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.EnumMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -15,16 +15,6 @@ import org.springframework.stereotype.Component;
 /** What kube-scheduler was answered. A pod that waits is counted each time that it is tried. */
 @Component
 final class FilterMetrics {
-
-    /** What might be mended soonest comes first. */
-    private static final List<Reason> FIRST_OF =
-            List.of(
-                    Reason.NO_ROOM,
-                    Reason.KEPT,
-                    Reason.BEING_BOUND,
-                    Reason.UNHEALTHY,
-                    Reason.TOO_LARGE,
-                    Reason.NOT_SHARED);
 
     private final Map<Reason, Counter> refused = new EnumMap<>(Reason.class);
     private final Counter placed;
@@ -49,11 +39,9 @@ final class FilterMetrics {
     }
 
     void refused(Nowhere nowhere) {
-        FIRST_OF.stream()
-                .filter(reason ->
-                        Stream.of(nowhere.failed(), nowhere.unresolvable())
-                                .anyMatch(it -> it.containsValue(reason)))
-                .findFirst()
+        Stream.of(nowhere.failed(), nowhere.unresolvable())
+                .flatMap(reasons -> reasons.values().stream())
+                .min(Comparator.naturalOrder())
                 .map(refused::get)
                 .ifPresent(Counter::increment);
     }

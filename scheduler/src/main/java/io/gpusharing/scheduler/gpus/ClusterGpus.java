@@ -1,6 +1,8 @@
 package io.gpusharing.scheduler.gpus;
 
 import io.gpusharing.placement.ContainerPlacement;
+import io.gpusharing.placement.GpuGroup;
+import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.placement.Shortage;
@@ -16,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,6 +43,8 @@ public final class ClusterGpus {
     private final ToldPods told = new ToldPods();
 
     private final KeptRooms kept = new KeptRooms();
+
+    private final GpuGroups groups = new GpuGroups();
 
     /** How often there may have come to be more room. */
     private long changes;
@@ -66,6 +71,7 @@ public final class ClusterGpus {
 
     /** A node shares its GPUs no more. */
     public synchronized void remove(String node) {
+        changes++;
         nodes.computeIfPresent(
                 node,
                 (name, gpus) -> {
@@ -84,6 +90,11 @@ public final class ClusterGpus {
         told.bound(pod);
         release(pod.uid());
         stopKeeping(pod.uid(), RoomEnd.Taken);
+        groups.join(pod);
+        if (pod.group() != null && pod.end() != null) {
+            // It holds the others of its group no more.
+            changes++;
+        }
         nodes.computeIfAbsent(node, name -> new NodeGpus()).bind(pod);
     }
 
@@ -94,6 +105,7 @@ public final class ClusterGpus {
         release(podUid);
         stopKeeping(podUid, RoomEnd.Dropped);
         String node = bound.remove(podUid);
+        groups.remove(podUid);
         if (node != null) {
             forget(podUid, node);
         }
@@ -115,6 +127,7 @@ public final class ClusterGpus {
                 .remove(podUid)
                 .ifPresent(placement -> {
                     changes++;
+                    groups.remove(podUid);
                     NodeGpus gpus = nodes.get(placement.node());
                     if (gpus != null) {
                         gpus.release(podUid);
@@ -197,6 +210,43 @@ public final class ClusterGpus {
                 .isPresent();
     }
 
+    /**
+     * UIDs of pods that have a GPU, or are about to have one, and with which a pod is to share it.
+     */
+    public synchronized Set<String> companions(String podUid, @Nullable GpuGroup group) {
+        return Set.copyOf(groups.others(podUid, group));
+    }
+
+    /** The same pod, where it is to share a GPU on that GPU alone. */
+    private GpuPod beside(GpuPod pod) {
+        String gpu = sharedGpu(pod.uid(), pod.group());
+        return gpu == null ? pod : pod.only(gpu);
+    }
+
+    /**
+     * The GPU of those with which a pod is to share one, which is that of who came first; where
+     * none of them has one yet, that on which room is being made for one of them, maybe for itself.
+     * Null if there is neither.
+     */
+    private @Nullable String sharedGpu(String podUid, @Nullable GpuGroup group) {
+        if (group == null) {
+            return null;
+        }
+        for (String uid : groups.others(podUid, group)) {
+            NodeGpus node = nodes.get(bound.getOrDefault(uid, reservations.node(uid)));
+            String gpu = node == null ? null : node.gpuOf(uid);
+            if (gpu != null) {
+                return gpu;
+            }
+        }
+        return groups.waiting(group).stream()
+                .flatMap(uid -> kept.of(uid).stream())
+                .flatMap(room -> room.held().stream())
+                .map(GpuHold::gpu)
+                .findFirst()
+                .orElse(null);
+    }
+
     /** What is kept from a pod for others, by node. */
     private Map<String, List<KeptRoom>> keptFrom(String podUid, int priority) {
         return kept.against(
@@ -209,17 +259,18 @@ public final class ClusterGpus {
      *
      * @param candidates nodes that fit otherwise
      */
-    public synchronized Filtered filter(GpuPod pod, Collection<String> candidates, Instant now) {
+    public synchronized Filtered filter(GpuPod asked, Collection<String> candidates, Instant now) {
         expire(now);
-        Optional<String> claimedOn = reservations.claimedOn(pod.uid());
+        Optional<String> claimedOn = reservations.claimedOn(asked.uid());
         if (claimedOn.isPresent()) {
             return WhyNot.only(claimedOn.get(), candidates);
         }
-        String boundTo = bound.get(pod.uid());
+        String boundTo = bound.get(asked.uid());
         if (boundTo != null) {
             return WhyNot.only(boundTo, candidates);
         }
-        release(pod.uid());
+        release(asked.uid());
+        GpuPod pod = beside(asked);
         Map<String, List<KeptRoom>> others = keptFrom(pod.uid(), pod.priority());
         List<String> best = best(pod, candidates, others);
         if (!best.isEmpty()
@@ -236,8 +287,9 @@ public final class ClusterGpus {
         }
         String awaited = kept.of(pod.uid()).map(KeptRoom::node).orElse("");
         Nowhere nowhere = WhyNot.nowhere(pod, candidates, nodes, others.keySet(), awaited);
-        refused.put(pod);
-        told.refused(pod, shortage(nowhere, candidates), now);
+        refused.put(asked);
+        groups.await(asked);
+        told.refused(pod, shortage(pod, nowhere, candidates), now);
         return nowhere;
     }
 
@@ -279,14 +331,14 @@ public final class ClusterGpus {
         return reservations.on(podUid, node).isPresent();
     }
 
-    private Shortage shortage(Nowhere nowhere, Collection<String> candidates) {
+    private Shortage shortage(GpuPod pod, Nowhere nowhere, Collection<String> candidates) {
         var reasons = new HashSet<>(nowhere.failed().values());
         reasons.addAll(nowhere.unresolvable().values());
         var shared = new ArrayList<Shortage.Node>();
         for (String name : candidates) {
             NodeGpus node = nodes.get(name);
-            if (node != null && node.isShared()) {
-                shared.add(node.shortage(name));
+            if (node != null && node.isShared() && node.isEligible(pod)) {
+                shared.add(node.shortage(name, pod));
             }
         }
         return Shortage.of(reasons, shared);
@@ -308,6 +360,7 @@ public final class ClusterGpus {
         var placement =
                 new Placement(node, containers.get(), gpus.besides(pod, containers.get(), now));
         gpus.reserve(pod.uid(), placement.held());
+        groups.join(pod);
         reservations.put(pod.uid(), placement, claimed, until);
         return Optional.of(placement);
     }
@@ -326,7 +379,10 @@ public final class ClusterGpus {
             return Optional.empty();
         }
         NodeGpus gpus = nodes.get(node);
-        if (gpus == null || !gpus.isSound(podUid)) {
+        String shared = sharedGpu(podUid, groups.of(podUid));
+        if (gpus == null
+                || !gpus.isSound(podUid)
+                || (shared != null && !shared.equals(gpus.gpuOf(podUid)))) {
             release(podUid);
             return Optional.empty();
         }
@@ -346,7 +402,7 @@ public final class ClusterGpus {
         }
         release(pod.uid());
         List<KeptRoom> others = keptFrom(pod.uid(), pod.priority()).getOrDefault(node, List.of());
-        return reserve(pod, node, others, true, null, now);
+        return reserve(beside(pod), node, others, true, null, now);
     }
 
     /** Whether it is, or a request to do it may be under way. */
@@ -368,18 +424,27 @@ public final class ClusterGpus {
      * Who holds which GPUs, by node, apart from a pod that looks for room there; and for whom they
      * are kept that it may not push aside.
      *
+     * @param group with whom the pod is to share a GPU: where any of them has one no other GPU is
+     *     named; null if with nobody
      * @return empty if the pod is bound, or may be at this moment
      */
     public synchronized Map<String, HeldGpus> heldBeside(
-            String podUid, int priority, Collection<String> candidates, Instant now) {
+            String podUid,
+            @Nullable GpuGroup group,
+            int priority,
+            Collection<String> candidates,
+            Instant now) {
         expire(now);
+        String only = sharedGpu(podUid, group);
         Map<String, List<KeptRoom>> others = keptFrom(podUid, priority);
         var held = new HashMap<String, HeldGpus>();
         if (!mayBeBound(podUid)) {
             for (String name : candidates) {
                 NodeGpus node = nodes.get(name);
                 if (node != null && node.isUsable()) {
-                    held.put(name, node.heldBeside(podUid, others.getOrDefault(name, List.of())));
+                    held.put(
+                            name,
+                            node.heldBeside(podUid, only, others.getOrDefault(name, List.of())));
                 }
             }
         }
@@ -393,7 +458,7 @@ public final class ClusterGpus {
     public synchronized List<GpuPod> wakeable(int most, Instant now) {
         expire(now);
         return refused.wakeable(
-                most, changes, pod -> kept.of(pod.uid()).isPresent(), this::hasRoom);
+                most, changes, this::beside, pod -> kept.of(pod.uid()).isPresent(), this::hasRoom);
     }
 
     private boolean hasRoom(GpuPod pod) {

@@ -1,5 +1,7 @@
 package io.gpusharing.scheduler.gpus;
 
+import io.gpusharing.placement.GpuGroup;
+import io.gpusharing.placement.PodPlacement;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.Strategy;
 import java.time.Instant;
@@ -16,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param priority others of the same or a lower one are not pushed aside for it
  * @param end by when it is to have ended if it is being deleted; null if it is not
  * @param strategy which of the GPUs where it fits it gets
+ * @param group with whom it is to share one GPU; null if with nobody
  */
 public record GpuPod(
         String uid,
@@ -26,15 +29,41 @@ public record GpuPod(
         Dialect dialect,
         int priority,
         @Nullable Instant end,
-        Strategy strategy) {
+        Strategy strategy,
+        @Nullable GpuGroup group) {
 
     /** One for which nothing is written but our own placement. */
     public GpuPod(String uid, String namespace, String name, List<ContainerAsk> asks) {
-        this(uid, namespace, name, asks, List.of(), Dialect.Metagpu, 0, null, Strategy.BestFit);
+        this(
+                uid,
+                namespace,
+                name,
+                asks,
+                List.of(),
+                Dialect.Metagpu,
+                0,
+                null,
+                Strategy.BestFit,
+                null);
     }
 
     public GpuPod {
         asks = List.copyOf(asks);
         containers = List.copyOf(containers);
+    }
+
+    /** The same, on this GPU and on no other. */
+    GpuPod only(String gpu) {
+        return new GpuPod(
+                uid,
+                namespace,
+                name,
+                PodPlacement.only(asks, gpu),
+                containers,
+                dialect,
+                priority,
+                end,
+                strategy,
+                group);
     }
 }

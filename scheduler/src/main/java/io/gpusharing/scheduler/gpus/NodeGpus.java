@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.Gpu;
+import io.gpusharing.placement.GpuGroup;
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.GpuLayout;
 import io.gpusharing.placement.KeptRoom;
@@ -123,7 +124,7 @@ final class NodeGpus {
                 free().idle(),
                 gpus.size() - free().idle() - taken,
                 taken,
-                unhealthy());
+                all.gpus().size() - gpus.size());
     }
 
     /** Who has memory of which GPU; those that are split by MIG are left out. */
@@ -154,14 +155,33 @@ final class NodeGpus {
                         .toList());
     }
 
-    /** GPUs on which no container may start. */
-    private int unhealthy() {
-        return all.gpus().size() - free().gpus().size();
+    /** What there is instead of what a pod asks for, among the GPUs where it may be. */
+    Shortage.Node shortage(String name, GpuPod pod) {
+        GpuLayout free = PodPlacement.eligible(pod.asks(), free());
+        int eligible = PodPlacement.eligible(pod.asks(), all).gpus().size();
+        return new Shortage.Node(name, free, eligible - free.gpus().size());
     }
 
-    /** What there is instead of what somebody asks for. */
-    Shortage.Node shortage(String name) {
-        return new Shortage.Node(name, free(), unhealthy());
+    /** Whether it has any GPU where a pod may be. */
+    boolean isEligible(GpuPod pod) {
+        return !PodPlacement.eligible(pod.asks(), all).gpus().isEmpty();
+    }
+
+    /**
+     * The GPU of a pod of a group; null if nobody says which it is, or the pod is going to give it
+     * back.
+     */
+    @Nullable String gpuOf(String podUid) {
+        if (leaving.containsKey(podUid)) {
+            return null;
+        }
+        GpuPod pod = bound.get(podUid);
+        return pod == null
+                ? reserved.getOrDefault(podUid, List.of()).stream()
+                        .map(GpuHold::gpu)
+                        .findFirst()
+                        .orElse(null)
+                : GpuGroup.gpu(node, podUid, pod.asks()).orElse(null);
     }
 
     /** What does not agree about it. */
@@ -230,7 +250,7 @@ final class NodeGpus {
     /** How much would be left then; see {@link Leftover}. Empty if it does not fit. */
     OptionalLong left(GpuPod pod, List<KeptRoom> kept) {
         SharedNode shared = node;
-        if (shared == null) {
+        if (shared == null || !isEligible(pod)) {
             return OptionalLong.empty();
         }
         Set<List<ContainerAsk>> refused = view(shared).refused();
@@ -272,7 +292,10 @@ final class NodeGpus {
     /** Why a pod does not fit here, as it does not. */
     Reason whyNot(GpuPod pod, boolean isKept) {
         return Reason.of(
-                pod.asks(), all, isUsable(), () -> isKept && left(pod, List.of()).isPresent());
+                pod.asks(),
+                all,
+                !PodPlacement.eligible(pod.asks(), free()).gpus().isEmpty(),
+                () -> isKept && left(pod, List.of()).isPresent());
     }
 
     /**
@@ -320,9 +343,10 @@ final class NodeGpus {
     /**
      * Who holds what, by UID, apart from this pod.
      *
+     * @param only the one GPU where the pod may be; null if it may be on any
      * @param kept for whom room is kept besides
      */
-    HeldGpus heldBeside(String podUid, List<KeptRoom> kept) {
+    HeldGpus heldBeside(String podUid, @Nullable String only, List<KeptRoom> kept) {
         SharedNode shared = node;
         if (shared == null) {
             return new HeldGpus(new GpuLayout(List.of()), Map.of());
@@ -330,7 +354,12 @@ final class NodeGpus {
         Map<String, List<GpuHold>> holds = holds(shared);
         holds.remove(podUid);
         kept.forEach(room -> holds.put(room.podUid(), room.held()));
-        return new HeldGpus(new GpuLayout(shared.gpus()), holds);
+        return new HeldGpus(
+                new GpuLayout(
+                        shared.gpus().stream()
+                                .filter(gpu -> only == null || gpu.id().equals(only))
+                                .toList()),
+                holds);
     }
 
     private Map<String, List<GpuHold>> holds(SharedNode shared) {

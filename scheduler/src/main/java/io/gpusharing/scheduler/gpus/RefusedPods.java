@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.SequencedMap;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,10 +58,15 @@ final class RefusedPods {
      *
      * @param most so many kinds and so many pods at most
      * @param changes how often there may have come to be more room
+     * @param beside the same pod on the GPUs where it may be
      * @param kept whether room is kept for a pod
      */
     List<GpuPod> wakeable(
-            int most, long changes, Predicate<GpuPod> kept, Predicate<GpuPod> hasRoom) {
+            int most,
+            long changes,
+            UnaryOperator<GpuPod> beside,
+            Predicate<GpuPod> kept,
+            Predicate<GpuPod> hasRoom) {
         if (known == changes) {
             return List.of();
         }
@@ -74,16 +80,17 @@ final class RefusedPods {
             if (found.size() == most) {
                 return found;
             }
+            GpuPod there = beside.apply(pod);
             var kind =
                     new Kind(
-                            pod.asks(),
+                            there.asks(),
                             pod.priority(),
                             pod.strategy(),
                             kept.test(pod) ? pod.uid() : null);
             if (without.contains(pod.uid()) || (kinds.size() == most && !kinds.containsKey(kind))) {
                 continue;
             }
-            if (kinds.computeIfAbsent(kind, it -> hasRoom.test(pod))) {
+            if (kinds.computeIfAbsent(kind, it -> hasRoom.test(there))) {
                 found.add(pod);
             } else {
                 // Those that were not looked at are next.

@@ -41,6 +41,12 @@ final class Reservations {
                 .filter(placement -> placement.node().equals(node));
     }
 
+    /** Where anything is reserved for it; null if nothing is. */
+    @Nullable String node(String podUid) {
+        Reservation reservation = byPod.get(podUid);
+        return reservation == null ? null : reservation.placement().node();
+    }
+
     /** The node to which it may be bound at this moment. */
     Optional<String> claimedOn(String podUid) {
         return Optional.ofNullable(byPod.get(podUid))

@@ -56,8 +56,14 @@ public final class Preemptions {
             return Optional.empty();
         }
         Map<String, HeldGpus> held =
-                gpus.heldBeside(preemptor.uid(), preemptor.priority(), candidates.keySet(), now);
-        var filter = new VictimFilter(preemptor, running.spreadGangs(), now);
+                gpus.heldBeside(
+                        preemptor.uid(),
+                        preemptor.group(),
+                        preemptor.priority(),
+                        candidates.keySet(),
+                        now);
+        Set<String> companions = gpus.companions(preemptor.uid(), preemptor.group());
+        var filter = new VictimFilter(preemptor, companions, running.spreadGangs(), now);
         List<DisruptionBudget> budgets = cluster.disruptionBudgets();
 
         Instant enough = now.plus(PATIENCE);

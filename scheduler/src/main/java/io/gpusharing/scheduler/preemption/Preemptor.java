@@ -1,8 +1,10 @@
 package io.gpusharing.scheduler.preemption;
 
 import io.gpusharing.placement.Amounts;
+import io.gpusharing.placement.GpuGroup;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A pod for which there is no room.
@@ -10,6 +12,7 @@ import java.util.List;
  * @param priority pods of a lower one may have to go for it
  * @param preempts whether it wants anybody to go; its {@code preemptionPolicy} may be {@code Never}
  * @param gang as in {@link RunningPod}
+ * @param group with whom it is to share one GPU; null if with nobody
  * @param asks what its containers ask of GPUs of ours
  * @param requests what it takes of its node, as kube-scheduler counts it
  */
@@ -18,6 +21,7 @@ public record Preemptor(
         int priority,
         boolean preempts,
         String gang,
+        @Nullable GpuGroup group,
         List<ContainerAsk> asks,
         Amounts requests) {
 
@@ -27,6 +31,6 @@ public record Preemptor(
 
     /** The same, as if nodes had enough of everything else. */
     Preemptor byGpusAlone() {
-        return new Preemptor(uid, priority, preempts, gang, asks, Amounts.NONE);
+        return new Preemptor(uid, priority, preempts, gang, group, asks, Amounts.NONE);
     }
 }

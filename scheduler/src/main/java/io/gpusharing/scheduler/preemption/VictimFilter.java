@@ -18,9 +18,10 @@ import java.util.TreeMap;
 /**
  * Who may go for a pod, and what is left beside all others.
  *
+ * @param companions UIDs of pods with which it is to share a GPU: without them it would not
  * @param spread gangs that run on several nodes: to take a part of one would end all of it
  */
-record VictimFilter(Preemptor preemptor, Set<String> spread, Instant now) {
+record VictimFilter(Preemptor preemptor, Set<String> companions, Set<String> spread, Instant now) {
 
     /**
      * @param expendable UIDs of pods: nobody goes but these and who is in a gang with one of them
@@ -58,6 +59,7 @@ record VictimFilter(Preemptor preemptor, Set<String> spread, Instant now) {
         return !spread.contains(gang)
                 && !gang.equals(preemptor.gang())
                 && pods.stream().anyMatch(load -> expendable.contains(load.pod().uid()))
+                && pods.stream().noneMatch(load -> companions.contains(load.pod().uid()))
                 && pods.stream().allMatch(load -> load.pod().priority() < preemptor.priority());
     }
 

@@ -67,7 +67,7 @@ class WaitingPods {
                         pod,
                         "False",
                         "RoomFound",
-                        "There was no room for it on any GPU, and there is by now; it is being scheduled again");
+                        "There was no room for it, and there is by now; it is being scheduled again");
         if (written) {
             gpus.woken(pod.uid(), clock.instant());
         }

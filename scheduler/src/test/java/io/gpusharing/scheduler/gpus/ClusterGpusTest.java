@@ -176,7 +176,8 @@ class ClusterGpusTest {
                 pod.dialect(),
                 pod.priority(),
                 pod.end(),
-                Strategy.Spread);
+                Strategy.Spread,
+                null);
     }
 
     private static Nowhere failed(String one, String other) {
@@ -547,7 +548,8 @@ class ClusterGpusTest {
                 pod.dialect(),
                 priority,
                 null,
-                pod.strategy());
+                pod.strategy(),
+                null);
     }
 
     private String whyItWaits(GpuPod pod, String... nodes) {

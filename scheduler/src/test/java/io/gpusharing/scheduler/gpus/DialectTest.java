@@ -54,7 +54,8 @@ class DialectTest {
                         dialect,
                         0,
                         null,
-                        Strategy.BestFit);
+                        Strategy.BestFit,
+                        null);
         gpus.filter(pod, List.of("node"), NOON);
         return gpus.claim("uid", "node", NOON).orElseThrow().annotations("uid");
     }

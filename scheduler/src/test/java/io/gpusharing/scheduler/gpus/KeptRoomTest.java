@@ -62,7 +62,8 @@ class KeptRoomTest {
                 Dialect.Vcuda,
                 priority,
                 null,
-                Strategy.BestFit);
+                Strategy.BestFit,
+                null);
     }
 
     private static GpuPod on(GpuPod pod, @Nullable Instant end) {
@@ -78,7 +79,8 @@ class KeptRoomTest {
                 pod.dialect(),
                 pod.priority(),
                 end,
-                pod.strategy());
+                pod.strategy(),
+                null);
     }
 
     /** Whether others could go for it is not looked at here. */
@@ -288,10 +290,10 @@ class KeptRoomTest {
 
     @Test
     void whoLooksForVictimsSeesWhatIsKeptFromIt() {
-        assertThat(gpus.heldBeside("same", 100, List.of(NODE), NOON).get(NODE))
+        assertThat(gpus.heldBeside("same", null, 100, List.of(NODE), NOON).get(NODE))
                 .extracting(HeldGpus::held)
                 .satisfies(held -> assertThat(held).containsOnlyKeys("victim", "waiter"));
-        assertThat(gpus.heldBeside("higher", 101, List.of(NODE), NOON).get(NODE))
+        assertThat(gpus.heldBeside("higher", null, 101, List.of(NODE), NOON).get(NODE))
                 .extracting(HeldGpus::held)
                 .satisfies(held -> assertThat(held).containsOnlyKeys("victim"));
     }

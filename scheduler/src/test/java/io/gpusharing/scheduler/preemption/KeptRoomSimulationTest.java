@@ -57,6 +57,7 @@ class KeptRoomSimulationTest {
                     PRIORITY,
                     true,
                     name,
+                    null,
                     pod().asks(),
                     ToyCluster.amounts((int) ask.cores(), 0, 1));
         }

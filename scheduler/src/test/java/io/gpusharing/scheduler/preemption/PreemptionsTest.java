@@ -8,9 +8,13 @@ import static io.gpusharing.scheduler.preemption.ToyPod.plain;
 import static io.gpusharing.scheduler.preemption.ToyPod.whole;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.placement.GpuGroup;
 import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.PodPlacement;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import io.gpusharing.placement.Strategy;
 import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.scheduler.gpus.Dialect;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.preemption.NodePods.Load;
 import java.time.Duration;
@@ -74,6 +78,7 @@ class PreemptionsTest {
                                             waiter.priority(),
                                             false,
                                             waiter.gang(),
+                                            null,
                                             waiter.asks(),
                                             waiter.requests())))
                     .isEmpty();
@@ -228,6 +233,46 @@ class PreemptionsTest {
                     "team-a",
                     uid,
                     List.of(new ContainerAsk("c", Kind.App, part(cores, 100), Set.of())));
+        }
+
+        @Test
+        void whoIsToShareAGpuMakesRoomThereAndNeverAtTheCostOfTheOthers() {
+            var group = new GpuGroup("team-a", "g");
+            cluster.gpus.bind(companion(group), "n");
+            cluster.with(part("beside", "n", 0, 30), part("elsewhere", "n", 1, 10).priority(-200));
+            Preemptor alone = waiter(part(60, 100));
+            var waiter =
+                    new Preemptor(
+                            alone.uid(),
+                            alone.priority(),
+                            true,
+                            alone.gang(),
+                            group,
+                            alone.asks(),
+                            alone.requests());
+
+            assertThat(cluster.victims(waiter)).containsExactly("beside");
+            cluster.gpus.forget("beside");
+            cluster.with(part("beside", "n", 0, 30).priority(2_000));
+            assertThat(cluster.victims(waiter)).isEmpty();
+        }
+
+        /** The least important of all. */
+        private GpuPod companion(GpuGroup group) {
+            cluster.with(part("companion", "n", 0, 40).priority(-1_000));
+            return new GpuPod(
+                    "companion",
+                    "team-a",
+                    "companion",
+                    PodPlacement.only(
+                            List.of(new ContainerAsk("c", Kind.App, part(40, 100), Set.of())),
+                            "n-gpu-0"),
+                    List.of(),
+                    Dialect.Vcuda,
+                    -1_000,
+                    null,
+                    Strategy.BestFit,
+                    group);
         }
 
         @Test

@@ -123,7 +123,8 @@ final class ToyCluster implements ClusterReader {
                 Dialect.Vcuda,
                 priority,
                 end,
-                Strategy.BestFit);
+                Strategy.BestFit,
+                null);
     }
 
     void end(ToyPod pod) {
@@ -157,7 +158,7 @@ final class ToyCluster implements ClusterReader {
             cores += ask.count() * (int) ask.cores();
         }
         return new Preemptor(
-                "waiter", priority, true, "waiter", containers, amounts(cores, cpu, 1));
+                "waiter", priority, true, "waiter", null, containers, amounts(cores, cpu, 1));
     }
 
     static Amounts amounts(int cores, int cpu, int slots) {

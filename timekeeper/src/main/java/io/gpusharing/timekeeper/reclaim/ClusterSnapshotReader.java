@@ -100,7 +100,10 @@ final class ClusterSnapshotReader {
      * @param paused whether an administrator has stopped everything
      */
     record Reading(
-            ClusterSnapshot snapshot, Function<String, List<GpuPod>> nodePods, boolean paused) {}
+            ClusterSnapshot snapshot,
+            GroupGpus groups,
+            Function<String, List<GpuPod>> nodePods,
+            boolean paused) {}
 
     /**
      * @throws KubernetesClientException if the API server cannot be asked
@@ -126,6 +129,7 @@ final class ClusterSnapshotReader {
                                 ending);
         var waiters = new ArrayList<Waiter>();
         var gpuPods = new ArrayList<GpuPod>();
+        var groups = new GroupGpus();
         PodPages.forEach(
                 client.pods().inAnyNamespace().withLabel(Names.METERED_LABEL, "true"),
                 pod -> {
@@ -136,20 +140,27 @@ final class ClusterSnapshotReader {
                         return;
                     }
                     if (WaiterReader.waits(pod, facts)) {
-                        waiters.add(waiterReader.read(pod, facts));
+                        Waiter waiter = waiterReader.read(pod, facts);
+                        waiters.add(waiter);
+                        groups.waits(pod, waiter);
                     }
                     if (GpuPodReader.holds(facts)) {
-                        gpuPods.add(gpuPod.apply(pod, facts));
+                        GpuPod holder = gpuPod.apply(pod, facts);
+                        gpuPods.add(holder);
+                        if (facts.placement().node() != null) {
+                            groups.holds(pod, holder);
+                        }
                     }
                 });
         // After the pods, lest one that has ended meanwhile seem to have left something behind.
         Map<String, SharedNode> shared = sharedNodes.read();
         Map<String, List<KeptRoom>> kept =
                 reservations.kept(waiters.stream().map(it -> it.pod().uid()).collect(toSet()), now);
+        groups.complete(shared, kept.values().stream().flatMap(List::stream).toList());
         ClusterSnapshot snapshot =
                 new ClusterSnapshot(
                         now,
-                        waiters,
+                        groups.beside(waiters),
                         nodes.stream()
                                 .map(it ->
                                         capacity.node(
@@ -165,7 +176,7 @@ final class ClusterSnapshotReader {
                         refusals,
                         Set.of());
         boolean paused = "true".equals(namespaces.getOrDefault(ownNamespace, Map.of()).get(PAUSED));
-        return new Reading(snapshot, node -> podsOn(node, gpuPod), paused);
+        return new Reading(snapshot, groups, node -> podsOn(node, gpuPod), paused);
     }
 
     private List<GpuPod> podsOn(String node, BiFunction<Pod, PodFacts, GpuPod> gpuPod) {

@@ -77,7 +77,7 @@ public class PlacementExplanations {
         Seen seen = pictures.seen();
         return new Explainer(
                         seen.picture(), properties.rules(seen.paused()), seen.nodePods(), shown)
-                .explain(subjects.read(pod, isManifest, now), detailed);
+                .explain(subjects.read(pod, isManifest, seen.groups(), now), detailed);
     }
 
     private Seen read() {
@@ -85,6 +85,10 @@ public class PlacementExplanations {
         Instant back = now.minus(properties.lookBack());
         ClusterSnapshotReader.Reading reading =
                 snapshots.read(now, plans.since(back), plans.refusalsSince(back));
-        return new Seen(new Picture(reading.snapshot()), reading.nodePods(), reading.paused());
+        return new Seen(
+                new Picture(reading.snapshot()),
+                reading.groups(),
+                reading.nodePods(),
+                reading.paused());
     }
 }

@@ -31,7 +31,11 @@ final class RecentPicture {
      * @param nodePods reads all pods of a node now
      * @param paused whether reclaim is paused
      */
-    record Seen(Picture picture, Function<String, List<GpuPod>> nodePods, boolean paused) {}
+    record Seen(
+            Picture picture,
+            GroupGpus groups,
+            Function<String, List<GpuPod>> nodePods,
+            boolean paused) {}
 
     /** Reads the cluster. */
     interface Reader {

@@ -35,15 +35,17 @@ final class SubjectReader {
     /**
      * @param pod as the API server stores it, or would
      * @param isManifest whether it is not there
+     * @param groups who shares GPUs by wish
      */
-    Subject read(Pod pod, boolean isManifest, Instant now) {
+    Subject read(Pod pod, boolean isManifest, GroupGpus groups, Instant now) {
         PodFacts facts = pods.read(pod);
         State state = isManifest ? State.Manifest : state(facts);
-        Waiter waiter =
+        Waiter alone =
                 waiters.read(
                         pod,
                         facts,
                         requireNonNullElse(facts.placement().unschedulableSince(), now));
+        Waiter waiter = state == State.Bound ? alone : groups.beside(pod, alone);
         return new Subject(
                 waiter,
                 state,

@@ -50,8 +50,12 @@ class ExplainerTest {
                             List.of("vcuda", "aliyun", "metagpu"),
                             new GrammarSettings(List.of(), Map.of("site/metagpu", 4))));
 
+    private final GroupGpus groups = new GroupGpus();
+
     private final Cluster cluster =
             new Cluster().within("team-b").within("team-c").over("team-a", 5);
+
+    private static final String GROUP = "request.gpusharing.io/same-gpu: g";
 
     private static String uid(String name) {
         return UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8)).toString();
@@ -148,6 +152,16 @@ class ExplainerTest {
         return this;
     }
 
+    private ExplainerTest runsInGroup(String name, String gpu, String limits) {
+        String spec = "nodeName: n1\n" + asking(limits);
+        String placement = "gpusharing.io/placement: '%s;cuda=%s'".formatted(uid(name), gpu);
+        Pod pod = pod("team-b", name, spec, GROUP + ", " + placement);
+        groups.holds(pod, readers.gpuPod(pod));
+        groups.complete(Map.of(), List.of());
+        cluster.runs(readers.gpuPod(pod));
+        return this;
+    }
+
     /** Both GPUs have 40 and 8704 MiB left. */
     private ExplainerTest fragmented(String namespace) {
         return shared("n1")
@@ -162,7 +176,7 @@ class ExplainerTest {
     private Explanation explain(Pod pod, Predicate<String> shown) {
         return new Explainer(
                         new Picture(cluster.snapshot()), Cluster.RULES, node -> List.of(), shown)
-                .explain(readers.subject(pod), 5);
+                .explain(readers.subject(pod, groups), 5);
     }
 
     private static Nodes nodes(Explanation explanation) {
@@ -225,6 +239,62 @@ class ExplainerTest {
         assertThat(room(explanation).gpus()).hasSize(1);
         assertThat(explanation.summary())
                 .contains("reclaim would evict 1 pod(s) of budgets that are used up from n1");
+    }
+
+    @Test
+    void whoIsToShareAGpuWithOthersHasThatOneAlone() {
+        Explanation explanation =
+                shared("n1")
+                        .runsInGroup("first", "GPU-0", SIXTY)
+                        .explain(pod("team-b", "w", asking(SIXTY), GROUP));
+
+        assertThat(explanation.summary())
+                .isEqualTo(
+                        "The GPU of the pods with which it is to share one does not have 60 of 100 and 7680 MiB free: of 1 GPU on 1 node that fit otherwise, most is free of one on n1, 40 of 100 and 8704 MiB; what fits now, on n1: tencent.com/vcuda-core: 40 and tencent.com/vcuda-memory: 30.");
+        assertThat(explain(waiting(SIXTY)).summary()).startsWith("It fits on n1");
+    }
+
+    @Test
+    void whatFitsBesideTheOthersOfItsGroupIsSaidToFit() {
+        String some = "tencent.com/vcuda-core: '40', tencent.com/vcuda-memory: '30'";
+
+        Explanation explanation =
+                shared("n1")
+                        .runsInGroup("first", "GPU-0", SIXTY)
+                        .explain(pod("team-b", "w", asking(some), GROUP));
+
+        assertThat(explanation.summary()).startsWith("It fits on n1");
+    }
+
+    @Test
+    void forWhoIsToShareAGpuWithOthersRoomIsMadeThere() {
+        String some = "tencent.com/vcuda-core: '30', tencent.com/vcuda-memory: '20'";
+
+        Explanation explanation =
+                shared("n1")
+                        .runsInGroup("first", "GPU-0", some)
+                        .runs("team-a", "elsewhere", "n1", "GPU-1", SIXTY)
+                        .runs("team-a", "beside", "n1", "GPU-0", SIXTY)
+                        .explain(pod("team-b", "w", asking(some), GROUP));
+
+        assertThat(room(explanation).victims()).extracting(Victim::name).containsExactly("beside");
+    }
+
+    @Test
+    void onOtherNodesNothingIsFreeForIt() {
+        cluster.replaceNode(
+                readers.node(
+                        node("n2", ""),
+                        Serialization.unmarshal(
+                                Serialization.asYaml(gpus("n2", "Healthy", ""))
+                                        .replace("GPU-", "GPU-n2-"),
+                                GpuNode.class)));
+        Explanation explanation =
+                shared("n1")
+                        .runsInGroup("first", "GPU-0", SIXTY)
+                        .explain(pod("team-b", "w", asking(SIXTY), GROUP));
+
+        assertThat(nodes(explanation).why()).isEqualTo(Map.of("no_room_beside", 1, "elsewhere", 1));
     }
 
     @Test

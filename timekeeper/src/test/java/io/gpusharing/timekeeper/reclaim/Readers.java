@@ -70,8 +70,8 @@ final class Readers {
                 pod, pods.read(pod), namespaceAnnotations, Set.of(), NodeFacts.UNKNOWN, ending);
     }
 
-    Subject subject(Pod pod) {
-        return new SubjectReader(grammars, capacity).read(pod, false, Cluster.NOON);
+    Subject subject(Pod pod, GroupGpus groups) {
+        return new SubjectReader(grammars, capacity).read(pod, false, groups, Cluster.NOON);
     }
 
     /** As by default. */

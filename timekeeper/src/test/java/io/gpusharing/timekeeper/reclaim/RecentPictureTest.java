@@ -24,7 +24,7 @@ class RecentPictureTest {
         read.incrementAndGet();
         Cluster cluster = new Cluster();
         cluster.now = now;
-        return new Seen(new Picture(cluster.snapshot()), node -> List.of(), false);
+        return new Seen(new Picture(cluster.snapshot()), new GroupGpus(), node -> List.of(), false);
     }
 
     @Test

@@ -150,7 +150,7 @@ public final class PodAdmission {
         bypass.checkForged(stamp.forgedIn(pod, now), findings);
         Map<String, String> ceilings = grammar.annotations(request);
         boolean ours = placed || placement.isOurs(pod.spec().schedulerName());
-        RequestAnnotations.check(pod, findings);
+        RequestAnnotations.check(pod, request, grammar, findings);
         if (!ours) {
             RequestAnnotations.warnOfNoEffect(pod, findings);
         }

@@ -149,7 +149,7 @@ public final class TemplateAdmission {
         PodView pod = template.pod();
         PodRequest request = template.request();
         RequestGrammar grammar = grammars.grammarOf(request).orElseThrow();
-        RequestAnnotations.check(pod, findings);
+        RequestAnnotations.check(pod, request, grammar, findings);
         bypass.check(pod, () -> grammar.asksForAPart(request), findings);
         classes.checkedChoice(pod, surroundings.classes(), findings);
         template.completion().warnings().forEach(findings::warn);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Who places a pod. */
@@ -118,7 +119,50 @@ class PlacementTest {
         Answered answer = sharing.create(requesting("stratgey", "Spread"));
 
         assertThat(answer.audit("rules")).isEqualTo("UNKNOWN_REQUEST");
-        assertThat(answer.message()).contains("write request.gpusharing.io/strategy");
+        assertThat(answer.message())
+                .contains("write request.gpusharing.io/strategy or request.gpusharing.io/same-gpu");
+    }
+
+    @Test
+    void whoCreatesPodsMayHaveThemShareOneGpu() {
+        Answered answer = sharing.create(requesting("same-gpu", "train-and-evaluate"));
+
+        assertThat(answer.allowed()).isTrue();
+        assertThat(answer.warnings()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"", "Train", "a b", "-a", "a-", "team/a", "\u00e9", "{{workflow.name}}"})
+    void aGroupHasANameLikeObjectsHave(String name) {
+        Answered answer = sharing.create(requesting("same-gpu", name));
+
+        assertThat(answer.audit("rules")).isEqualTo("ILLEGAL_GROUP");
+        assertThat(answer.message())
+                .contains("write a name of up to 63 lower-case letters, digits and hyphens");
+    }
+
+    @Test
+    void severalGpusAreNotSharedByAGroup() {
+        ObjectNode pod = requesting("same-gpu", "a");
+        ObjectNode limits = (ObjectNode) pod.at("/spec/containers/0/resources/limits");
+        limits.removeAll();
+        limits.put("tencent.com/vcuda-core", 200);
+
+        Answered answer = sharing.create(pod);
+
+        assertThat(answer.audit("rules")).isEqualTo("GROUP_OF_PARTS");
+        assertThat(answer.message())
+                .contains("whatever needs several together belongs into one pod");
+    }
+
+    @Test
+    void aPodOfAGroupHasOneContainerWithAGpu() {
+        ObjectNode pod = requesting("same-gpu", "a");
+        ObjectNode second = (ObjectNode) pod.at("/spec/containers/0").deepCopy();
+        ((ArrayNode) pod.at("/spec/containers")).add(second.put("name", "second"));
+
+        assertThat(sharing.create(pod).audit("rules")).isEqualTo("GROUP_OF_PARTS");
     }
 
     @Test

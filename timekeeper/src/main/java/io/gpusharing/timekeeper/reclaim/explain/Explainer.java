@@ -9,6 +9,7 @@ import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.GpuLayout;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.NodeOccupancy;
+import io.gpusharing.placement.PodPlacement;
 import io.gpusharing.placement.Reason;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.placement.Shortage;
@@ -273,17 +274,21 @@ public final class Explainer {
                         candidates.stream().map(Judgement::reason).collect(toSet()),
                         candidates.stream()
                                 .filter(it -> it.reason() != Reason.NOT_SHARED)
-                                .map(Explainer::shortage)
+                                .filter(it -> it.reason() != Reason.ELSEWHERE)
+                                .map(it -> shortage(subject, it))
                                 .toList())
                 .text(subject.asks());
     }
 
-    private static Shortage.Node shortage(Judgement it) {
+    private static Shortage.Node shortage(Subject subject, Judgement it) {
         NodeOccupancy occupancy = it.node().occupancy();
         SharedNode shared = it.node().view().shared();
-        return occupancy == null || shared == null
-                ? new Shortage.Node(it.node().name(), new GpuLayout(List.of()), 0)
-                : new Shortage.Node(it.node().name(), occupancy.free(), shared.unhealthy().size());
+        if (occupancy == null || shared == null) {
+            return new Shortage.Node(it.node().name(), new GpuLayout(List.of()), 0);
+        }
+        GpuLayout free = PodPlacement.eligible(subject.asks(), occupancy.free());
+        int eligible = PodPlacement.eligible(subject.asks(), shared.all()).gpus().size();
+        return new Shortage.Node(it.node().name(), free, eligible - free.gpus().size());
     }
 
     private static Map<String, Integer> byText(List<Judgement> nodes) {
@@ -311,7 +316,11 @@ public final class Explainer {
                                 .flatMap(Stream::ofNullable)
                                 .map(reason -> reason.name().toLowerCase(Locale.ROOT))
                                 .toList()),
-                (int) candidates.stream().filter(it -> !it.fits() && it.sums()).count());
+                (int)
+                        candidates.stream()
+                                .filter(it -> !it.fits() && it.sums())
+                                .filter(it -> it.reason() != Reason.ELSEWHERE)
+                                .count());
     }
 
     /** The most frequent first. */

@@ -6,6 +6,7 @@ import io.gpusharing.placement.GpuLayout;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.Leftover;
 import io.gpusharing.placement.NodeOccupancy;
+import io.gpusharing.placement.PodPlacement;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.Reason;
 import io.gpusharing.placement.SharedNode;
@@ -32,17 +33,10 @@ record Judgement(
         GpuLayout free,
         boolean sums) {
 
-    private static final List<Reason> BY_HOPE =
-            List.of(
-                    Reason.NO_ROOM,
-                    Reason.KEPT,
-                    Reason.TOO_LARGE,
-                    Reason.UNHEALTHY,
-                    Reason.NOT_SHARED);
-
     /** Where it fits, then where least is missing. */
     static final Comparator<Judgement> MOST_HOPE_FIRST =
-            Comparator.comparingInt(Judgement::hopeless)
+            Comparator.comparing(
+                            Judgement::reason, Comparator.nullsFirst(Comparator.naturalOrder()))
                     .thenComparing(
                             (Judgement it) -> Leftover.part(it.free().freest()),
                             Comparator.reverseOrder())
@@ -67,14 +61,16 @@ record Judgement(
                     new GpuLayout(List.of()),
                     sums);
         }
-        GpuLayout free = occupancy.free(kept);
+        GpuLayout free = PodPlacement.eligible(asks, occupancy.free(kept));
         Reason reason =
                 fits(asks, free)
                         ? null
                         : Reason.of(
                                 asks,
                                 shared.all(),
-                                !shared.gpus().isEmpty(),
+                                !PodPlacement.eligible(asks, new GpuLayout(shared.gpus()))
+                                        .gpus()
+                                        .isEmpty(),
                                 () -> !kept.isEmpty() && fits(asks, occupancy.free()));
         String otherwise = otherwise(subject, node.view(), sum);
         // kube-scheduler counts what is asked for on a GPU that failed since, too.
@@ -86,11 +82,6 @@ record Judgement(
                 reason,
                 free,
                 sums);
-    }
-
-    /** The less, the more hope; least of all where it fits. */
-    private int hopeless() {
-        return reason == null ? -1 : BY_HOPE.indexOf(reason);
     }
 
     boolean fits() {

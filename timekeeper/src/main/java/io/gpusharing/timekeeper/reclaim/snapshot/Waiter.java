@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.reclaim.snapshot;
 
 import io.gpusharing.placement.PodAsk;
+import io.gpusharing.placement.PodPlacement;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,17 @@ public record Waiter(
 
     /** The same, had it waited since then. */
     public Waiter waitingSince(Instant then) {
+        return with(then, ask);
+    }
+
+    /** The same, on this GPU of ours and on no other. */
+    public Waiter only(String gpu) {
+        return with(
+                since,
+                new PodAsk(ask.requests(), ask.gpus(), PodPlacement.only(ask.containers(), gpu)));
+    }
+
+    private Waiter with(Instant then, PodAsk what) {
         return new Waiter(
                 pod,
                 then,
@@ -37,7 +49,7 @@ public record Waiter(
                 gated,
                 priority,
                 preempts,
-                ask,
+                what,
                 workload,
                 constraints,
                 unjudged);
