@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 record Allocations(Map<String, Long> units, Map<String, Device> devices, boolean exact) {
 
+    private static final long BYTES_PER_MIB = 1 << 20;
+
     /** Unknown. */
     static final Allocations NONE = new Allocations(Map.of(), Map.of(), false);
 
@@ -34,12 +36,15 @@ record Allocations(Map<String, Long> units, Map<String, Device> devices, boolean
      *
      * @param weights the pods that were given it, by UID, each with its weight beside the others
      * @param alone the pod that was given it whole, or null
+     * @param memory bytes that pods were given of it, by UID; who has it whole or was given no
+     *     memory in particular is left out
      */
-    record Device(Map<String, Long> weights, @Nullable String alone) {
+    record Device(Map<String, Long> weights, @Nullable String alone, Map<String, Long> memory) {
 
-        private static Device of(Map<String, Long> weights, boolean whole) {
+        private static Device of(
+                Map<String, Long> weights, boolean whole, Map<String, Long> memory) {
             boolean alone = whole && weights.size() == 1;
-            return new Device(weights, alone ? weights.keySet().iterator().next() : null);
+            return new Device(weights, alone ? weights.keySet().iterator().next() : null, memory);
         }
 
         /** Who asked for memory alone holds no processors; then memory is what can be compared. */
@@ -47,7 +52,13 @@ record Allocations(Map<String, Long> units, Map<String, Device> devices, boolean
             boolean byMemory = holds.values().stream().anyMatch(hold -> hold.cores() == 0);
             Map<String, Long> weights = new LinkedHashMap<>();
             holds.forEach((pod, hold) -> weights.put(pod, byMemory ? hold.memory() : hold.cores()));
-            return of(weights, holds.values().stream().allMatch(GrantedPod.Hold::whole));
+            Map<String, Long> memory = new HashMap<>();
+            holds.forEach((pod, hold) -> {
+                if (!hold.whole() && hold.memory() > 0) {
+                    memory.put(pod, hold.memory() * BYTES_PER_MIB);
+                }
+            });
+            return of(weights, holds.values().stream().allMatch(GrantedPod.Hold::whole), memory);
         }
     }
 
@@ -71,8 +82,8 @@ record Allocations(Map<String, Long> units, Map<String, Device> devices, boolean
             }
         }
         Map<String, Device> devices = new HashMap<>();
-        weights.forEach(
-                (uuid, pods) -> devices.put(uuid, Device.of(pods, !inParts.contains(uuid))));
+        weights.forEach((uuid, pods) ->
+                devices.put(uuid, Device.of(pods, !inParts.contains(uuid), Map.of())));
         return new Allocations(units, devices, false);
     }
 
@@ -119,6 +130,12 @@ record Allocations(Map<String, Long> units, Map<String, Device> devices, boolean
     long weight(String podUid, String uuid) {
         Long weight = exact ? given(podUid, uuid) : units.get(podUid);
         return weight == null ? 1 : Math.max(1, weight);
+    }
+
+    /** Bytes of the device that the pod was given; 0 where that is unknown, or all. */
+    long memory(String podUid, String uuid) {
+        Device device = devices.get(uuid);
+        return device == null ? 0 : device.memory().getOrDefault(podUid, 0L);
     }
 
     private @Nullable Long given(String podUid, String uuid) {

@@ -179,6 +179,29 @@ public final class NodeView implements Viewpoint {
     }
 
     @Override
+    public long memoryGranted(String podUid, String uuid) {
+        return files.allocations().memory(podUid, uuid);
+    }
+
+    @Override
+    public List<Usage.MemoryExceeded> exceeded(String podUid, List<DeviceUse> uses) {
+        List<DeviceUse> exceeded = uses.stream().filter(it -> it.memory().exceeded()).toList();
+        NodeFiles.PodName name = exceeded.isEmpty() ? null : files.name(podUid);
+        return name == null
+                ? List.of()
+                : exceeded.stream()
+                        .map(use ->
+                                new Usage.MemoryExceeded(
+                                        podUid,
+                                        name.namespace(),
+                                        name.pod(),
+                                        use.uuid(),
+                                        use.memory().usedBytes(),
+                                        use.memory().grantedBytes()))
+                        .toList();
+    }
+
+    @Override
     public long weight(String podUid, String uuid) {
         return files.allocations().weight(podUid, uuid);
     }

@@ -181,6 +181,17 @@ public final class PodView implements Viewpoint {
         return null;
     }
 
+    /** A sidecar does not see what the device plugin gave. */
+    @Override
+    public long memoryGranted(String pod, String uuid) {
+        return 0;
+    }
+
+    @Override
+    public List<Usage.MemoryExceeded> exceeded(String pod, List<DeviceUse> uses) {
+        return List.of();
+    }
+
     @Override
     public long weight(String pod, String uuid) {
         return 1;

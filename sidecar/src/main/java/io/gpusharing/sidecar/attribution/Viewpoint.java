@@ -67,6 +67,17 @@ public sealed interface Viewpoint permits PodView, NodeView {
      */
     Usage.@Nullable Unasked unasked(String podUid, List<DeviceUse> uses);
 
+    /**
+     * How much memory of a device a pod was given, in bytes; 0 where it was given none in
+     * particular, as with whole GPUs, or where that is unknown.
+     */
+    long memoryGranted(String podUid, String uuid);
+
+    /**
+     * Names a pod that holds more memory than it was given; empty where its names are not known.
+     */
+    List<Usage.MemoryExceeded> exceeded(String podUid, List<DeviceUse> uses);
+
     /** A pod's weight on a device when busy time is split, at least 1. */
     long weight(String podUid, String uuid);
 }

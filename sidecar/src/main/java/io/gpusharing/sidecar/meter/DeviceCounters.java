@@ -178,6 +178,7 @@ final class DeviceCounters {
         for (int i = 0; i < pods.size(); i++) {
             PodCounters pod = pods.get(i);
             pod.noteAsked(view.asked(pod.podUid, uuid), now);
+            pod.noteMemory(view.memoryGranted(pod.podUid, uuid), now);
             if (view.lives(pod.podUid, pod.lastPresentMicros, now)) {
                 pod.endedMicros = PodCounters.NEVER;
             } else if (pod.lives()) {

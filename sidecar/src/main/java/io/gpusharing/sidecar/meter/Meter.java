@@ -238,14 +238,20 @@ public final class Meter implements Counters {
             }
             List<PodUse> uses = new ArrayList<>();
             List<Usage.Unasked> unasked = new ArrayList<>();
+            List<Usage.MemoryExceeded> exceeded = new ArrayList<>();
             pods.forEach((uid, list) -> {
                 uses.add(new PodUse(uid, List.copyOf(list)));
                 Usage.Unasked pod = view.unasked(uid, list);
                 if (pod != null) {
                     unasked.add(pod);
                 }
+                exceeded.addAll(view.exceeded(uid, list));
             });
-            return new Usage(List.copyOf(uses), List.copyOf(unattributed), List.copyOf(unasked));
+            return new Usage(
+                    List.copyOf(uses),
+                    List.copyOf(unattributed),
+                    List.copyOf(unasked),
+                    List.copyOf(exceeded));
         }
     }
 

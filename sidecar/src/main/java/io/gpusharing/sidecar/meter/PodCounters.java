@@ -53,6 +53,13 @@ final class PodCounters {
     private long listedMicros = NEVER;
     private boolean unasked;
 
+    private long memoryGranted;
+
+    /** Since when the pod has held more memory after each list than it was given. */
+    private long exceededSince = NEVER;
+
+    private boolean exceeded;
+
     private long busyHundredths;
     private long memoryByteSeconds;
     private long memoryRemainder;
@@ -119,6 +126,21 @@ final class PodCounters {
         unasked = unaskedSince != NEVER && now - unaskedSince >= CERTAIN_AFTER_MICROS;
     }
 
+    /**
+     * After each list: how much memory of the device the pod was given.
+     *
+     * @param granted bytes; 0 where that is unknown, or all
+     */
+    void noteMemory(long granted, long now) {
+        memoryGranted = granted;
+        if (granted == 0 || memoryBytes <= granted) {
+            exceededSince = NEVER;
+        } else if (exceededSince == NEVER) {
+            exceededSince = now;
+        }
+        exceeded = exceededSince != NEVER && now - exceededSince >= CERTAIN_AFTER_MICROS;
+    }
+
     /** A new run of counters. The known processes and their memory are kept. */
     void beginAnew() {
         busyHundredths = 0;
@@ -138,7 +160,7 @@ final class PodCounters {
                 memoryByteSeconds,
                 coveredMicros,
                 uncoveredMicros,
-                memoryBytes,
+                new DeviceUse.Memory(memoryBytes, memoryGranted, exceeded),
                 unasked,
                 measuredBy,
                 containers.stream()

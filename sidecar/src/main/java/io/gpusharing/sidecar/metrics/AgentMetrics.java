@@ -29,6 +29,7 @@ public final class AgentMetrics {
             gpusharing_gpu_uncovered_seconds_total counter Time in which a pod's use of a GPU was not measured.
             gpusharing_gpu_memory_byte_seconds_total counter GPU memory held, integrated over covered time.
             gpusharing_gpu_memory_used_bytes gauge GPU memory that a pod holds now; 0 where the driver hides it.
+            gpusharing_gpu_memory_granted_bytes gauge GPU memory that a pod was given, where it was given a part.
             gpusharing_gpu_use_without_request gauge 1 for a pod that uses a GPU that it was not given.
             gpusharing_grants_readable gauge 1 while the device plugin's grants say who may use which GPU, 0 if its file cannot be used.
             gpusharing_unattributed_busy_seconds_total counter Busy time of a GPU that belongs to no pod.
@@ -146,7 +147,15 @@ public final class AgentMetrics {
                 Long.toString(device.memoryByteSeconds()),
                 labels);
         text.sample(
-                "gpusharing_gpu_memory_used_bytes", Long.toString(device.memoryBytes()), labels);
+                "gpusharing_gpu_memory_used_bytes",
+                Long.toString(device.memory().usedBytes()),
+                labels);
+        if (device.memory().grantedBytes() > 0) {
+            text.sample(
+                    "gpusharing_gpu_memory_granted_bytes",
+                    Long.toString(device.memory().grantedBytes()),
+                    labels);
+        }
         if (files.knowsWhoAsked()) {
             text.sample("gpusharing_gpu_use_without_request", device.unasked() ? "1" : "0", labels);
         }

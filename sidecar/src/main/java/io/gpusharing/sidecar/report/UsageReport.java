@@ -36,6 +36,10 @@ public record UsageReport(String run, long sequence, String meter, Usage usage) 
             out.append(",\"unasked\":");
             array(out, usage.unasked(), UsageReport::unasked);
         }
+        if (!usage.exceeded().isEmpty()) {
+            out.append(",\"exceeded\":");
+            array(out, usage.exceeded(), UsageReport::exceeded);
+        }
         return out.append('}').toString();
     }
 
@@ -103,6 +107,19 @@ public record UsageReport(String run, long sequence, String meter, Usage usage) 
             array(out, pod.devices(), Json::quote);
         }
         out.append('}');
+    }
+
+    private static void exceeded(StringBuilder out, Usage.MemoryExceeded pod) {
+        out.append("{\"uid\":");
+        Json.quote(out, pod.uid());
+        out.append(",\"namespace\":");
+        Json.quote(out, pod.namespace());
+        out.append(",\"pod\":");
+        Json.quote(out, pod.pod());
+        out.append(",\"device\":");
+        Json.quote(out, pod.device());
+        out.append(",\"usedBytes\":").append(pod.usedBytes());
+        out.append(",\"grantedBytes\":").append(pod.grantedBytes()).append('}');
     }
 
     private static <T> void array(

@@ -12,7 +12,7 @@ import java.util.List;
  * @param memoryByteSeconds bytes held, integrated over covered time
  * @param coveredMicroseconds time that was measured
  * @param uncoveredMicroseconds time that was not; both add up to the time metered
- * @param memoryBytes bytes held now, 0 while unknown; not part of a report
+ * @param memory what is held now; for a report see {@link Usage.MemoryExceeded}
  * @param unasked whether the pod uses it without having been given it; for a report see {@link
  *     Usage.Unasked}
  * @param measuredBy the basis that busy time was last counted on
@@ -26,10 +26,24 @@ public record DeviceUse(
         long memoryByteSeconds,
         long coveredMicroseconds,
         long uncoveredMicroseconds,
-        long memoryBytes,
+        Memory memory,
         boolean unasked,
         Basis measuredBy,
         List<ContainerUse> containers) {
+
+    /**
+     * Memory of the device.
+     *
+     * @param usedBytes what the pod's processes hold together; 0 while unknown
+     * @param grantedBytes what our device plugin gave the pod; 0 where it gave none in particular,
+     *     as with whole GPUs, or where that is unknown
+     * @param exceeded whether more is held than was given, and was for longer than it may take to
+     *     notice that something was given back
+     */
+    public record Memory(long usedBytes, long grantedBytes, boolean exceeded) {
+
+        public static final Memory UNKNOWN = new Memory(0, 0, false);
+    }
 
     /**
      * The part of one container.

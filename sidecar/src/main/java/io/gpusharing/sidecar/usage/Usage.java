@@ -6,8 +6,13 @@ import java.util.List;
  * Everything a meter counted since its run began.
  *
  * @param unasked pods that use a GPU that they were not given; from agents alone
+ * @param exceeded pods that hold more memory of a GPU than they were given; from agents alone
  */
-public record Usage(List<PodUse> pods, List<Unattributed> unattributed, List<Unasked> unasked) {
+public record Usage(
+        List<PodUse> pods,
+        List<Unattributed> unattributed,
+        List<Unasked> unasked,
+        List<MemoryExceeded> exceeded) {
 
     /** Busy time of one GPU that belongs to no pod, in microseconds of a whole GPU. */
     public record Unattributed(String uuid, long gpuMicroseconds) {}
@@ -19,4 +24,18 @@ public record Usage(List<PodUse> pods, List<Unattributed> unattributed, List<Una
      *     the kubelet is known to have given it none
      */
     public record Unasked(String uid, String namespace, String pod, List<String> devices) {}
+
+    /**
+     * A pod that holds more memory of a GPU than it was given.
+     *
+     * @param device the GPU
+     * @param usedBytes what all its processes hold there together
+     */
+    public record MemoryExceeded(
+            String uid,
+            String namespace,
+            String pod,
+            String device,
+            long usedBytes,
+            long grantedBytes) {}
 }

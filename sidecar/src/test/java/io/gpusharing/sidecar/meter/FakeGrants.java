@@ -19,13 +19,23 @@ final class FakeGrants {
         this.file = folder.resolve("grants.json");
     }
 
-    /** A pod gets hundredths of a GPU, beside what it has. */
+    /** A pod gets hundredths of a GPU, beside what it has, and a GiB. */
     void give(String uid, String name, String gpu, int cores) throws IOException {
+        give(uid, name, gpu, cores, 1_024, false);
+    }
+
+    /**
+     * The same with other memory.
+     *
+     * @param mebibytes 0 for none in particular
+     */
+    void give(String uid, String name, String gpu, int cores, int mebibytes, boolean whole)
+            throws IOException {
         String container =
                 """
-                {"name":"cuda-%s","kind":"App","gpus":[{"uuid":"%s","core":%d,"memoryMiB":1024,"whole":false}]}\
+                {"name":"cuda-%s","kind":"App","gpus":[{"uuid":"%s","core":%d,"memoryMiB":%d,"whole":%b}]}\
                 """
-                        .formatted(gpu, gpu, cores);
+                        .formatted(gpu, gpu, cores, mebibytes, whole);
         pods.merge(
                 uid,
                 "{\"uid\":\"%s\",\"namespace\":\"team-a\",\"name\":\"%s\",\"containers\":[%s"

@@ -59,6 +59,62 @@ class GrantsTest {
     }
 
     @Test
+    void aPodThatHoldsMoreMemoryThanItWasGivenOverAllItsProcessesIsNamed() throws IOException {
+        grants.give(Bench.POD, "trainer", Bench.GPU, 50, 4_096, false);
+        grants.give(OTHER, "notebook", Bench.GPU, 20, 4_096, false);
+        Bench bench =
+                bench(
+                        "process host=100 busy=30% memory=3GiB uid=" + Bench.POD,
+                        "process host=101 busy=10% memory=2GiB uid=" + Bench.POD,
+                        "process host=200 busy=30% memory=4GiB uid=" + OTHER);
+        bench.play(Duration.ofSeconds(15));
+        // It may have been given more a moment ago, or have given some back.
+        assertThat(bench.meter.usage().exceeded()).isEmpty();
+
+        bench.play(Duration.ofSeconds(15));
+
+        long gibibyte = 1L << 30;
+        assertThat(bench.meter.usage().exceeded())
+                .containsExactly(
+                        new Usage.MemoryExceeded(
+                                Bench.POD,
+                                "team-a",
+                                "trainer",
+                                Bench.GPU,
+                                5 * gibibyte,
+                                4 * gibibyte));
+        assertThat(bench.use(OTHER, Bench.GPU).memory())
+                .isEqualTo(new DeviceUse.Memory(4 * gibibyte, 4 * gibibyte, false));
+    }
+
+    @Test
+    void whoHasAllOfAGpuOrNoMemoryInParticularHoldsNeverTooMuch() throws IOException {
+        grants.give(Bench.POD, "trainer", Bench.GPU, 100, 1, true);
+        grants.give(OTHER, "notebook", SECOND, 20, 0, false);
+        Bench bench =
+                bench(
+                        "process device=0 host=100 memory=70GiB uid=" + Bench.POD,
+                        "process device=1 host=200 memory=70GiB uid=" + OTHER);
+
+        bench.play(Duration.ofSeconds(60));
+
+        assertThat(bench.meter.usage().exceeded()).isEmpty();
+    }
+
+    @Test
+    void whoeverWasGivenMoreMeanwhileHoldsNotTooMuchAnyMore() throws IOException {
+        grants.give(Bench.POD, "trainer", Bench.GPU, 50, 1_024, false);
+        Bench bench = bench("process host=100 memory=3GiB uid=" + Bench.POD);
+        bench.play(Duration.ofSeconds(30));
+        assertThat(bench.meter.usage().exceeded()).hasSize(1);
+
+        grants.give(Bench.POD, "trainer", Bench.GPU, 10, 2_048, false);
+        bench.play(Duration.ofSeconds(15));
+
+        assertThat(bench.meter.usage().exceeded()).isEmpty();
+    }
+
+    @Test
     void aPodThatWasGivenNothingIsSeenAlsoWhereItsNameIsNotKnown() throws IOException {
         grants.give(Bench.POD, "trainer", Bench.GPU, 50);
         Bench bench = bench("process device=1 host=200 busy=30% uid=" + OTHER);

@@ -42,11 +42,12 @@ class TimekeeperTest {
                                                             2,
                                                             3,
                                                             4,
-                                                            5,
+                                                            new DeviceUse.Memory(5, 0, false),
                                                             false,
                                                             Basis.DEVICE,
                                                             List.of())))),
                             List.of(new Usage.Unattributed("GPU-1", 7)),
+                            List.of(),
                             List.of()));
 
     @TempDir Path directory;
@@ -69,11 +70,27 @@ class TimekeeperTest {
                         List.of(),
                         List.of(
                                 new Usage.Unasked(UID, "team-a", "miner", List.of()),
-                                new Usage.Unasked(UID, "team-a", "other", List.of("GPU-1"))));
+                                new Usage.Unasked(UID, "team-a", "other", List.of("GPU-1"))),
+                        List.of());
 
         assertThat(new UsageReport("run-1", 1, "Agent", usage).toJson())
                 .endsWith(
                         ",\"unasked\":[{\"uid\":\"%1$s\",\"namespace\":\"team-a\",\"pod\":\"miner\"},{\"uid\":\"%1$s\",\"namespace\":\"team-a\",\"pod\":\"other\",\"devices\":[\"GPU-1\"]}]}"
+                                .formatted(UID));
+    }
+
+    @Test
+    void aReportNamesPodsThatHoldMoreMemoryThanTheyWereGiven() {
+        Usage usage =
+                new Usage(
+                        List.of(),
+                        List.of(),
+                        List.of(),
+                        List.of(new Usage.MemoryExceeded(UID, "team-a", "trainer", "GPU-1", 5, 4)));
+
+        assertThat(new UsageReport("run-1", 1, "Agent", usage).toJson())
+                .endsWith(
+                        ",\"exceeded\":[{\"uid\":\"%s\",\"namespace\":\"team-a\",\"pod\":\"trainer\",\"device\":\"GPU-1\",\"usedBytes\":5,\"grantedBytes\":4}]}"
                                 .formatted(UID));
     }
 
@@ -92,7 +109,8 @@ class TimekeeperTest {
     }
 
     private static String sent(DeviceUse use) {
-        Usage usage = new Usage(List.of(new PodUse(UID, List.of(use))), List.of(), List.of());
+        Usage usage =
+                new Usage(List.of(new PodUse(UID, List.of(use))), List.of(), List.of(), List.of());
         return new UsageReport("run-1", 1, "Sidecar", usage).toJson();
     }
 
@@ -108,7 +126,7 @@ class TimekeeperTest {
                                 0,
                                 9,
                                 9,
-                                0,
+                                DeviceUse.Memory.UNKNOWN,
                                 false,
                                 Basis.PROCESS,
                                 List.of()));
@@ -122,7 +140,7 @@ class TimekeeperTest {
                                 0,
                                 0,
                                 9,
-                                0,
+                                DeviceUse.Memory.UNKNOWN,
                                 false,
                                 Basis.PROCESS,
                                 List.of()));
@@ -144,7 +162,7 @@ class TimekeeperTest {
                                 0,
                                 0,
                                 9,
-                                0,
+                                DeviceUse.Memory.UNKNOWN,
                                 false,
                                 Basis.PROCESS,
                                 List.of()));
@@ -156,7 +174,11 @@ class TimekeeperTest {
     @Test
     void aStaticPodWithoutAKnownUidIsNotReported() {
         Usage usage =
-                new Usage(List.of(new PodUse("a".repeat(32), List.of())), List.of(), List.of());
+                new Usage(
+                        List.of(new PodUse("a".repeat(32), List.of())),
+                        List.of(),
+                        List.of(),
+                        List.of());
 
         assertThat(new UsageReport("run-1", 1, "Agent", usage).toJson()).contains("\"pods\":[]");
     }

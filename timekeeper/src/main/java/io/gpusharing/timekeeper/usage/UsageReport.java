@@ -22,6 +22,7 @@ import java.util.UUID;
  * @param sequence grows with each report of a run
  * @param unattributed busy time of GPUs that belongs to no pod; node agents only
  * @param unasked pods that use a GPU that they were not given; node agents only
+ * @param exceeded pods that hold more memory of a GPU than they were given; node agents only
  */
 public record UsageReport(
         UUID run,
@@ -29,7 +30,8 @@ public record UsageReport(
         Meter meter,
         List<@Valid PodUse> pods,
         @JsonSetter(nulls = Nulls.AS_EMPTY) List<@Valid Unattributed> unattributed,
-        @JsonSetter(nulls = Nulls.AS_EMPTY) List<@Valid Unasked> unasked) {
+        @JsonSetter(nulls = Nulls.AS_EMPTY) List<@Valid Unasked> unasked,
+        @JsonSetter(nulls = Nulls.AS_EMPTY) List<@Valid MemoryExceeded> exceeded) {
 
     private static final String DEVICE = "\\p{Alnum}[\\w.:/-]{0,95}";
     private static final String NAME = "[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?";
@@ -95,6 +97,19 @@ public record UsageReport(
                     List<@Pattern(regexp = DEVICE, message = "is no name of a device") String>
                             devices) {}
 
+    /**
+     * A pod that holds more memory of a GPU than our device plugin gave it.
+     *
+     * @param usedBytes what all its processes hold there together
+     */
+    public record MemoryExceeded(
+            UUID uid,
+            @Pattern(regexp = NAME, message = "is no name of Kubernetes") String namespace,
+            @Pattern(regexp = NAME, message = "is no name of Kubernetes") String pod,
+            @Pattern(regexp = DEVICE, message = "is no name of a device") String device,
+            @PositiveOrZero long usedBytes,
+            @PositiveOrZero long grantedBytes) {}
+
     /** 128 bits, equal for equal content, whatever order pods and devices are listed in. */
     public UUID digest() {
         MessageDigest sha = sha256();
@@ -118,6 +133,15 @@ public record UsageReport(
                 .forEach(pod -> {
                     add(sha, pod.uid().toString());
                     pod.devices().stream().sorted().forEach(device -> add(sha, device));
+                });
+        exceeded.stream()
+                .sorted(
+                        Comparator.comparing(MemoryExceeded::uid)
+                                .thenComparing(MemoryExceeded::device))
+                .forEach(pod -> {
+                    add(sha, pod.uid().toString());
+                    add(sha, pod.device());
+                    add(sha, pod.usedBytes(), pod.grantedBytes());
                 });
         ByteBuffer half = ByteBuffer.wrap(sha.digest());
         return new UUID(half.getLong(), half.getLong());

@@ -97,7 +97,8 @@ final class ReportReader {
         boolean ofOnePod =
                 report.pods().size() == 1
                         && report.unattributed().isEmpty()
-                        && report.unasked().isEmpty();
+                        && report.unasked().isEmpty()
+                        && report.exceeded().isEmpty();
         if (report.meter() == Meter.Sidecar && !ofOnePod) {
             throw new MalformedReportException(
                     "a sidecar reports exactly one pod, and nothing else");

@@ -52,8 +52,8 @@ class UsageConfiguration {
     }
 
     @Bean
-    UnrequestedGpuUse unrequestedUse(KubernetesClient client) {
-        return new UnrequestedGpuUse(client, Thread::startVirtualThread);
+    AgentFindings agentFindings(KubernetesClient client) {
+        return new AgentFindings(client, Thread::startVirtualThread);
     }
 
     @Bean

@@ -54,7 +54,7 @@ class UsageReportController {
     private final Pods pods;
     private final CommitLanes commits;
     private final TrustBundle authority;
-    private final UnrequestedGpuUse unrequestedUse;
+    private final AgentFindings agentFindings;
     private final RefusalNotices refusals;
     private final UsageMetrics metrics;
     private final UsageProperties properties;
@@ -66,7 +66,7 @@ class UsageReportController {
             Pods pods,
             CommitLanes commits,
             TrustBundle authority,
-            UnrequestedGpuUse unrequestedUse,
+            AgentFindings agentFindings,
             RefusalNotices refusals,
             UsageMetrics metrics,
             UsageProperties properties,
@@ -75,7 +75,7 @@ class UsageReportController {
         this.pods = pods;
         this.commits = commits;
         this.authority = authority;
-        this.unrequestedUse = unrequestedUse;
+        this.agentFindings = agentFindings;
         this.refusals = refusals;
         this.metrics = metrics;
         this.properties = properties;
@@ -153,7 +153,7 @@ class UsageReportController {
         }
         return switch (authorizer.judge(reporter, report, pods, clock.instant())) {
             case ReportAuthorizer.Entry.Admitted(Delivery delivery) -> {
-                unrequestedUse.note(delivery);
+                agentFindings.note(delivery);
                 yield commits.submit(delivery);
             }
             case ReportAuthorizer.Entry.Rejected rejected -> rejected.outcome();

@@ -93,6 +93,38 @@ class ReportReaderTest {
     }
 
     @Test
+    void anAgentNamesPodsThatHoldMoreMemoryThanTheyWereGiven() throws Exception {
+        String named =
+                REFERENCE
+                        .replace("Sidecar", "Agent")
+                        .replace(
+                                "\"unattributed\": []",
+                                """
+                                "exceeded": [{"uid": "0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10",
+                                              "namespace": "team-a", "pod": "trainer", "device": "GPU-1",
+                                              "usedBytes": 5, "grantedBytes": 4}]
+                                """);
+
+        UsageReport report = read(named);
+
+        assertThat(report.exceeded())
+                .containsExactly(
+                        new UsageReport.MemoryExceeded(
+                                UUID.fromString("0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10"),
+                                "team-a",
+                                "trainer",
+                                "GPU-1",
+                                5,
+                                4));
+        assertThat(report.digest())
+                .isNotEqualTo(read(named.replace("Bytes\": 5", "Bytes\": 6")).digest());
+        assertThatThrownBy(() -> read(named.replace("Agent", "Sidecar")))
+                .isInstanceOf(MalformedReportException.class);
+        assertThatThrownBy(() -> read(named.replace("Bytes\": 4", "Bytes\": -4")))
+                .isInstanceOf(MalformedReportException.class);
+    }
+
+    @Test
     void readsTheExampleOfTheReference() throws Exception {
         UsageReport report = read(REFERENCE);
 

@@ -80,6 +80,7 @@ public final class Reports {
                 Meter.Sidecar,
                 List.of(new PodUse(pod, List.of(devices))),
                 List.of(),
+                List.of(),
                 List.of());
     }
 
@@ -90,6 +91,7 @@ public final class Reports {
                 Meter.Agent,
                 List.of(pods),
                 List.of(new Unattributed(GPU, sequence)),
+                List.of(),
                 List.of());
     }
 

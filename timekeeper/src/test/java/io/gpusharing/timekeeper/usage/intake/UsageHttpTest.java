@@ -126,8 +126,8 @@ class UsageHttpTest {
         }
 
         @Bean
-        UnrequestedGpuUse unrequestedUse() {
-            return new UnrequestedGpuUse(new KubernetesClientBuilder().build(), task -> {});
+        AgentFindings agentFindings() {
+            return new AgentFindings(new KubernetesClientBuilder().build(), task -> {});
         }
 
         @Bean

@@ -12,6 +12,7 @@ import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.timekeeper.usage.UsageReport;
+import io.gpusharing.timekeeper.usage.UsageReport.MemoryExceeded;
 import io.gpusharing.timekeeper.usage.UsageReport.Meter;
 import io.gpusharing.timekeeper.usage.UsageReport.PodUse;
 import io.gpusharing.timekeeper.usage.UsageReport.Unasked;
@@ -24,19 +25,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A pod that uses a GPU without requesting one gets an Event. */
-class UnrequestedGpuUseTest {
+/** Pods of which a node agent finds something get an Event. */
+class AgentFindingsTest {
 
     private final UUID uid = UUID.randomUUID();
     private final List<String> events = new CopyOnWriteArrayList<>();
     private volatile String pod = pod("n1", "{}", "");
     private HttpServer api;
     private KubernetesClient client;
-    private UnrequestedGpuUse unrequestedUse;
+    private AgentFindings agentFindings;
 
     @BeforeEach
     void start() throws IOException {
@@ -52,7 +54,7 @@ class UnrequestedGpuUseTest {
                                         .withRequestRetryBackoffLimit(0)
                                         .build())
                         .build();
-        unrequestedUse = new UnrequestedGpuUse(client, Runnable::run);
+        agentFindings = new AgentFindings(client, Runnable::run);
     }
 
     @AfterEach
@@ -63,7 +65,7 @@ class UnrequestedGpuUseTest {
 
     @Test
     void theEventStandsOnThePodAndNamesTheGpu() {
-        unrequestedUse.note(report(Duration.ZERO));
+        agentFindings.note(report(Duration.ZERO));
 
         assertThat(events)
                 .singleElement()
@@ -79,11 +81,11 @@ class UnrequestedGpuUseTest {
 
     @Test
     void itIsSaidOnceAnHour() {
-        unrequestedUse.note(report(Duration.ZERO));
-        unrequestedUse.note(report(Duration.ofMinutes(59)));
+        agentFindings.note(report(Duration.ZERO));
+        agentFindings.note(report(Duration.ofMinutes(59)));
         assertThat(events).hasSize(1);
 
-        unrequestedUse.note(report(Duration.ofMinutes(61)));
+        agentFindings.note(report(Duration.ofMinutes(61)));
 
         assertThat(events).hasSize(2);
     }
@@ -91,9 +93,9 @@ class UnrequestedGpuUseTest {
     @Test
     void aPodWithAShareOrAResourceClaimDidAsk() {
         pod = pod("n1", "{\"gpusharing.io/metered\":\"true\"}", "");
-        unrequestedUse.note(report(Duration.ZERO));
+        agentFindings.note(report(Duration.ZERO));
         pod = pod("n1", "{}", ",\"resourceClaims\":[{\"name\":\"gpu\"}]");
-        unrequestedUse.note(report(Duration.ofHours(2)));
+        agentFindings.note(report(Duration.ofHours(2)));
 
         assertThat(events).isEmpty();
     }
@@ -102,7 +104,7 @@ class UnrequestedGpuUseTest {
     void aPodWithAShareDidNotAskForAGpuThatOurDevicePluginGaveToOthers() {
         pod = pod("n1", "{\"gpusharing.io/metered\":\"true\"}", "");
 
-        unrequestedUse.note(report(Duration.ZERO, "GPU-of-others"));
+        agentFindings.note(report(Duration.ZERO, "GPU-of-others"));
 
         assertThat(events)
                 .singleElement()
@@ -116,7 +118,34 @@ class UnrequestedGpuUseTest {
     void aResourceClaimMayBeForAnyGpu() {
         pod = pod("n1", "{}", ",\"resourceClaims\":[{\"name\":\"gpu\"}]");
 
-        unrequestedUse.note(report(Duration.ZERO, "GPU-of-others"));
+        agentFindings.note(report(Duration.ZERO, "GPU-of-others"));
+
+        assertThat(events).isEmpty();
+    }
+
+    @Test
+    void whoHoldsMoreMemoryThanItWasGivenIsToldHowMuchOnceAnHour() {
+        pod = pod("n1", "{\"gpusharing.io/metered\":\"true\"}", "");
+
+        agentFindings.note(exceeding(Duration.ZERO, 9_100, 5_000));
+        agentFindings.note(exceeding(Duration.ofMinutes(59), 9_200));
+
+        assertThat(events)
+                .singleElement()
+                .satisfies(event ->
+                        assertThat(event)
+                                .contains(
+                                        "\"reason\":\"GpuMemoryExceeded\"",
+                                        "It holds 9100 MiB of GPU-0 and was given 4096, 5000 MiB of GPU-1 and was given 4096. Others"));
+        // The other finding is another matter.
+        agentFindings.note(report(Duration.ofMinutes(59), "GPU-of-others"));
+        agentFindings.note(exceeding(Duration.ofMinutes(61), 9_200));
+        assertThat(events).hasSize(3);
+    }
+
+    @Test
+    void ofAPodWithoutAShareNobodySaysThatItHoldsMoreThanItWasGiven() {
+        agentFindings.note(exceeding(Duration.ZERO, 9_100));
 
         assertThat(events).isEmpty();
     }
@@ -125,7 +154,7 @@ class UnrequestedGpuUseTest {
     void theSoftwareOfTheNodeNeedNotAsk() {
         pod = pod("n1", "{}", ",\"priorityClassName\":\"system-node-critical\"");
 
-        unrequestedUse.note(report(Duration.ZERO));
+        agentFindings.note(report(Duration.ZERO));
 
         assertThat(events).isEmpty();
     }
@@ -134,7 +163,7 @@ class UnrequestedGpuUseTest {
     void anAgentIsBelievedOnlyAboutPodsOfItsOwnNode() {
         pod = pod("n2", "{}", "");
 
-        unrequestedUse.note(report(Duration.ZERO));
+        agentFindings.note(report(Duration.ZERO));
 
         assertThat(events).isEmpty();
     }
@@ -143,11 +172,11 @@ class UnrequestedGpuUseTest {
     void anEventThatFailedIsWrittenWithTheNextReport() {
         String there = pod;
         pod = "";
-        unrequestedUse.note(report(Duration.ZERO));
+        agentFindings.note(report(Duration.ZERO));
         assertThat(events).isEmpty();
 
         pod = there;
-        unrequestedUse.note(report(Duration.ofSeconds(10)));
+        agentFindings.note(report(Duration.ofSeconds(10)));
 
         assertThat(events).hasSize(1);
     }
@@ -160,7 +189,34 @@ class UnrequestedGpuUseTest {
                         Meter.Agent,
                         List.of(new PodUse(uid, List.of(use(1, 2)))),
                         List.of(),
-                        List.of(new Unasked(uid, "team-a", "miner", List.of(notGiven))));
+                        List.of(new Unasked(uid, "team-a", "miner", List.of(notGiven))),
+                        List.of());
+        return delivery(report, afterNoon);
+    }
+
+    private Delivery exceeding(Duration afterNoon, long... mebibytes) {
+        var report =
+                new UsageReport(
+                        UUID.randomUUID(),
+                        1,
+                        Meter.Agent,
+                        List.of(new PodUse(uid, List.of(use(1, 2)))),
+                        List.of(),
+                        List.of(),
+                        IntStream.range(0, mebibytes.length)
+                                .mapToObj(i ->
+                                        new MemoryExceeded(
+                                                uid,
+                                                "team-a",
+                                                "miner",
+                                                "GPU-" + i,
+                                                mebibytes[i] << 20,
+                                                4_096L << 20))
+                                .toList());
+        return delivery(report, afterNoon);
+    }
+
+    private static Delivery delivery(UsageReport report, Duration afterNoon) {
         return new Delivery(agentOn("n1"), report, report.digest(), Map.of(), NOON.plus(afterNoon));
     }
 
