@@ -4,6 +4,9 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.Installation;
@@ -114,6 +117,45 @@ class PlacementIT {
                 .untilAsserted(
                         () -> assertThat(pods.placement("fifth")).startsWith("True Placed "));
         assertThat(pods.held().values()).allMatch(held -> held <= 100);
+    }
+
+    @Test
+    void whoNamesOurSchedulerDoesNotComeToANodeOfAnotherProvider() {
+        Node ours = cluster.client().nodes().withName("gpu-node-1").get();
+        Node foreign =
+                new NodeBuilder(ours)
+                        .withMetadata(
+                                new ObjectMetaBuilder()
+                                        .withName("foreign")
+                                        .withLabels(ours.getMetadata().getLabels())
+                                        .withAnnotations(ours.getMetadata().getAnnotations())
+                                        .build())
+                        .build();
+        try {
+            cluster.client().nodes().resource(foreign).create();
+            // Four fit on ours.
+            for (int i = 1; i <= 5; i++) {
+                pods.create("pod-" + i, 100, 0);
+            }
+
+            await("one is told that it finds no room there")
+                    .atMost(SOON)
+                    .untilAsserted(() -> {
+                        assertThat(pods.waiting()).isEqualTo(1);
+                        assertThat(
+                                        pods.all().stream()
+                                                .map(pod -> pod.getMetadata().getName())
+                                                .map(pods::whyItWaits))
+                                .anyMatch(why ->
+                                        why.contains("1 its GPUs are not shared by GPUSharing"));
+                    });
+            assertThat(pods.all())
+                    .extracting(pod -> pod.getSpec().getNodeName())
+                    .doesNotContain("foreign");
+        } finally {
+            pods.deleteAll();
+            cluster.client().nodes().withName("foreign").delete();
+        }
     }
 
     @Test

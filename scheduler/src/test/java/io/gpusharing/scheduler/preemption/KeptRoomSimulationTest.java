@@ -143,17 +143,14 @@ class KeptRoomSimulationTest {
     }
 
     private void evict(Large pod, Preemption chosen) {
-        if (System.getProperty("nokeep") == null)
-            cluster.gpus.keep(
-                    new KeptRoom(
-                            pod.name,
-                            PRIORITY,
-                            chosen.node(),
-                            chosen.placement().held(),
-                            chosen.victims().stream()
-                                    .map(RunningPod::uid)
-                                    .collect(Collectors.toSet()),
-                            chosen.keptUntil(ToyPod.NOON)));
+        cluster.gpus.keep(
+                new KeptRoom(
+                        pod.name,
+                        PRIORITY,
+                        chosen.node(),
+                        chosen.placement().held(),
+                        chosen.victims().stream().map(RunningPod::uid).collect(Collectors.toSet()),
+                        chosen.keptUntil(ToyPod.NOON)));
         pod.victims = chosen.victims().stream().map(RunningPod::name).collect(Collectors.toSet());
         for (String victim : new TreeSet<>(pod.victims)) {
             ToyPod deleted =
