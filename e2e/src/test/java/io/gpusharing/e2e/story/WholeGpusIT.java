@@ -8,12 +8,18 @@ import io.gpusharing.e2e.admission.Api;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.Installation;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Whole GPUs, which NVIDIA's device plugin allocates without us, with the chart's defaults: the
@@ -37,7 +43,7 @@ class WholeGpusIT {
         api = new Api(cluster.client());
         cluster.createNamespace(TEAM);
         cluster.createNamespace(OTHERS);
-        node("nvidias", "{}", "{nvidia.com/gpu.replicas: '1'}");
+        node("nvidias", "{}", "{gpu: nvidia, nvidia.com/gpu.replicas: '1'}");
         node(
                 "hamis",
                 "{hami.io/node-nvidia-register: 'GPU-0,10,16384,100,A16,0,true:'}",
@@ -58,8 +64,11 @@ class WholeGpusIT {
     }
 
     private static void node(String name, String annotations, String labels) {
-        String amounts =
-                "{cpu: 64, memory: 256Gi, pods: 110, nvidia.com/gpu: 20, nvidia.com/gpumem: 16384}";
+        node(name, annotations, labels, "nvidia.com/gpu: 20, nvidia.com/gpumem: 16384");
+    }
+
+    private static void node(String name, String annotations, String labels, String devices) {
+        String amounts = "{cpu: 64, memory: 256Gi, pods: 110, %s}".formatted(devices);
         api.create(
                         "",
                         "{apiVersion: v1, kind: Node, metadata: {name: %s, annotations: %s, labels: %s}}"
@@ -92,6 +101,36 @@ class WholeGpusIT {
         api.create(TEAM, pod("part", "nvidia.com/gpumem: 4096")).orFail();
 
         assertThat(charge("part").rate()).isEqualTo(250_000);
+    }
+
+    /** Nodes as NVIDIA's device plugin and gpu-feature-discovery describe an H200 that is split. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            textBlock =
+                    """
+                    mixed  | nvidia.com/mig-1g.18gb: 7 | {nvidia.com/mig.strategy: mixed, nvidia.com/gpu.product: NVIDIA-H200, nvidia.com/gpu.replicas: '0', nvidia.com/mig-1g.18gb.product: NVIDIA-H200-MIG-1g.18gb, nvidia.com/mig-1g.18gb.replicas: '1'}
+                    single | nvidia.com/gpu: 7         | {nvidia.com/mig.strategy: single, nvidia.com/gpu.product: NVIDIA-H200-MIG-1g.18gb, nvidia.com/gpu.replicas: '1'}
+                    """)
+    void sevenPodsOnSevenInstancesByMigPayASeventhEach(
+            String strategy, String devices, String labels) throws IOException {
+        // New, for a node that nobody runs is tainted after a while.
+        node(strategy, "{}", labels, devices);
+        Path example = Repository.root().resolve("examples/mig-%s.yaml".formatted(strategy));
+
+        api.create(TEAM, Files.readString(example)).orFail();
+
+        await("all seven are charged")
+                .atMost(Duration.ofSeconds(60))
+                .untilAsserted(() -> {
+                    Map<String, Ledger.AllocationInterval> charges =
+                            new TreeMap<>(ledger.allocations(TEAM));
+                    charges.keySet().removeIf(pod -> !pod.startsWith("slices-" + strategy));
+                    assertThat(charges.values())
+                            .hasSize(7)
+                            .extracting(Ledger.AllocationInterval::rate)
+                            .containsOnly(142_857L);
+                });
     }
 
     @Test
@@ -139,7 +178,7 @@ class WholeGpusIT {
     }
 
     private static String pod(String name, String limits) {
-        String node = limits.contains("gpumem") ? "{gpu: hami}" : "{}";
+        String node = limits.contains("gpumem") ? "{gpu: hami}" : "{gpu: nvidia}";
         return """
         apiVersion: v1
         kind: Pod
