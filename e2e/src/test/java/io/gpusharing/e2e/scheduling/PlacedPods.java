@@ -34,6 +34,16 @@ final class PlacedPods {
 
     String manifest(String name, int core, int memory) {
         String more = memory > 0 ? ", tencent.com/vcuda-memory: " + memory : "";
+        return manifest(name, "%s: %d%s".formatted(CORE, core, more));
+    }
+
+    /** One that asks for GiB of gpushare's. */
+    void createAliyun(String name, int gibibytes) {
+        String manifest = manifest(name, "aliyun.com/gpu-mem: " + gibibytes);
+        cluster.kubectl().pipe(manifest, "create", "-f", "-").orFail();
+    }
+
+    private String manifest(String name, String limits) {
         return """
         apiVersion: v1
         kind: Pod
@@ -41,9 +51,9 @@ final class PlacedPods {
         spec:
           schedulerName: gpusharing-scheduler
           containers:
-          - {name: cuda, image: cuda, resources: {limits: {%s: %d%s}}}
+          - {name: cuda, image: cuda, resources: {limits: {%s}}}
         """
-                .formatted(name, namespace, CORE, core, more);
+                .formatted(name, namespace, limits);
     }
 
     /** One of a priority class, whose label {@code app} is its name. */

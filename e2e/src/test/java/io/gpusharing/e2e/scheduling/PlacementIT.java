@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.Installation;
@@ -121,18 +122,8 @@ class PlacementIT {
 
     @Test
     void whoNamesOurSchedulerDoesNotComeToANodeOfAnotherProvider() {
-        Node ours = cluster.client().nodes().withName("gpu-node-1").get();
-        Node foreign =
-                new NodeBuilder(ours)
-                        .withMetadata(
-                                new ObjectMetaBuilder()
-                                        .withName("foreign")
-                                        .withLabels(ours.getMetadata().getLabels())
-                                        .withAnnotations(ours.getMetadata().getAnnotations())
-                                        .build())
-                        .build();
+        createNode("foreign", "tencent.com/vcuda-core", 200);
         try {
-            cluster.client().nodes().resource(foreign).create();
             // Four fit on ours.
             for (int i = 1; i <= 5; i++) {
                 pods.create("pod-" + i, 100, 0);
@@ -155,6 +146,71 @@ class PlacementIT {
         } finally {
             pods.deleteAll();
             cluster.client().nodes().withName("foreign").delete();
+        }
+    }
+
+    /** With the devices of a plugin that nobody simulates. */
+    private static void createNode(String name, String resource, int units) {
+        Node other = cluster.client().nodes().withName("gpu-node-1").get();
+        var amounts =
+                Map.of(
+                        "cpu",
+                        new Quantity("8"),
+                        "memory",
+                        new Quantity("32Gi"),
+                        "pods",
+                        new Quantity("110"),
+                        resource,
+                        new Quantity(Integer.toString(units)));
+        cluster.client()
+                .nodes()
+                .resource(
+                        new NodeBuilder(other)
+                                .withMetadata(
+                                        new ObjectMetaBuilder()
+                                                .withName(name)
+                                                .withLabels(other.getMetadata().getLabels())
+                                                .withAnnotations(
+                                                        other.getMetadata().getAnnotations())
+                                                .build())
+                                .editStatus()
+                                .withCapacity(amounts)
+                                .withAllocatable(amounts)
+                                .endStatus()
+                                .build())
+                .create();
+    }
+
+    @Test
+    void whoComesFromGpushareIsPlacedByMemoryAndFindsItsAnnotations() {
+        createNode("gpushare", "aliyun.com/gpu-mem", 30);
+        var gpushare = new SimulatedGpuNode(cluster.client(), "gpushare", 2);
+        gpushare.create();
+        try {
+            pods.createAliyun("first", 9);
+            bound("first");
+            pods.createAliyun("second", 9);
+            bound("second");
+            assertThat(pods.gpuOf("second")).isNotEqualTo(pods.gpuOf("first"));
+
+            // Twice 6 are free.
+            pods.createAliyun("third", 9);
+            await("it is told why it waits")
+                    .atMost(SOON)
+                    .untilAsserted(() ->
+                            assertThat(pods.whyItWaits("third"))
+                                    .contains("1 no single GPU has 9216 MiB free"));
+            assertThat(pods.gpuOf("first"))
+                    .isEqualTo(
+                            "gpushare-gpu-" + pods.annotation("first", "ALIYUN_COM_GPU_MEM_IDX"));
+            assertThat(pods.annotation("first", "ALIYUN_COM_GPU_MEM_DEV")).isEqualTo("15");
+            assertThat(pods.annotation("first", "ALIYUN_COM_GPU_MEM_POD")).isEqualTo("9");
+            assertThat(pods.annotation("first", "ALIYUN_COM_GPU_MEM_ASSIGNED")).isEqualTo("true");
+            assertThat(pods.annotation("first", "ALIYUN_COM_GPU_MEM_ASSUME_TIME"))
+                    .matches("\\d{19}");
+        } finally {
+            pods.deleteAll();
+            cluster.kubectl().run("delete", "node/gpushare", "gpunode/gpushare").orFail();
         }
     }
 

@@ -15,8 +15,10 @@ import io.gpusharing.e2e.installation.InClusterInstallation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -466,6 +468,23 @@ class FractionsIT {
 
     @Test
     @Order(19)
+    void eachOfTwentyPodsAtOnceSeesTheGpuThatItsAnnotationNames() {
+        List<String> names = IntStream.range(0, 20).mapToObj(i -> "pod-" + i).toList();
+        names.forEach(name -> pods.create(name, "cnvrg.io/metagpu: 10"));
+
+        var podsOf = new HashMap<String, Integer>();
+        for (String name : names) {
+            String gpu = pods.gpuOf(name);
+            podsOf.merge(gpu, 1, Integer::sum);
+            JsonNode pod = pods.pod(name);
+            assertThat(pod.at("/metadata/annotations").path("gpusharing.io/placement").asText())
+                    .isEqualTo("%s;cuda=%s".formatted(pod.at("/metadata/uid").asText(), gpu));
+        }
+        assertThat(podsOf.values()).containsExactly(10, 10);
+    }
+
+    @Test
+    @Order(20)
     void itPlacesNobodyOnAGpuThatHasFailed() {
         String gpu = pods.gpuOfNew("first", vcuda(50, 15));
 
