@@ -48,16 +48,11 @@ record Allocations(Map<String, Long> units, Map<String, Device> devices, boolean
         }
 
         /** Who asked for memory alone holds no processors; then memory is what can be compared. */
-        private static Device granted(Map<String, GrantedPod.Hold> holds) {
+        private static Device granted(
+                Map<String, GrantedPod.Hold> holds, Map<String, Long> memory) {
             boolean byMemory = holds.values().stream().anyMatch(hold -> hold.cores() == 0);
             Map<String, Long> weights = new LinkedHashMap<>();
             holds.forEach((pod, hold) -> weights.put(pod, byMemory ? hold.memory() : hold.cores()));
-            Map<String, Long> memory = new HashMap<>();
-            holds.forEach((pod, hold) -> {
-                if (!hold.whole() && hold.memory() > 0) {
-                    memory.put(pod, hold.memory() * BYTES_PER_MIB);
-                }
-            });
             return of(weights, holds.values().stream().allMatch(GrantedPod.Hold::whole), memory);
         }
     }
@@ -100,14 +95,21 @@ record Allocations(Map<String, Long> units, Map<String, Device> devices, boolean
             return this;
         }
         Map<String, Map<String, GrantedPod.Hold>> held = new HashMap<>();
+        Map<String, Map<String, Long>> memory = new HashMap<>();
         for (GrantedPod pod : grants) {
             pod.held()
-                    .forEach((uuid, hold) ->
-                            held.computeIfAbsent(uuid, gpu -> new LinkedHashMap<>())
-                                    .put(pod.uid(), hold));
+                    .forEach((uuid, hold) -> {
+                        held.computeIfAbsent(uuid, gpu -> new LinkedHashMap<>())
+                                .put(pod.uid(), hold);
+                        if (!hold.whole() && !pod.takesAnyMemory(uuid)) {
+                            memory.computeIfAbsent(uuid, gpu -> new HashMap<>())
+                                    .put(pod.uid(), hold.memory() * BYTES_PER_MIB);
+                        }
+                    });
         }
         Map<String, Device> all = new HashMap<>(devices);
-        held.forEach((uuid, holds) -> all.put(uuid, Device.granted(holds)));
+        held.forEach((uuid, holds) ->
+                all.put(uuid, Device.granted(holds, memory.getOrDefault(uuid, Map.of()))));
         return new Allocations(units, all, true);
     }
 

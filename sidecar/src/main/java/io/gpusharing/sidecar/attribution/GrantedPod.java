@@ -70,6 +70,16 @@ record GrantedPod(String uid, String namespace, String pod, List<Container> cont
         return held;
     }
 
+    /**
+     * Whether some container was given a part of a GPU and no memory of it in particular: it takes
+     * what it finds, and nobody can say how much of the pod's memory is the others'.
+     */
+    boolean takesAnyMemory(String uuid) {
+        return containers.stream()
+                .flatMap(container -> container.holds().stream())
+                .anyMatch(hold -> hold.uuid().equals(uuid) && hold.memory() == 0 && !hold.whole());
+    }
+
     private static void add(Map<String, Hold> to, Container container) {
         container.holds().forEach(hold -> to.merge(hold.uuid(), hold, Hold::and));
     }

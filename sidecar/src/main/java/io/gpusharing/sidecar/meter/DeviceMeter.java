@@ -213,10 +213,10 @@ final class DeviceMeter {
     }
 
     /** What a pod did here, as a report has it. */
-    DeviceUse use(PodCounters pod, @Nullable String stalled) {
+    DeviceUse use(PodCounters pod, @Nullable String stalled, long now) {
         return stalled == null
-                ? pod.use(uuid, selector.current(), reason())
-                : pod.use(uuid, Basis.ALLOCATION, stalled);
+                ? pod.use(uuid, selector.current(), reason(), now)
+                : pod.use(uuid, Basis.ALLOCATION, stalled, now);
     }
 
     private String reason() {

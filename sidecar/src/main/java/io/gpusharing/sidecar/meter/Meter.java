@@ -227,7 +227,7 @@ public final class Meter implements Counters {
                 if (view.resident() == null || !anyUsed || device.counters.everUsed()) {
                     for (PodCounters pod : device.counters.all()) {
                         pods.computeIfAbsent(pod.podUid, uid -> new ArrayList<>())
-                                .add(device.use(pod, stalled));
+                                .add(device.use(pod, stalled, now));
                     }
                 }
                 if (view.countsUnattributed()) {

@@ -24,6 +24,9 @@ final class PodCounters {
      */
     private static final long CERTAIN_AFTER_MICROS = 20_000_000;
 
+    /** What was listed longer ago may be different by now. */
+    private static final long CURRENT_MICROS = 30_000_000;
+
     final String podUid;
 
     /** Bytes the pod holds now; 0 while unknown. */
@@ -54,6 +57,7 @@ final class PodCounters {
     private boolean unasked;
 
     private long memoryGranted;
+    private long memoryListedMicros = NEVER;
 
     /** Since when the pod has held more memory after each list than it was given. */
     private long exceededSince = NEVER;
@@ -133,9 +137,11 @@ final class PodCounters {
      */
     void noteMemory(long granted, long now) {
         memoryGranted = granted;
+        boolean isGap = now - memoryListedMicros > CURRENT_MICROS;
+        memoryListedMicros = now;
         if (granted == 0 || memoryBytes <= granted) {
             exceededSince = NEVER;
-        } else if (exceededSince == NEVER) {
+        } else if (exceededSince == NEVER || isGap) {
             exceededSince = now;
         }
         exceeded = exceededSince != NEVER && now - exceededSince >= CERTAIN_AFTER_MICROS;
@@ -151,7 +157,8 @@ final class PodCounters {
         containers.clear();
     }
 
-    DeviceUse use(String uuid, Basis basis, String reason) {
+    DeviceUse use(String uuid, Basis basis, String reason, long now) {
+        boolean isCurrent = now - memoryListedMicros <= CURRENT_MICROS;
         return new DeviceUse(
                 uuid,
                 basis,
@@ -160,7 +167,7 @@ final class PodCounters {
                 memoryByteSeconds,
                 coveredMicros,
                 uncoveredMicros,
-                new DeviceUse.Memory(memoryBytes, memoryGranted, exceeded),
+                new DeviceUse.Memory(memoryBytes, memoryGranted, exceeded && isCurrent),
                 unasked,
                 measuredBy,
                 containers.stream()

@@ -102,6 +102,32 @@ class GrantsTest {
     }
 
     @Test
+    void aPodOfWhichAContainerMayTakeAnyMemoryHoldsNeverTooMuch() throws IOException {
+        grants.give(Bench.POD, "trainer", Bench.GPU, 20, 4_096, false);
+        grants.give(Bench.POD, "trainer", Bench.GPU, 20, 0, false);
+        Bench bench = bench("process host=100 memory=20GiB uid=" + Bench.POD);
+
+        bench.play(Duration.ofSeconds(60));
+
+        assertThat(bench.meter.usage().exceeded()).isEmpty();
+    }
+
+    @Test
+    void whileTheDriverDoesNotAnswerNobodyIsSaidToHoldTooMuch() throws IOException {
+        grants.give(Bench.POD, "trainer", Bench.GPU, 50, 1_024, false);
+        Bench bench =
+                bench(
+                        "process host=100 memory=3GiB uid=" + Bench.POD,
+                        "fail nvmlDeviceGetComputeRunningProcesses_v2 999 after=6");
+        bench.play(Duration.ofSeconds(30));
+        assertThat(bench.meter.usage().exceeded()).hasSize(1);
+
+        bench.play(Duration.ofSeconds(150));
+
+        assertThat(bench.meter.usage().exceeded()).isEmpty();
+    }
+
+    @Test
     void whoeverWasGivenMoreMeanwhileHoldsNotTooMuchAnyMore() throws IOException {
         grants.give(Bench.POD, "trainer", Bench.GPU, 50, 1_024, false);
         Bench bench = bench("process host=100 memory=3GiB uid=" + Bench.POD);
