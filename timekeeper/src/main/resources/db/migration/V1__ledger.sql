@@ -379,6 +379,44 @@ comment on column not_started_eviction.ran is 'whether a container with GPUs had
 comment on column not_started_eviction.result is 'what the API server answered; null: not known yet';
 create index not_started_eviction_by_time on not_started_eviction (cluster, decided_at);
 
+-- A pod that holds more memory of a GPU than it was given, as its node's agent says now.
+create table memory_excess (
+    cluster       text        not null,
+    pod_uid       uuid        not null,
+    namespace     text        not null,
+    name          text        not null,
+    node          text        not null,
+    device        text        not null,
+    used_bytes    bigint      not null,
+    granted_bytes bigint      not null,
+    since         timestamptz not null,
+    last_at       timestamptz not null,
+    primary key (cluster, pod_uid)
+);
+create index memory_excess_by_node on memory_excess (cluster, node);
+comment on column memory_excess.since is 'when it was said first, and in each report from then on';
+
+-- The eviction of such a pod.
+create table memory_eviction (
+    cluster       text        not null,
+    pod_uid       uuid        not null,
+    namespace     text        not null,
+    name          text        not null,
+    budget        text        not null,
+    node          text        not null,
+    device        text        not null,
+    used_bytes    bigint      not null,
+    granted_bytes bigint      not null,
+    since         timestamptz not null,
+    decided_at    timestamptz not null,
+    result        text        check (result in ('Ended', 'Refused', 'Gone')),
+    result_detail text        not null default '',
+    primary key (cluster, pod_uid, since)
+);
+comment on column memory_eviction.budget is 'which paid for the pod then; with a slash, none';
+comment on column memory_eviction.result is 'what the API server answered; null: not known yet';
+create index memory_eviction_by_time on memory_eviction (cluster, decided_at);
+
 -- ===== Requests that change something
 
 -- A request with a key is answered once; a repeated one gets the same answer.

@@ -114,7 +114,14 @@ class WallsTest {
                             "database")
                     .whereLayer("provider")
                     .mayOnlyAccessLayers(
-                            "allocation", "ledger", "budget", "reclaim", "cluster", "leader")
+                            "allocation",
+                            "ledger",
+                            "budget",
+                            "reclaim",
+                            "cluster",
+                            "leader",
+                            "database",
+                            "usage")
                     .whereLayer("injection")
                     .mayOnlyAccessLayers("cluster", "leader");
 

@@ -10,7 +10,26 @@ import org.springframework.validation.annotation.Validated;
  *
  * @param startDeadline how long a bound pod that the device plugin refuses may wait for its start
  *     before it is evicted; one that can never start is evicted at once
+ * @param memoryOveruse what happens to a pod that holds more GPU memory than it was given
  */
 @Validated
 @ConfigurationProperties("gpusharing.provider")
-record ProviderProperties(@DefaultValue("2m") Duration startDeadline) {}
+record ProviderProperties(
+        @DefaultValue("2m") Duration startDeadline, @DefaultValue MemoryOveruse memoryOveruse) {
+
+    /**
+     * @param after how long it may hold more before it is evicted
+     */
+    record MemoryOveruse(@DefaultValue("Tell") Action action, @DefaultValue("10m") Duration after) {
+
+        boolean evicts() {
+            return action == Action.Evict;
+        }
+    }
+
+    /** What is done besides the Event on the pod. */
+    enum Action {
+        Tell,
+        Evict
+    }
+}

@@ -32,7 +32,9 @@ public class EvictionReceipts {
         /** It was over budget, and a pod in budget needed its GPUs. */
         Reclaim,
         /** Our device plugin did not let it start. */
-        NotStarted
+        NotStarted,
+        /** It held more memory of a GPU than it was given. */
+        MemoryExceeded
     }
 
     /**

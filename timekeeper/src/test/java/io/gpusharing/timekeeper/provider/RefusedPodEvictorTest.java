@@ -15,6 +15,7 @@ import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriters;
+import io.gpusharing.timekeeper.provider.ProviderProperties.Action;
 import io.gpusharing.timekeeper.reclaim.EvictionReceipts;
 import io.gpusharing.timekeeper.reclaim.EvictionReceipts.Receipt;
 import io.gpusharing.timekeeper.reclaim.ReceiptCursor;
@@ -74,7 +75,8 @@ class RefusedPodEvictorTest {
                 watch,
                 receipts,
                 view,
-                new ProviderProperties(DEADLINE),
+                new ProviderProperties(
+                        DEADLINE, new ProviderProperties.MemoryOveruse(Action.Tell, DEADLINE)),
                 registry,
                 leadership,
                 clock);

@@ -55,6 +55,8 @@ class Retention extends LeaderTask {
                                 select max(number) from eviction_plan p where p.cluster = t.cluster)
                             """),
                     new Expired("not_started_eviction", "decided_at < :before"),
+                    new Expired("memory_eviction", "decided_at < :before"),
+                    new Expired("memory_excess", "last_at < :before"),
                     // Months of open periods are kept, so nothing is announced again.
                     new Expired("budget_notification", "due_at < :before"));
 

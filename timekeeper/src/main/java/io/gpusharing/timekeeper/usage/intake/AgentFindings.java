@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.usage.intake;
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.joining;
 import static java.util.stream.Collectors.toList;
+import static java.util.stream.Collectors.toMap;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -10,6 +11,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.Events;
 import io.gpusharing.kubernetes.Events.Text;
+import io.gpusharing.timekeeper.usage.MemoryExcessLog;
 import io.gpusharing.timekeeper.usage.UsageReport;
 import io.gpusharing.timekeeper.usage.UsageReport.DeviceUse;
 import io.gpusharing.timekeeper.usage.UsageReport.MemoryExceeded;
@@ -27,6 +29,8 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
+import java.util.function.BinaryOperator;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -59,6 +63,9 @@ final class AgentFindings {
     private final KubernetesClient client;
     private final Events events;
     private final Executor background;
+    private final MemoryExcessLog excesses;
+    private final Map<String, Runnable> unwritten = new ConcurrentHashMap<>();
+    private final Semaphore writing = new Semaphore(1);
 
     /** When it was said last. */
     private final Map<Finding, Instant> said = new ConcurrentHashMap<>();
@@ -73,8 +80,9 @@ final class AgentFindings {
     /**
      * @param background runs what asks the API server, so that no report waits for it
      */
-    AgentFindings(KubernetesClient client, Executor background) {
+    AgentFindings(KubernetesClient client, MemoryExcessLog excesses, Executor background) {
         this.client = client;
+        this.excesses = excesses;
         this.events = new Events(client, Names.TIMEKEEPER);
         this.background = background;
     }
@@ -107,6 +115,66 @@ final class AgentFindings {
                                 node,
                                 now,
                                 pod -> exceeded(pod, found)));
+        remember(delivery, node);
+    }
+
+    /** Of each pod the GPU of which it holds most too much. */
+    private void remember(Delivery delivery, String node) {
+        if (!excesses.isWanted()) {
+            return;
+        }
+        List<MemoryExceeded> pods =
+                delivery.report().exceeded().stream()
+                        // Of pods of its own node: those were looked at already.
+                        .filter(pod -> delivery.pods().containsKey(pod.uid()))
+                        .collect(
+                                toMap(
+                                        MemoryExceeded::uid,
+                                        pod -> pod,
+                                        BinaryOperator.maxBy(
+                                                Comparator.comparingLong(AgentFindings::tooMuch))))
+                        .values()
+                        .stream()
+                        .toList();
+        // While the database is slow, the last of each node's.
+        unwritten.put(node, () -> excesses.reported(node, pods, delivery.at()));
+        write();
+    }
+
+    private void write() {
+        if (writing.tryAcquire()) {
+            try {
+                background.execute(this::writeAll);
+            } catch (RuntimeException | Error e) {
+                writing.release();
+                throw e;
+            }
+        }
+    }
+
+    private void writeAll() {
+        try {
+            for (String node : List.copyOf(unwritten.keySet())) {
+                Runnable last = unwritten.remove(node);
+                if (last != null) {
+                    last.run();
+                }
+            }
+        } catch (RuntimeException e) {
+            log.atWarn()
+                    .setCause(e)
+                    .log("cannot remember who holds more GPU memory than was given");
+        } finally {
+            writing.release();
+        }
+        // What came while it was being released.
+        if (!unwritten.isEmpty()) {
+            write();
+        }
+    }
+
+    private static long tooMuch(MemoryExceeded pod) {
+        return pod.usedBytes() - pod.grantedBytes();
     }
 
     private void note(

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.usage.intake;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.Events;
+import io.gpusharing.timekeeper.usage.MemoryExcessLog;
 import io.gpusharing.timekeeper.usage.UsageProperties;
 import io.gpusharing.timekeeper.usage.reporter.ClusterKeys;
 import io.gpusharing.timekeeper.usage.reporter.ReporterTokens;
@@ -52,8 +53,8 @@ class UsageConfiguration {
     }
 
     @Bean
-    AgentFindings agentFindings(KubernetesClient client) {
-        return new AgentFindings(client, Thread::startVirtualThread);
+    AgentFindings agentFindings(KubernetesClient client, MemoryExcessLog excesses) {
+        return new AgentFindings(client, excesses, Thread::startVirtualThread);
     }
 
     @Bean

@@ -107,6 +107,8 @@ class RetentionTest {
                     insert into usage_counter values ('test', gen_random_uuid(), gen_random_uuid(), 'Agent', 'GPU-1', 'PerProcess', '', 1, 1, 1, 1, 1, '%1$s', '%1$s');
                     insert into usage_counter values ('test', '%2$s', gen_random_uuid(), 'Agent', 'GPU-1', 'PerProcess', '', 1, 1, 1, 1, 1, '%1$s', '%1$s');
                     insert into usage_unattributed values ('test', 'node-1', gen_random_uuid(), 'GPU-1', 1, '%1$s');
+                    insert into memory_eviction values ('test', gen_random_uuid(), 'team-a', 'n', 'a', 'node-1', 'GPU-1', 2, 1, '%1$s', '%1$s');
+                    insert into memory_excess values ('test', gen_random_uuid(), 'team-a', 'n', 'node-1', 'GPU-1', 2, 1, '%1$s', '%1$s');
                     insert into not_started_eviction values (gen_random_uuid(), 'test', gen_random_uuid(), 'team-a', 'n', 'a', 'node-1', '%1$s', '%1$s', true, false, 'no room');
                     insert into budget_notification values ('test', 'a', '%1$s', 'Exhausted', 0, '%1$s', 'used up', '%1$s');
                     with plan as (
@@ -130,6 +132,8 @@ class RetentionTest {
         assertThat(rows("eviction_plan")).isOne();
         assertThat(rows("eviction_victim")).isOne();
         assertThat(rows("not_started_eviction")).isOne();
+        assertThat(rows("memory_excess")).isOne();
+        assertThat(rows("memory_eviction")).isOne();
     }
 
     @Test

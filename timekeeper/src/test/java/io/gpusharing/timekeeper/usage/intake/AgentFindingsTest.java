@@ -11,6 +11,7 @@ import com.sun.net.httpserver.HttpServer;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.timekeeper.usage.MemoryExcessLog;
 import io.gpusharing.timekeeper.usage.UsageReport;
 import io.gpusharing.timekeeper.usage.UsageReport.MemoryExceeded;
 import io.gpusharing.timekeeper.usage.UsageReport.Meter;
@@ -21,6 +22,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -35,6 +37,7 @@ class AgentFindingsTest {
 
     private final UUID uid = UUID.randomUUID();
     private final List<String> events = new CopyOnWriteArrayList<>();
+    private final List<String> remembered = new CopyOnWriteArrayList<>();
     private volatile String pod = pod("n1", "{}", "");
     private HttpServer api;
     private KubernetesClient client;
@@ -54,7 +57,24 @@ class AgentFindingsTest {
                                         .withRequestRetryBackoffLimit(0)
                                         .build())
                         .build();
-        agentFindings = new AgentFindings(client, Runnable::run);
+        agentFindings =
+                new AgentFindings(
+                        client,
+                        new MemoryExcessLog() {
+                            @Override
+                            public boolean isWanted() {
+                                return true;
+                            }
+
+                            @Override
+                            public void reported(
+                                    String node, List<MemoryExceeded> pods, Instant at) {
+                                pods.forEach(pod ->
+                                        remembered.add(
+                                                "%s %s %s".formatted(node, pod.device(), at)));
+                            }
+                        },
+                        Runnable::run);
     }
 
     @AfterEach
@@ -137,10 +157,23 @@ class AgentFindingsTest {
                                 .contains(
                                         "\"reason\":\"GpuMemoryExceeded\"",
                                         "It holds 9100 MiB of GPU-0 and was given 4096, 5000 MiB of GPU-1 and was given 4096. Others"));
+        // With each report, since it may be evicted for it by and by.
+        assertThat(remembered)
+                .containsExactly(
+                        "n1 GPU-0 " + NOON, "n1 GPU-0 " + NOON.plus(Duration.ofMinutes(59)));
         // The other finding is another matter.
         agentFindings.note(report(Duration.ofMinutes(59), "GPU-of-others"));
         agentFindings.note(exceeding(Duration.ofMinutes(61), 9_200));
         assertThat(events).hasSize(3);
+    }
+
+    @Test
+    void whatAnAgentSaysOfPodsThatAreNotOnItsNodeIsNotRemembered() {
+        UsageReport report = exceeding(Duration.ZERO, 9_100).report();
+
+        agentFindings.note(new Delivery(agentOn("n1"), report, report.digest(), Map.of(), NOON));
+
+        assertThat(remembered).isEmpty();
     }
 
     @Test
@@ -216,8 +249,14 @@ class AgentFindingsTest {
         return delivery(report, afterNoon);
     }
 
-    private static Delivery delivery(UsageReport report, Duration afterNoon) {
-        return new Delivery(agentOn("n1"), report, report.digest(), Map.of(), NOON.plus(afterNoon));
+    /** The pod is on the agent's node. */
+    private Delivery delivery(UsageReport report, Duration afterNoon) {
+        return new Delivery(
+                agentOn("n1"),
+                report,
+                report.digest(),
+                Map.of(uid, Reports.pod(uid)),
+                NOON.plus(afterNoon));
     }
 
     private String pod(String node, String labels, String more) {

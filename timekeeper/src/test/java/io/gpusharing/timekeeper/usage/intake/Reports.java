@@ -1,9 +1,11 @@
 package io.gpusharing.timekeeper.usage.intake;
 
+import io.gpusharing.timekeeper.usage.MemoryExcessLog;
 import io.gpusharing.timekeeper.usage.UsageProperties;
 import io.gpusharing.timekeeper.usage.UsageReport;
 import io.gpusharing.timekeeper.usage.UsageReport.Basis;
 import io.gpusharing.timekeeper.usage.UsageReport.DeviceUse;
+import io.gpusharing.timekeeper.usage.UsageReport.MemoryExceeded;
 import io.gpusharing.timekeeper.usage.UsageReport.Meter;
 import io.gpusharing.timekeeper.usage.UsageReport.PodUse;
 import io.gpusharing.timekeeper.usage.UsageReport.Unattributed;
@@ -37,6 +39,20 @@ public final class Reports {
                     Duration.ofSeconds(10),
                     Duration.ofMinutes(1),
                     Duration.ofHours(1));
+
+    /** As where nobody is evicted for memory. */
+    public static final MemoryExcessLog NOBODY_WANTS_TO_KNOW =
+            new MemoryExcessLog() {
+                @Override
+                public boolean isWanted() {
+                    return false;
+                }
+
+                @Override
+                public void reported(String node, List<MemoryExceeded> pods, Instant at) {
+                    throw new AssertionError("it is not wanted");
+                }
+            };
 
     private Reports() {}
 

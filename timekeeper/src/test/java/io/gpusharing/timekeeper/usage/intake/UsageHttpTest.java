@@ -127,7 +127,10 @@ class UsageHttpTest {
 
         @Bean
         AgentFindings agentFindings() {
-            return new AgentFindings(new KubernetesClientBuilder().build(), task -> {});
+            return new AgentFindings(
+                    new KubernetesClientBuilder().build(),
+                    Reports.NOBODY_WANTS_TO_KNOW,
+                    task -> {});
         }
 
         @Bean
