@@ -50,13 +50,14 @@ public final class PodPlacement {
 
     /** On which of these GPUs any of a pod's containers may be. */
     public static GpuLayout eligible(List<ContainerAsk> asks, GpuLayout layout) {
-        return asks.stream().anyMatch(ask -> ask.on().isEmpty())
-                ? layout
-                : only(
-                        layout,
-                        asks.stream()
-                                .flatMap(ask -> ask.on().stream())
-                                .collect(Collectors.toSet()));
+        var on = new HashSet<String>();
+        for (ContainerAsk ask : asks) {
+            if (ask.on().isEmpty()) {
+                return layout;
+            }
+            on.addAll(ask.on());
+        }
+        return only(layout, on);
     }
 
     /**

@@ -36,7 +36,20 @@ public record Shortage(
      * @param free what is left of each GPU on which containers may start
      * @param unhealthy how many others it has
      */
-    public record Node(String name, GpuLayout free, int unhealthy) {}
+    public record Node(String name, GpuLayout free, int unhealthy) {
+
+        /**
+         * One of which only the GPUs count where a pod may be.
+         *
+         * @param free what is left of each GPU on which containers may start
+         * @param all the node's GPUs, healthy or not
+         */
+        public static Node of(String name, List<ContainerAsk> pod, GpuLayout free, GpuLayout all) {
+            GpuLayout eligible = PodPlacement.eligible(pod, free);
+            int unhealthy = PodPlacement.eligible(pod, all).gpus().size() - eligible.gpus().size();
+            return new Node(name, eligible, unhealthy);
+        }
+    }
 
     /**
      * Sums it up.

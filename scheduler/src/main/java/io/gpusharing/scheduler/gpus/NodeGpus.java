@@ -157,9 +157,7 @@ final class NodeGpus {
 
     /** What there is instead of what a pod asks for, among the GPUs where it may be. */
     Shortage.Node shortage(String name, GpuPod pod) {
-        GpuLayout free = PodPlacement.eligible(pod.asks(), free());
-        int eligible = PodPlacement.eligible(pod.asks(), all).gpus().size();
-        return new Shortage.Node(name, free, eligible - free.gpus().size());
+        return Shortage.Node.of(name, pod.asks(), free(), all);
     }
 
     /** Whether it has any GPU where a pod may be. */

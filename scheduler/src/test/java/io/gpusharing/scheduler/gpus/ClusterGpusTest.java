@@ -167,6 +167,10 @@ class ClusterGpusTest {
     }
 
     private static GpuPod spread(GpuPod pod) {
+        return with(pod, pod.priority(), Strategy.Spread);
+    }
+
+    private static GpuPod with(GpuPod pod, int priority, Strategy strategy) {
         return new GpuPod(
                 pod.uid(),
                 pod.namespace(),
@@ -174,9 +178,9 @@ class ClusterGpusTest {
                 pod.asks(),
                 pod.containers(),
                 pod.dialect(),
-                pod.priority(),
+                priority,
                 pod.end(),
-                Strategy.Spread,
+                strategy,
                 null);
     }
 
@@ -539,17 +543,7 @@ class ClusterGpusTest {
     }
 
     private static GpuPod important(GpuPod pod, int priority) {
-        return new GpuPod(
-                pod.uid(),
-                pod.namespace(),
-                pod.name(),
-                pod.asks(),
-                pod.containers(),
-                pod.dialect(),
-                priority,
-                null,
-                pod.strategy(),
-                null);
+        return with(pod, priority, pod.strategy());
     }
 
     private String whyItWaits(GpuPod pod, String... nodes) {

@@ -95,13 +95,18 @@ public record UsageReport(String run, long sequence, String meter, Usage usage) 
         out.append(",\"gpuMicroseconds\":").append(unattributed.gpuMicroseconds()).append('}');
     }
 
-    private static void unasked(StringBuilder out, Usage.Unasked pod) {
+    /** The beginning of an object about a pod. */
+    private static void names(StringBuilder out, String uid, String namespace, String pod) {
         out.append("{\"uid\":");
-        Json.quote(out, pod.uid());
+        Json.quote(out, uid);
         out.append(",\"namespace\":");
-        Json.quote(out, pod.namespace());
+        Json.quote(out, namespace);
         out.append(",\"pod\":");
-        Json.quote(out, pod.pod());
+        Json.quote(out, pod);
+    }
+
+    private static void unasked(StringBuilder out, Usage.Unasked pod) {
+        names(out, pod.uid(), pod.namespace(), pod.pod());
         if (!pod.devices().isEmpty()) {
             out.append(",\"devices\":");
             array(out, pod.devices(), Json::quote);
@@ -110,12 +115,7 @@ public record UsageReport(String run, long sequence, String meter, Usage usage) 
     }
 
     private static void exceeded(StringBuilder out, Usage.MemoryExceeded pod) {
-        out.append("{\"uid\":");
-        Json.quote(out, pod.uid());
-        out.append(",\"namespace\":");
-        Json.quote(out, pod.namespace());
-        out.append(",\"pod\":");
-        Json.quote(out, pod.pod());
+        names(out, pod.uid(), pod.namespace(), pod.pod());
         out.append(",\"device\":");
         Json.quote(out, pod.device());
         out.append(",\"usedBytes\":").append(pod.usedBytes());

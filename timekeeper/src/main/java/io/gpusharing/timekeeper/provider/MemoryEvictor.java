@@ -1,27 +1,21 @@
 package io.gpusharing.timekeeper.provider;
 
-import static java.util.Objects.requireNonNull;
-
 import io.fabric8.kubernetes.api.model.ObjectReference;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.Events;
-import io.gpusharing.kubernetes.Events.Text;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.cluster.EvictionApi;
 import io.gpusharing.timekeeper.cluster.EvictionApi.Answer;
 import io.gpusharing.timekeeper.cluster.EvictionApi.Result;
 import io.gpusharing.timekeeper.leader.LeaderTask;
-import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.EnumMap;
 import java.util.HashMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
@@ -40,9 +34,6 @@ class MemoryEvictor extends LeaderTask {
 
     private static final Logger log = LoggerFactory.getLogger(MemoryEvictor.class);
 
-    /** What reclaim gives its victims. */
-    private static final Duration MAX_GRACE = Duration.ofMinutes(5);
-
     private static final Duration AGAIN = Duration.ofMinutes(1);
 
     /** Classes above belong to the cluster itself. */
@@ -51,12 +42,10 @@ class MemoryEvictor extends LeaderTask {
     private static final Set<String> ENDED = Set.of("Succeeded", "Failed");
 
     private final KubernetesClient client;
-    private final EvictionApi api;
-    private final Events events;
+    private final PodEvictions evictions;
     private final MemoryExcesses excesses;
     private final MemoryEvictions receipts;
     private final ProviderProperties.MemoryOveruse policy;
-    private final Map<Result, Counter> results = new EnumMap<>(Result.class);
 
     /** Those that were looked at, and when they are again. */
     private final Map<UUID, Instant> resting = new HashMap<>();
@@ -71,20 +60,15 @@ class MemoryEvictor extends LeaderTask {
             Clock clock) {
         super("memory-evictor", leadership, clock);
         this.client = EvictionApi.askingOnce(client);
-        this.api = new EvictionApi(client);
-        this.events = new Events(this.client, Names.TIMEKEEPER);
+        this.evictions =
+                new PodEvictions(
+                        client,
+                        registry,
+                        "gpusharing.provider.memory.evictions",
+                        "Pods that were to be evicted because they held more GPU memory than they were given, by what became of that");
         this.excesses = excesses;
         this.receipts = receipts;
         this.policy = properties.memoryOveruse();
-        for (Result result : Result.values()) {
-            results.put(
-                    result,
-                    Counter.builder("gpusharing.provider.memory.evictions")
-                            .description(
-                                    "Pods that were to be evicted because they held more GPU memory than they were given, by what became of that")
-                            .tag("result", result.name().toLowerCase(Locale.ROOT))
-                            .register(registry));
-        }
     }
 
     @Override
@@ -132,8 +116,8 @@ class MemoryEvictor extends LeaderTask {
         ObjectReference reference =
                 Events.pod(excess.namespace(), excess.name(), excess.pod().toString());
         receipts.plan(excess, now);
-        Answer answer = answer(reference, grace(pod));
-        requireNonNull(results.get(answer.result())).increment();
+        Answer answer = answer(reference, pod);
+        evictions.count(answer);
         log.atInfo()
                 .addKeyValue("pod", excess.namespace() + "/" + excess.name())
                 .addKeyValue("node", excess.node())
@@ -142,15 +126,21 @@ class MemoryEvictor extends LeaderTask {
                 .addKeyValue("detail", answer.detail())
                 .log("asked for the eviction of a pod that holds too much GPU memory");
         if (answer.result() == Result.Ended) {
-            tell(reference, excess, now);
+            evictions.tell(
+                    reference,
+                    "memory-" + excess.pod().toString().substring(0, 8),
+                    "GpuMemoryExceeded",
+                    "Evicted, because it %s. Ask for more memory, or let its programs take less. A pod of a controller is made anew"
+                            .formatted(excess.words()),
+                    now);
         }
         receipts.record(excess, answer);
     }
 
     /** What it says else is no eviction either. */
-    private Answer answer(ObjectReference pod, @Nullable Duration grace) {
+    private Answer answer(ObjectReference reference, Pod pod) {
         try {
-            return api.evict(pod, grace, false);
+            return evictions.evict(reference, pod);
         } catch (KubernetesClientException e) {
             if (e.getCode() == 0) {
                 throw e;
@@ -185,30 +175,5 @@ class MemoryEvictor extends LeaderTask {
 
     private static boolean isTrue(@Nullable Map<String, String> entries, String key) {
         return entries != null && "true".equals(entries.get(key));
-    }
-
-    private static @Nullable Duration grace(Pod pod) {
-        Long own = pod.getSpec().getTerminationGracePeriodSeconds();
-        return own != null && own > MAX_GRACE.toSeconds() ? MAX_GRACE : null;
-    }
-
-    private void tell(ObjectReference pod, MemoryExcess excess, Instant now) {
-        try {
-            events.write(
-                    pod,
-                    "memory-" + excess.pod().toString().substring(0, 8),
-                    new Text(
-                            Events.Type.Warning,
-                            "GpuMemoryExceeded",
-                            "Evict",
-                            "Evicted, because it %s. Ask for more memory, or let its programs take less. A pod of a controller is made anew"
-                                    .formatted(excess.words())),
-                    now);
-        } catch (KubernetesClientException e) {
-            log.atWarn()
-                    .addKeyValue("pod", excess.namespace() + "/" + excess.name())
-                    .setCause(e)
-                    .log("cannot write an Event about the eviction");
-        }
     }
 }

@@ -3,26 +3,20 @@ package io.gpusharing.timekeeper.provider;
 import io.fabric8.kubernetes.api.model.ObjectReference;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.gpusharing.Names;
 import io.gpusharing.kubernetes.Events;
-import io.gpusharing.kubernetes.Events.Text;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.cluster.EvictionApi;
 import io.gpusharing.timekeeper.leader.LeaderTask;
-import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -45,22 +39,16 @@ class RefusedPodEvictor extends LeaderTask {
 
     private static final Logger log = LoggerFactory.getLogger(RefusedPodEvictor.class);
 
-    /** Other containers of the pod may run; reclaim gives its victims as much. */
-    private static final Duration MAX_GRACE = Duration.ofMinutes(5);
-
     private static final Set<String> LIVING = Set.of("Pending", "Running", "Unknown");
 
     private static final Duration AGAIN = Duration.ofMinutes(1);
 
     private final KubernetesClient client;
-    private final EvictionApi api;
-    private final Events events;
+    private final PodEvictions evictions;
     private final RefusedStartWatch watch;
     private final NotStartedEvictions receipts;
     private final ClusterView view;
     private final Duration deadline;
-    private final Map<EvictionApi.Result, Counter> results =
-            new EnumMap<>(EvictionApi.Result.class);
 
     /** A node speaks of its own pods only, whatever it says. */
     private record Key(String node, UUID pod) {
@@ -91,21 +79,16 @@ class RefusedPodEvictor extends LeaderTask {
             Clock clock) {
         super("refused-pods", leadership, clock);
         this.client = EvictionApi.askingOnce(client);
-        this.api = new EvictionApi(client);
-        this.events = new Events(this.client, Names.TIMEKEEPER);
+        this.evictions =
+                new PodEvictions(
+                        client,
+                        registry,
+                        "gpusharing.provider.evictions",
+                        "Pods that were to be evicted because the device plugin did not let them start, by what became of that");
         this.watch = watch;
         this.receipts = receipts;
         this.view = view;
         this.deadline = properties.startDeadline();
-        for (EvictionApi.Result result : EvictionApi.Result.values()) {
-            results.put(
-                    result,
-                    Counter.builder("gpusharing.provider.evictions")
-                            .description(
-                                    "Pods that were to be evicted because the device plugin did not let them start, by what became of that")
-                            .tag("result", result.name().toLowerCase(Locale.ROOT))
-                            .register(registry));
-        }
         watch.listen(this::trigger);
     }
 
@@ -178,8 +161,8 @@ class RefusedPodEvictor extends LeaderTask {
         ObjectReference reference =
                 Events.pod(start.namespace(), start.name(), start.pod().toString());
         receipts.plan(start, now);
-        EvictionApi.Answer answer = api.evict(reference, grace(pod), false);
-        Objects.requireNonNull(results.get(answer.result())).increment();
+        EvictionApi.Answer answer = evictions.evict(reference, pod);
+        evictions.count(answer);
         log.atInfo()
                 .addKeyValue("pod", start.namespace() + "/" + start.name())
                 .addKeyValue("node", start.node())
@@ -210,11 +193,6 @@ class RefusedPodEvictor extends LeaderTask {
                         .contains(pod.getStatus() == null ? "" : pod.getStatus().getPhase());
     }
 
-    private static @Nullable Duration grace(Pod pod) {
-        Long own = pod.getSpec().getTerminationGracePeriodSeconds();
-        return own != null && own > MAX_GRACE.toSeconds() ? MAX_GRACE : null;
-    }
-
     private void tell(ObjectReference pod, RefusedStart start, Instant now) {
         String message =
                 "Evicted, because %s on %s %s: %s. A pod of a controller is made anew; make any other one anew yourself%s"
@@ -227,17 +205,11 @@ class RefusedPodEvictor extends LeaderTask {
                                                 + start.since().truncatedTo(ChronoUnit.SECONDS),
                                 start.reason(),
                                 start.ran() ? "" : ". The time in which it waited is given back");
-        try {
-            events.write(
-                    pod,
-                    "not-started-" + start.pod().toString().substring(0, 8),
-                    new Text(Events.Type.Warning, "NotStarted", "Evict", message),
-                    now);
-        } catch (KubernetesClientException e) {
-            log.atWarn()
-                    .addKeyValue("pod", start.namespace() + "/" + start.name())
-                    .setCause(e)
-                    .log("cannot write an Event about the eviction");
-        }
+        evictions.tell(
+                pod,
+                "not-started-" + start.pod().toString().substring(0, 8),
+                "NotStarted",
+                message,
+                now);
     }
 }

@@ -2,7 +2,6 @@ package io.gpusharing.timekeeper.reclaim;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.placement.GpuGroup;
-import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.SharedNode;
@@ -15,7 +14,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 
 /**
  * Which pods share a GPU by wish, and which GPU that is. As for our scheduler it is that of who
@@ -23,7 +21,7 @@ import java.util.TreeMap;
  */
 final class GroupGpus {
 
-    private final Map<String, GpuGroup> waiting = new TreeMap<>();
+    private final Map<String, GpuGroup> waiting = new HashMap<>();
     private final Map<GpuGroup, List<GpuPod>> bound = new HashMap<>();
     private final Map<GpuGroup, String> gpus = new HashMap<>();
 
@@ -52,13 +50,12 @@ final class GroupGpus {
      * @param kept room that is kept for pods that wait
      */
     void complete(Map<String, SharedNode> nodes, Collection<KeptRoom> kept) {
-        waiting.forEach((uid, group) ->
-                kept.stream()
-                        .filter(room -> room.podUid().equals(uid))
-                        .flatMap(room -> room.held().stream())
-                        .map(GpuHold::gpu)
-                        .findFirst()
-                        .ifPresent(gpu -> gpus.putIfAbsent(group, gpu)));
+        // Of several rooms always the same one, as for our scheduler.
+        kept.stream()
+                .filter(room -> waiting.containsKey(room.podUid()) && !room.held().isEmpty())
+                .sorted(Comparator.comparing(KeptRoom::podUid))
+                .forEach(room ->
+                        gpus.putIfAbsent(waiting.get(room.podUid()), room.held().getFirst().gpu()));
         bound.forEach((group, pods) ->
                 pods.stream()
                         .filter(pod -> pod.end() == null)

@@ -9,7 +9,6 @@ import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.GpuLayout;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.NodeOccupancy;
-import io.gpusharing.placement.PodPlacement;
 import io.gpusharing.placement.Reason;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.placement.Shortage;
@@ -283,12 +282,10 @@ public final class Explainer {
     private static Shortage.Node shortage(Subject subject, Judgement it) {
         NodeOccupancy occupancy = it.node().occupancy();
         SharedNode shared = it.node().view().shared();
-        if (occupancy == null || shared == null) {
-            return new Shortage.Node(it.node().name(), new GpuLayout(List.of()), 0);
-        }
-        GpuLayout free = PodPlacement.eligible(subject.asks(), occupancy.free());
-        int eligible = PodPlacement.eligible(subject.asks(), shared.all()).gpus().size();
-        return new Shortage.Node(it.node().name(), free, eligible - free.gpus().size());
+        return occupancy == null || shared == null
+                ? new Shortage.Node(it.node().name(), new GpuLayout(List.of()), 0)
+                : Shortage.Node.of(
+                        it.node().name(), subject.asks(), occupancy.free(), shared.all());
     }
 
     private static Map<String, Integer> byText(List<Judgement> nodes) {
