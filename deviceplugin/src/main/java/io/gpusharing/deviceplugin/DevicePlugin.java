@@ -181,6 +181,7 @@ public final class DevicePlugin implements AutoCloseable {
                         settings.nvidiaRuntime());
         isolation = new IsolationReport(runtime::exposure, labels::isolation, events::tellNode);
         metrics.isolation(isolation::open);
+        metrics.disagreements(provider::disagreements);
         probes = new ProbeServer(settings.port(), this::dead, this::unready, metrics::text);
     }
 
@@ -223,6 +224,7 @@ public final class DevicePlugin implements AutoCloseable {
     private void tidyUp() {
         try {
             provider.tidyUp();
+            notices.disagreeing(provider.disagreements());
         } catch (IOException e) {
             log.atError().addKeyValue("reason", e.getMessage()).log("cannot tidy up");
         } catch (RuntimeException e) {

@@ -7,6 +7,7 @@ import io.gpusharing.deviceplugin.gpu.NodeGpus;
 import io.gpusharing.deviceplugin.grant.Grants;
 import io.gpusharing.deviceplugin.grant.PodGrant;
 import io.gpusharing.deviceplugin.kubelet.DeviceResource;
+import io.gpusharing.deviceplugin.start.Disagreement;
 import io.gpusharing.placement.GpuHold;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.GaugeWithCallback;
@@ -17,6 +18,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -69,6 +71,24 @@ final class PluginMetrics {
                 .name("gpusharing_gpus_open")
                 .help("1 while containers can reach GPUs of this node that they were not given.")
                 .callback(callback -> open.get().ifPresent(it -> callback.call(it ? 1 : 0)))
+                .register(registry);
+    }
+
+    /** Adds of how many pods the kubelet and we do not say the same, by kind. */
+    void disagreements(Supplier<Set<Disagreement>> lasting) {
+        GaugeWithCallback.builder()
+                .name("gpusharing_kubelet_drift")
+                .help(
+                        "Running pods of which the kubelet's table and the grants do not say the same.")
+                .labelNames("kind")
+                .callback(callback -> {
+                    Set<Disagreement> all = lasting.get();
+                    for (Disagreement.Kind kind : Disagreement.Kind.values()) {
+                        callback.call(
+                                (double) all.stream().filter(it -> it.kind() == kind).count(),
+                                kind.name().toLowerCase(Locale.ROOT));
+                    }
+                })
                 .register(registry);
     }
 

@@ -4,11 +4,13 @@ import io.gpusharing.deviceplugin.cluster.PodEvents;
 import io.gpusharing.deviceplugin.cluster.PodEvents.PodName;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
 import io.gpusharing.deviceplugin.grant.PodGrant;
+import io.gpusharing.deviceplugin.start.Disagreement;
 import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.GpuHold;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /** What the owners of pods are told of their GPUs. */
@@ -22,6 +24,7 @@ final class PodNotices {
 
     private final Sink sink;
     private final Map<String, String> toldFaults = new HashMap<>();
+    private Set<Disagreement> toldDisagreements = Set.of();
 
     PodNotices(Sink sink) {
         this.sink = sink;
@@ -77,6 +80,27 @@ final class PodNotices {
                                                 .formatted(gpu.uuid(), gpu.fault())));
             }
         }
+    }
+
+    /**
+     * What the kubelet's table and our grants do not agree on: tells each pod once, while it lasts.
+     */
+    void disagreeing(Set<Disagreement> lasting) {
+        for (Disagreement it : lasting) {
+            if (!toldDisagreements.contains(it)) {
+                sink.tell(
+                        it.pod(),
+                        PodEvents.Type.Warning,
+                        "GpusDisagree",
+                        switch (it.kind()) {
+                            case UNGRANTED ->
+                                    "It runs with units of a GPU, and nobody counts on which: another device plugin has started it, or what it was granted was lost. Others may be given the same GPU. Delete it, so that it is placed anew";
+                            case UNALLOCATED ->
+                                    "It has GPUs, and the kubelet's table of devices does not know it: the kubelet gives its units to others, who wait for a GPU until it ends. Delete it, so that it is placed anew";
+                        });
+            }
+        }
+        toldDisagreements = lasting;
     }
 
     private static boolean holds(PodGrant grant, NodeGpu gpu) {

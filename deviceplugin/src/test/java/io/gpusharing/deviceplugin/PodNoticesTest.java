@@ -2,14 +2,17 @@ package io.gpusharing.deviceplugin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.deviceplugin.cluster.PodEvents.PodName;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
 import io.gpusharing.deviceplugin.grant.PodGrant;
+import io.gpusharing.deviceplugin.start.Disagreement;
 import io.gpusharing.nvml.PhysicalGpu;
 import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.request.ContainerRequest.Kind;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -52,6 +55,25 @@ class PodNoticesTest {
 
         notices.gpusChanged(List.of(gpu(0, null)), grants);
         notices.gpusChanged(List.of(gpu(0, "XID 79")), grants);
+        assertThat(told).hasSize(2);
+    }
+
+    @Test
+    void aPodOfWhichTheKubeletSaysSomethingElseIsToldOnceWhileThatLasts() {
+        var lost =
+                Set.of(
+                        new Disagreement(
+                                Disagreement.Kind.UNGRANTED, new PodName("1", "team", "train")));
+
+        notices.disagreeing(lost);
+        notices.disagreeing(lost);
+        assertThat(told)
+                .singleElement()
+                .asString()
+                .startsWith("train Warning GpusDisagree: It runs with units of a GPU");
+
+        notices.disagreeing(Set.of());
+        notices.disagreeing(lost);
         assertThat(told).hasSize(2);
     }
 

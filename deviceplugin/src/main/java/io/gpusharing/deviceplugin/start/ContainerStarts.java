@@ -167,6 +167,21 @@ final class ContainerStarts {
         }
     }
 
+    /**
+     * Grants a running pod the GPUs that its scheduler has written on it, after its grant was lost.
+     *
+     * @return whether it has them now
+     */
+    boolean grantAgain(NodePod pod) throws IOException {
+        try {
+            return !placed(pod).isEmpty()
+                    && grants.grant(pod.uid(), pod.namespace(), pod.name(), asks(pod), gpus.all())
+                            instanceof Placed;
+        } catch (StartRefused e) {
+            return false;
+        }
+    }
+
     private List<ContainerAsk> asks(NodePod pod) throws StartRefused {
         Map<String, Set<String>> placed = placed(pod);
         return pod.request().containers().stream()

@@ -9,6 +9,7 @@ import io.gpusharing.deviceplugin.grant.Grants;
 import io.gpusharing.deviceplugin.kubelet.DeviceResource;
 import java.io.IOException;
 import java.util.List;
+import java.util.Set;
 
 /** Hands out the GPUs of this node: the resources that it offers, and what has to be tidied up. */
 public final class Provider {
@@ -19,6 +20,7 @@ public final class Provider {
     private final EndedPods ended;
     private final RefusedPods refused;
     private final Grants grants;
+    private final AllocationCheck check;
 
     /**
      * What the kubelet says.
@@ -58,6 +60,9 @@ public final class Provider {
         var starts =
                 new ContainerStarts(
                         dialect, holders, pods, gpus, grants, ended, files, refused, pacing);
+        this.check =
+                new AllocationCheck(
+                        dialect.resources(), kubelet.table(), pods, grants, starts, pacing.clock());
         this.resources =
                 dialect.resources().stream()
                         .<DeviceResource>map(
@@ -75,5 +80,11 @@ public final class Provider {
         files.closeStarted(pods);
         refused.tidyUp(pods, grants);
         ended.release();
+        check.look();
+    }
+
+    /** Pods that run, and of which the kubelet and we do not say the same, for half a minute. */
+    public Set<Disagreement> disagreements() {
+        return check.lasting();
     }
 }

@@ -217,6 +217,24 @@ final class FakeNode implements NodePods {
         return provider.resources().getFirst();
     }
 
+    /** The node's disk loses what was granted, while the plugin is down. */
+    void loseGrants() throws IOException {
+        Files.delete(folder.resolve("grants.json"));
+        restart();
+    }
+
+    /** Of which pods the kubelet and the plugin do not say the same, a minute later. */
+    List<String> disagreements() throws IOException {
+        for (int look = 0; look < 3; look++) {
+            provider.tidyUp();
+            pass(Duration.ofSeconds(30));
+        }
+        return provider.disagreements().stream()
+                .map(it -> it.kind() + " " + it.pod().name())
+                .sorted()
+                .toList();
+    }
+
     void tidyUp() throws IOException {
         provider.tidyUp();
     }
