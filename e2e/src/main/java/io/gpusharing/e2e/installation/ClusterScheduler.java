@@ -103,6 +103,22 @@ public final class ClusterScheduler {
         scheduler = launch("shown");
     }
 
+    /** kube-scheduler starts anew without its configuration, and nobody asks the extender. */
+    public void takeOut() {
+        scheduler.kill();
+        scheduler =
+                Program.start(
+                        cluster,
+                        "cluster-scheduler",
+                        Map.of(),
+                        List.of(
+                                Repository.tool("kube-scheduler").toString(),
+                                "--kubeconfig=" + run.resolve("cluster-scheduler.kubeconfig"),
+                                "--leader-elect=false",
+                                "--secure-port=0"));
+        extender.program().stop();
+    }
+
     /** Where the extender is asked. */
     public String extenderUrl() {
         return "https://127.0.0.1:" + port;

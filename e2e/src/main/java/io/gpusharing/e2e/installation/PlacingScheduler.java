@@ -99,6 +99,12 @@ public final class PlacingScheduler {
         scheduler = launchScheduler();
     }
 
+    /** Ends both, as when they are not installed any more. */
+    public void stop() {
+        scheduler.stop();
+        extender.program().stop();
+    }
+
     /** As a kubelet does with containers that ended by themselves. */
     public void restartEnded() {
         if (!extender.program().runs()) {

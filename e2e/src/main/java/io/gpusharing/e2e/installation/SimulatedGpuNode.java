@@ -24,14 +24,23 @@ public record SimulatedGpuNode(KubernetesClient client, String node, int gpus) {
     private static final String API = "gpusharing.io/v1alpha1";
     private static final String KIND = "GpuNode";
 
-    /** Writes it for the first time. */
+    /** Writes it for the first time, with nobody who holds anything. */
     public void create() {
+        create(Map.of());
+    }
+
+    /**
+     * Writes it for the first time.
+     *
+     * @param grants by the UUID of the GPU
+     */
+    public void create(Map<String, List<Map<String, Object>>> grants) {
         var gpuNode = new GenericKubernetesResource();
         gpuNode.setApiVersion(API);
         gpuNode.setKind(KIND);
         gpuNode.setMetadata(new ObjectMetaBuilder().withName(node).build());
         client.genericKubernetesResources(API, KIND).resource(gpuNode).create();
-        grant(Map.of());
+        grant(grants);
     }
 
     /**

@@ -26,6 +26,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.function.Function;
 import org.bouncycastle.openssl.PEMKeyPair;
 import org.bouncycastle.openssl.PEMParser;
 import org.bouncycastle.openssl.jcajce.JcaPEMKeyConverter;
@@ -57,11 +58,15 @@ class ExtenderIT {
         cluster.createNamespace(Installation.NAMESPACE);
         pods = new PlacedPods(cluster, "extender");
         cluster.kubectl().run("create", "priorityclass", "high", "--value=1000").orFail();
-        scheduler = ClusterScheduler.on(cluster, ExtenderIT::clientKey);
+        scheduler = ClusterScheduler.on(cluster, keysOf(cluster));
     }
 
-    /** As the cluster's client CA would issue it. */
-    private static ClientKey clientKey(String name) {
+    /** Certificates as the cluster's client CA would issue them. */
+    static Function<String, ClientKey> keysOf(TestCluster cluster) {
+        return name -> clientKey(cluster, name);
+    }
+
+    private static ClientKey clientKey(TestCluster cluster, String name) {
         Path authority = cluster.authority();
         try (var keys = new PEMParser(Files.newBufferedReader(authority.resolve("ca.key")))) {
             ServerIdentity client =

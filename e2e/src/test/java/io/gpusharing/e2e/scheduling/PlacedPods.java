@@ -3,6 +3,7 @@ package io.gpusharing.e2e.scheduling;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.e2e.cluster.TestCluster;
 import java.util.Arrays;
@@ -143,6 +144,21 @@ final class PlacedPods {
                                         condition.getMessage()))
                 .findFirst()
                 .orElse("");
+    }
+
+    /** The reasons of a pod's Events. */
+    List<String> eventsOf(String name) {
+        return cluster
+                .client()
+                .v1()
+                .events()
+                .inNamespace(namespace)
+                .withField("involvedObject.uid", uid(name))
+                .list()
+                .getItems()
+                .stream()
+                .map(Event::getReason)
+                .toList();
     }
 
     List<Pod> all() {

@@ -1,5 +1,6 @@
 package io.gpusharing.e2e.scheduling;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -18,6 +19,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.Executors;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -393,6 +398,97 @@ class PlacementIT {
             pods.deleteAll();
             cluster.kubectl().run("uncordon", "gpu-node-2").orFail();
         }
+    }
+
+    /** On each but the last 40 of both GPUs are free, and on that one a GPU is. */
+    @Test
+    void ofAThousandNodesTheOneThatFitsIsTakenAtOnceAndNobodyIsEvicted() throws Exception {
+        for (int i = 1; i <= 4; i++) {
+            boundWith("low-" + i, 60, "low");
+        }
+        List<String> names =
+                IntStream.rangeClosed(3, 1_000).mapToObj("gpu-node-%04d"::formatted).toList();
+        try {
+            ofEach(names, name -> createFragmented(name, name.equals(names.getLast())));
+            String waiter = pods.manifest("waiter", 60, 1);
+            pods.createAll(
+                    List.of(
+                            waiter.replace(
+                                    "spec:",
+                                    "spec:\n  priorityClassName: high\n  tolerations: [{operator: Exists}]")));
+
+            bound("waiter");
+            assertThat(pods.gpuOf("waiter")).startsWith(names.getLast());
+            assertThat(pods.bound())
+                    .containsExactlyInAnyOrder("low-1", "low-2", "low-3", "low-4", "waiter");
+            await("that it was placed is told, and no try before")
+                    .atMost(SOON)
+                    .untilAsserted(
+                            () -> assertThat(pods.eventsOf("waiter")).containsExactly("Scheduled"));
+        } finally {
+            pods.deleteAll();
+            ofEach(names, PlacementIT::deleteNode);
+        }
+    }
+
+    /** Many requests at a time, each of which has to succeed. */
+    private static void ofEach(List<String> names, Consumer<String> request) throws Exception {
+        try (var requests = Executors.newFixedThreadPool(16)) {
+            for (var done :
+                    requests.invokeAll(
+                            names.stream()
+                                    .map(name -> Executors.callable(() -> request.accept(name)))
+                                    .toList())) {
+                done.get();
+            }
+        }
+    }
+
+    private static void deleteNode(String name) {
+        cluster.client()
+                .genericKubernetesResources("gpusharing.io/v1alpha1", "GpuNode")
+                .withName(name)
+                .delete();
+        cluster.client().nodes().withName(name).delete();
+    }
+
+    private static void createFragmented(String name, boolean fits) {
+        var amounts =
+                Map.of(
+                        "cpu", new Quantity("8"),
+                        "memory", new Quantity("32Gi"),
+                        "pods", new Quantity("110"),
+                        "tencent.com/vcuda-core", new Quantity("200"),
+                        "tencent.com/vcuda-memory", new Quantity("120"));
+        cluster.client()
+                .nodes()
+                .resource(
+                        new NodeBuilder()
+                                .withNewMetadata()
+                                .withName(name)
+                                // A kubelet is simulated where a pod is to end.
+                                .addToAnnotations("kwok.x-k8s.io/node", fits ? "fake" : "none")
+                                .endMetadata()
+                                .withNewStatus()
+                                .withCapacity(amounts)
+                                .withAllocatable(amounts)
+                                .endStatus()
+                                .build())
+                .create();
+        var held =
+                List.of(
+                        Map.<String, Object>of(
+                                "podUid",
+                                        UUID.nameUUIDFromBytes(name.getBytes(US_ASCII)).toString(),
+                                "namespace", "elsewhere",
+                                "pod", "there",
+                                "container", "cuda",
+                                "kind", "App",
+                                "core", 60L,
+                                "memoryMiB", 3_840L));
+        String gpu = name + "-gpu-";
+        new SimulatedGpuNode(cluster.client(), name, 2)
+                .create(fits ? Map.of(gpu + 0, held) : Map.of(gpu + 0, held, gpu + 1, held));
     }
 
     @Test
