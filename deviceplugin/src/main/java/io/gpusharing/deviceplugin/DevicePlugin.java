@@ -224,13 +224,14 @@ public final class DevicePlugin implements AutoCloseable {
     private void tidyUp() {
         try {
             provider.tidyUp();
-            notices.disagreeing(provider.disagreements());
+            provider.compare(registration.refused().isEmpty());
         } catch (IOException e) {
             log.atError().addKeyValue("reason", e.getMessage()).log("cannot tidy up");
         } catch (RuntimeException e) {
             // Whoever tidies up no more hands out nothing for long.
             log.atError().setCause(e).log("cannot tidy up");
         }
+        notices.disagreeing(provider.disagreements());
     }
 
     /**

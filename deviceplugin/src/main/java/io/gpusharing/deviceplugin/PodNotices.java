@@ -94,9 +94,9 @@ final class PodNotices {
                         "GpusDisagree",
                         switch (it.kind()) {
                             case UNGRANTED ->
-                                    "It runs with units of a GPU, and nobody counts on which: another device plugin has started it, or what it was granted was lost. Others may be given the same GPU. Delete it, so that it is placed anew";
+                                    "It uses a GPU that no grant counts, so that others may get the same: another device plugin has started it, or its grant was lost. Delete it, so that it is placed anew";
                             case UNALLOCATED ->
-                                    "It has GPUs, and the kubelet's table of devices does not know it: the kubelet gives its units to others, who wait for a GPU until it ends. Delete it, so that it is placed anew";
+                                    "The kubelet's table of devices has lost it: its units are given to others, who wait until it ends. Delete it, so that it is placed anew";
                         });
             }
         }

@@ -70,7 +70,7 @@ class PodNoticesTest {
         assertThat(told)
                 .singleElement()
                 .asString()
-                .startsWith("train Warning GpusDisagree: It runs with units of a GPU");
+                .startsWith("train Warning GpusDisagree: It uses a GPU that no grant counts");
 
         notices.disagreeing(Set.of());
         notices.disagreeing(lost);

@@ -1,13 +1,15 @@
 package io.gpusharing.deviceplugin.start;
 
+import io.gpusharing.deviceplugin.cdi.CdiDevice;
 import io.gpusharing.deviceplugin.cluster.NodePod;
 import io.gpusharing.deviceplugin.cluster.NodePods;
 import io.gpusharing.deviceplugin.cluster.PodEvents.PodName;
+import io.gpusharing.deviceplugin.dialect.Dialect;
 import io.gpusharing.deviceplugin.grant.Grants;
 import io.gpusharing.deviceplugin.grant.PodGrant;
-import io.gpusharing.deviceplugin.kubelet.Checkpoint;
 import io.gpusharing.deviceplugin.kubelet.Checkpoint.Entry;
 import io.gpusharing.deviceplugin.start.Disagreement.Kind;
+import io.gpusharing.placement.PlacementAnnotation;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -16,6 +18,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,7 +33,7 @@ final class AllocationCheck {
 
     private static final Duration EVERY = Duration.ofSeconds(30);
 
-    private final List<String> resources;
+    private final Dialect dialect;
     private final UnitHolders.Table table;
     private final NodePods pods;
     private final Grants grants;
@@ -43,13 +46,13 @@ final class AllocationCheck {
     private volatile Set<Disagreement> lasting = Set.of();
 
     AllocationCheck(
-            List<String> resources,
+            Dialect dialect,
             UnitHolders.Table table,
             NodePods pods,
             Grants grants,
             ContainerStarts starts,
             InstantSource clock) {
-        this.resources = resources;
+        this.dialect = dialect;
         this.table = table;
         this.pods = pods;
         this.grants = grants;
@@ -70,29 +73,35 @@ final class AllocationCheck {
         }
         next = now.plus(EVERY);
         Set<Disagreement> before = found;
-        found = compare(table.read());
+        forget();
+        List<Entry> allocated = table.read().entries();
+        found = compare(allocated);
         var both = new HashSet<Disagreement>();
         for (Disagreement it : found) {
-            if (before.contains(it) && !isGrantedAgain(it)) {
+            if (before.contains(it) && !isGrantedAgain(it, allocated)) {
                 both.add(it);
             }
         }
         lasting = Set.copyOf(both);
     }
 
-    private Set<Disagreement> compare(Checkpoint allocated) {
+    /** Nothing is known, as while another plugin serves this node. */
+    void forget() {
+        found = Set.of();
+        lasting = Set.of();
+    }
+
+    private Set<Disagreement> compare(List<Entry> allocated) {
         var different = new HashSet<Disagreement>();
-        var holding = new HashSet<String>();
-        for (Entry entry : allocated.entries()) {
-            if (resources.contains(entry.resource())) {
-                holding.add(entry.podUid());
-                if (grants.of(entry.podUid()).isEmpty()) {
-                    running(entry.podUid(), entry.container())
-                            .map(pod -> new Disagreement(Kind.UNGRANTED, PodName.of(pod)))
-                            .ifPresent(different::add);
-                }
+        for (Entry entry : allocated) {
+            if (isOurs(entry.resource()) && grants.of(entry.podUid()).isEmpty()) {
+                running(entry.podUid(), entry.container())
+                        .map(pod -> new Disagreement(Kind.UNGRANTED, PodName.of(pod)))
+                        .ifPresent(different::add);
             }
         }
+        // Whatever the resource is called: it may have been another dialect's.
+        Set<String> holding = allocated.stream().map(Entry::podUid).collect(Collectors.toSet());
         for (PodGrant grant : grants.all()) {
             if (!holding.contains(grant.uid())
                     && grant.containers().stream()
@@ -103,19 +112,47 @@ final class AllocationCheck {
         return different;
     }
 
-    private Optional<NodePod> running(String podUid, String container) {
-        return pods.byUid(podUid).filter(pod -> pod.running().containsKey(container));
+    private boolean isOurs(String resource) {
+        return dialect.resources().contains(resource) && dialect.decides(resource);
     }
 
-    private boolean isGrantedAgain(Disagreement it) throws IOException {
+    /** Who is ending needs no advice. */
+    private Optional<NodePod> running(String podUid, String container) {
+        return pods.byUid(podUid)
+                .filter(pod -> !pod.ended() && !pod.deleting())
+                .filter(pod -> pod.running().containsKey(container));
+    }
+
+    private boolean isGrantedAgain(Disagreement it, List<Entry> allocated) {
         NodePod pod = pods.byUid(it.pod().uid()).orElse(null);
-        if (it.kind() != Kind.UNGRANTED || pod == null || !starts.grantAgain(pod)) {
+        if (it.kind() != Kind.UNGRANTED || pod == null || !isStartedByUs(pod, allocated)) {
+            return false;
+        }
+        try {
+            if (!starts.grantAgain(pod)) {
+                return false;
+            }
+        } catch (IOException e) {
+            log.atError()
+                    .addKeyValue("pod", it.pod())
+                    .addKeyValue("reason", e.getMessage())
+                    .log("a grant that was lost cannot be written again");
             return false;
         }
         log.atWarn()
-                .addKeyValue("namespace", pod.namespace())
-                .addKeyValue("pod", pod.name())
+                .addKeyValue("pod", it.pod())
+                .addKeyValue("placement", pod.annotations().get(PlacementAnnotation.KEY))
                 .log("a pod that runs had no grant, and has it again as it was written on the pod");
         return true;
+    }
+
+    /** Its units are of an answer of ours; another plugin's containers may be on other GPUs. */
+    private boolean isStartedByUs(NodePod pod, List<Entry> allocated) {
+        return allocated.stream()
+                .filter(entry -> entry.podUid().equals(pod.uid()) && isOurs(entry.resource()))
+                .allMatch(entry ->
+                        !entry.cdiDevices().isEmpty()
+                                && entry.cdiDevices().stream()
+                                        .allMatch(name -> CdiDevice.of(name).isPresent()));
     }
 }

@@ -174,8 +174,9 @@ final class ContainerStarts {
      */
     boolean grantAgain(NodePod pod) throws IOException {
         try {
-            return !placed(pod).isEmpty()
-                    && grants.grant(pod.uid(), pod.namespace(), pod.name(), asks(pod), gpus.all())
+            List<ContainerAsk> asks = asks(pod);
+            return asks.stream().noneMatch(ask -> ask.on().isEmpty())
+                    && grants.grant(pod.uid(), pod.namespace(), pod.name(), asks, gpus.all())
                             instanceof Placed;
         } catch (StartRefused e) {
             return false;

@@ -61,8 +61,7 @@ public final class Provider {
                 new ContainerStarts(
                         dialect, holders, pods, gpus, grants, ended, files, refused, pacing);
         this.check =
-                new AllocationCheck(
-                        dialect.resources(), kubelet.table(), pods, grants, starts, pacing.clock());
+                new AllocationCheck(dialect, kubelet.table(), pods, grants, starts, pacing.clock());
         this.resources =
                 dialect.resources().stream()
                         .<DeviceResource>map(
@@ -80,7 +79,20 @@ public final class Provider {
         files.closeStarted(pods);
         refused.tidyUp(pods, grants);
         ended.release();
-        check.look();
+    }
+
+    /**
+     * Compares the kubelet's table with the grants. Called every second.
+     *
+     * @param serving whether we hand out the GPUs; another plugin's containers are not ours to
+     *     judge
+     */
+    public void compare(boolean serving) throws IOException {
+        if (serving) {
+            check.look();
+        } else {
+            check.forget();
+        }
     }
 
     /** Pods that run, and of which the kubelet and we do not say the same, for half a minute. */

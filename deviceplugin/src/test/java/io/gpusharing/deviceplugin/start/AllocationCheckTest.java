@@ -4,10 +4,12 @@ import static io.gpusharing.deviceplugin.start.FakeNode.half;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.deviceplugin.cluster.NodePod;
+import io.gpusharing.deviceplugin.kubelet.Checkpoint.Entry;
 import io.gpusharing.placement.PlacementAnnotation;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,10 +26,19 @@ class AllocationCheckTest {
 
     /** One that was started as it should be, and runs. */
     private NodePod running(String uid, String... units) throws Exception {
-        NodePod pod = node.pod(uid, half("cuda"));
+        return run(node.pod(uid, half("cuda")), units);
+    }
+
+    private NodePod run(NodePod pod, String... units) throws Exception {
         node.admit(pod, "cuda", units);
         node.start(units);
-        return node.runs(pod, "cuda", "containerd://" + uid);
+        return node.runs(pod, "cuda", "containerd://" + pod.uid());
+    }
+
+    /** The same, on a GPU that its scheduler has chosen. */
+    private NodePod placed(String uid, String placement, String... units) throws Exception {
+        NodePod pod = node.pod(uid, half("cuda"));
+        return run(node.annotated(pod, PlacementAnnotation.KEY, placement), units);
     }
 
     @Test
@@ -41,12 +52,50 @@ class AllocationCheckTest {
 
     @Test
     void aGrantThatWasLostIsGivenAgainAsItIsWrittenOnThePod() throws Exception {
-        NodePod pod = running("a", "g0-0");
-        node.annotated(pod, PlacementAnnotation.KEY, "a;cuda=GPU-1");
+        NodePod pod = placed("a", "a;cuda=GPU-1", "g0-0");
+        String before = node.gpuOf(pod);
         node.loseGrants();
 
         assertThat(node.disagreements()).isEmpty();
-        assertThat(node.gpuOf(pod)).isEqualTo("GPU-1");
+        assertThat(node.gpuOf(pod)).isEqualTo(before).isEqualTo("GPU-1");
+    }
+
+    @Test
+    void aGpuThatOthersWereGivenMeanwhileIsNotGivenAgain() throws Exception {
+        placed("a", "a;cuda=GPU-1", "g0-0");
+        node.loseGrants();
+        placed("b", "b;cuda=GPU-1", "g0-2");
+        placed("c", "c;cuda=GPU-1", "g0-3");
+
+        assertThat(node.disagreements()).containsExactly("UNGRANTED pod-a");
+    }
+
+    @Test
+    void whatAnotherPluginHasStartedIsTold() throws Exception {
+        NodePod pod = placed("a", "a;cuda=GPU-1", "g0-0");
+        node.loseGrants();
+        Entry entry = node.table.removeFirst();
+        node.table.add(new Entry(pod.uid(), "cuda", entry.resource(), entry.ids(), List.of()));
+
+        assertThat(node.disagreements()).containsExactly("UNGRANTED pod-a");
+    }
+
+    @Test
+    void whileAnotherPluginServesTheNodeNothingIsSaid() throws Exception {
+        running("a", "g0-0");
+        node.loseGrants();
+        node.serving = false;
+
+        assertThat(node.disagreements()).isEmpty();
+    }
+
+    @Test
+    void whoIsBeingDeletedIsNotToldToBeDeleted() throws Exception {
+        NodePod pod = running("a", "g0-0");
+        node.loseGrants();
+        node.delete(pod);
+
+        assertThat(node.disagreements()).isEmpty();
     }
 
     @Test
@@ -79,7 +128,7 @@ class AllocationCheckTest {
     void whatIsOverAtTheNextLookIsNotTold() throws Exception {
         NodePod pod = running("a", "g0-0");
         node.loseGrants();
-        node.tidyUp();
+        node.compare();
         node.end(pod);
         node.pass(Duration.ofSeconds(30));
 

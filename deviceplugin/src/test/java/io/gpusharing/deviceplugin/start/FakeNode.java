@@ -50,6 +50,9 @@ final class FakeNode implements NodePods {
     Instant now = Instant.parse("2026-01-01T00:00:00Z");
     boolean current = true;
 
+    /** Whether no other plugin offers the same. */
+    boolean serving = true;
+
     /** How often what is published has changed by a refusal. */
     int changes;
 
@@ -223,10 +226,16 @@ final class FakeNode implements NodePods {
         restart();
     }
 
+    /** The plugin looks once. */
+    void compare() throws IOException {
+        provider.compare(serving);
+    }
+
     /** Of which pods the kubelet and the plugin do not say the same, a minute later. */
     List<String> disagreements() throws IOException {
         for (int look = 0; look < 3; look++) {
             provider.tidyUp();
+            provider.compare(serving);
             pass(Duration.ofSeconds(30));
         }
         return provider.disagreements().stream()

@@ -59,6 +59,7 @@ public final class SimulatedDevicePlugin {
                 .getItems()
                 .stream()
                 .filter(pod -> node.equals(pod.getSpec().getNodeName()))
+                .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
                 .map((Pod pod) -> pod.getMetadata().getName())
                 .findFirst()
                 .orElse("");

@@ -402,7 +402,7 @@ class PlacementIT {
 
     /** On each but the last 40 of both GPUs are free, and on that one a GPU is. */
     @Test
-    void ofAThousandNodesTheOneThatFitsIsTakenAtOnceAndNobodyIsEvicted() throws Exception {
+    void ofAThousandNodesTheOneThatFitsIsTakenAtTheFirstTryAndNobodyIsEvicted() throws Exception {
         for (int i = 1; i <= 4; i++) {
             boundWith("low-" + i, 60, "low");
         }
@@ -410,6 +410,12 @@ class PlacementIT {
                 IntStream.rangeClosed(3, 1_000).mapToObj("gpu-node-%04d"::formatted).toList();
         try {
             ofEach(names, name -> createFragmented(name, name.equals(names.getLast())));
+            await("the extender has read all of them")
+                    .atMost(SOON)
+                    .until(() ->
+                            scheduler.shows("gpusharing_scheduler_gpus{mode=\"idle\"} 1.0")
+                                    && scheduler.shows(
+                                            "gpusharing_scheduler_gpus{mode=\"shared\"} 1999.0"));
             String waiter = pods.manifest("waiter", 60, 1);
             pods.createAll(
                     List.of(

@@ -132,6 +132,7 @@ class SchedulerModesIT {
     /** From now on new pods get this scheduler. */
     private static void newPodsGet(String name) {
         soon("new pods get " + name)
+                .ignoreExceptionsInstanceOf(AssertionError.class)
                 .until(
                         () ->
                                 create(
@@ -189,8 +190,7 @@ class SchedulerModesIT {
                 "--patch",
                 "{\"status\":{\"capacity\":{\"cpu\":\"8\",\"memory\":\"32Gi\",\"pods\":\"110\",\"aliyun.com/gpu-mem\":\"30\"},\"allocatable\":{\"cpu\":\"8\",\"memory\":\"32Gi\",\"pods\":\"110\",\"aliyun.com/gpu-mem\":\"30\"}}}");
         cluster.killScheduler();
-        try (var others = new OtherExtenders(cluster, kubeScheduler)) {
-            assertThat(others).isNotNull();
+        try (var _ = new OtherExtenders(cluster, kubeScheduler)) {
             create("of-gpu-manager", 60);
             create("of-gpushare", "aliyun.com/gpu-mem: 3");
             isBound("of-gpu-manager");
@@ -281,13 +281,13 @@ class SchedulerModesIT {
         scheduler.stop();
         deleteScheduler();
         mode("Extender");
+        newPodsGet(DEFAULT);
         ClusterScheduler own = ClusterScheduler.on(cluster, ExtenderIT.keysOf(cluster));
         kubectl("delete", "pod", "large-1", "--namespace=" + TEAM);
         create("new", 20);
         isBound("new");
         assertThat(schedulerOf("new")).isEqualTo(DEFAULT);
         assertThat(annotation("new", "gpusharing.io/placement")).contains("-gpu-");
-        assertThat(schedulerOf(waiter)).isEqualTo(OURS);
         assertThat(pod(waiter).getSpec().getNodeName()).isNull();
 
         kubectl("delete", "pod", waiter, "--namespace=" + TEAM);

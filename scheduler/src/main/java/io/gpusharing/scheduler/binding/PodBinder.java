@@ -133,13 +133,18 @@ class PodBinder implements Binder {
                 return bound(pod, node);
             }
         }
-        if (problem.getCode() >= 400 && problem.getCode() < 500) {
+        if ((problem.getCode() >= 400 && problem.getCode() < 500) || isTooLarge(problem)) {
             gpus.cancel(uid);
         } else {
             // It may have been bound, or be bound in a moment.
             gpus.doubt(uid, clock.instant());
         }
         return Optional.of("it is not bound: " + problem.getMessage());
+    }
+
+    /** Etcd takes one and a half MiB, which the API server says by an error of its own, 500. */
+    private static boolean isTooLarge(KubernetesClientException problem) {
+        return String.valueOf(problem.getMessage()).contains("request is too large");
     }
 
     private @Nullable Pod found(String namespace, String name) {

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EvictionApi {
 
+    private static final int UNPROCESSABLE = 422;
     private static final int TOO_MANY_REQUESTS = 429;
 
     private final KubernetesClient client;
@@ -126,11 +127,15 @@ public final class EvictionApi {
             // 409: the precondition failed, the pod of that name is another one.
             case HttpURLConnection.HTTP_NOT_FOUND, HttpURLConnection.HTTP_CONFLICT ->
                     new Answer(Result.Gone, "it was gone already");
-            case TOO_MANY_REQUESTS, HttpURLConnection.HTTP_FORBIDDEN ->
+            // 422: an eviction begins with a condition, and what somebody has written on the pod is
+            // not valid, so that nothing can be written on it.
+            case TOO_MANY_REQUESTS, HttpURLConnection.HTTP_FORBIDDEN, UNPROCESSABLE ->
                     new Answer(Result.Refused, message);
-            // Its way to say that several PodDisruptionBudgets select the pod.
+            // Its way to say that several PodDisruptionBudgets select the pod, and etcd's that the
+            // pod is as large as it can be.
             case HttpURLConnection.HTTP_INTERNAL_ERROR -> {
-                if (!message.contains("PodDisruptionBudget")) {
+                if (!message.contains("PodDisruptionBudget")
+                        && !message.contains("request is too large")) {
                     throw e;
                 }
                 yield new Answer(Result.Refused, message);

@@ -99,9 +99,13 @@ class EvictionsTest {
         assertThat(events()).isEmpty();
     }
 
-    @Test
-    void nothingIsEvictedWhenADisruptionBudgetProtectsOneVictim() {
-        api.refuse("/pods/b/eviction", 429);
+    /**
+     * 422: an annotation that came with its binding is not valid, so nothing can be written on it.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = {422, 429})
+    void nothingIsEvictedWhenOneVictimMayNotGo(int code) {
+        api.refuse("/pods/b/eviction", code);
 
         Map<String, Answer> answers =
                 evictions.carryOut(plan(victim("a", SHORT), victim("b", SHORT)), () -> true, NOON);

@@ -1,0 +1,141 @@
+package io.gpusharing.scheduler.binding;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.placement.Gpu;
+import io.gpusharing.placement.GpuAsk;
+import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import io.gpusharing.placement.ProviderAsk;
+import io.gpusharing.placement.SharedNode;
+import io.gpusharing.placement.Strategy;
+import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.scheduler.cluster.GpuPodReader;
+import io.gpusharing.scheduler.gpus.ClusterGpus;
+import io.gpusharing.scheduler.gpus.Filtered.Chosen;
+import io.gpusharing.scheduler.gpus.GpuPod;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of the GPUs that were kept for a pod, by what its binding is answered. */
+class PodBinderTest {
+
+    private static final Instant NOON = Instant.parse("2026-11-26T12:00:00Z");
+    private static final GpuPod POD = pod("first");
+
+    private final ClusterGpus gpus = new ClusterGpus(Duration.ofSeconds(30));
+    private HttpServer server;
+    private KubernetesClient client;
+    private PodBinder binder;
+    private int code = 201;
+    private String message = "";
+    private String sent = "";
+
+    @BeforeEach
+    void start() throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/", this::answer);
+        server.start();
+        client =
+                new KubernetesClientBuilder()
+                        .withConfig(
+                                new ConfigBuilder()
+                                        .withAutoConfigure(false)
+                                        .withMasterUrl(
+                                                "http://127.0.0.1:" + server.getAddress().getPort())
+                                        .withRequestRetryBackoffLimit(0)
+                                        .build())
+                        .build();
+        binder =
+                new PodBinder(
+                        client,
+                        new GpuPodReader(new ProviderAsk(Map.of()), Strategy.BestFit),
+                        gpus,
+                        Clock.fixed(NOON, ZoneOffset.UTC));
+        gpus.describe(
+                new SharedNode("a", List.of(new Gpu("GPU-0", 100, 16_384)), List.of(), Map.of()));
+        assertThat(fits(POD)).isTrue();
+    }
+
+    @AfterEach
+    void stop() {
+        client.close();
+        server.stop(0);
+    }
+
+    private void answer(HttpExchange exchange) throws IOException {
+        try (exchange) {
+            sent = new String(exchange.getRequestBody().readAllBytes(), UTF_8);
+            byte[] status =
+                    "{\"apiVersion\":\"v1\",\"kind\":\"Status\",\"message\":\"%s\",\"code\":%d}"
+                            .formatted(message, code)
+                            .getBytes(UTF_8);
+            exchange.getResponseHeaders().set("Content-Type", "application/json");
+            exchange.sendResponseHeaders(code, status.length);
+            exchange.getResponseBody().write(status);
+        }
+    }
+
+    private static GpuPod pod(String uid) {
+        return new GpuPod(
+                uid,
+                "team-a",
+                uid,
+                List.of(
+                        new ContainerAsk(
+                                "cuda", Kind.App, new GpuAsk(1, 60, 1_024, false), Set.of())));
+    }
+
+    private boolean fits(GpuPod pod) {
+        return gpus.filter(pod, List.of("a"), NOON) instanceof Chosen;
+    }
+
+    private boolean bound() {
+        return binder.bind("team-a", POD.uid(), POD.uid(), "a").isEmpty();
+    }
+
+    @Test
+    void theBindingCarriesThePlacement() {
+        assertThat(bound()).isTrue();
+
+        assertThat(sent).contains("\"gpusharing.io/placement\":\"first;cuda=GPU-0\"");
+        assertThat(fits(pod("second"))).isFalse();
+    }
+
+    @Test
+    void whereItIsNotKnownWhetherThePodIsBoundItsGpusAreKept() {
+        code = 500;
+        message = "etcdserver: request timed out";
+
+        assertThat(bound()).isFalse();
+
+        assertThat(fits(pod("second"))).isFalse();
+    }
+
+    /** Its owner could keep GPUs for ever and pay nothing. */
+    @Test
+    void aPodThatIsTooLargeToBeBoundKeepsNothing() {
+        code = 500;
+        message = "etcdserver: request is too large";
+
+        assertThat(bound()).isFalse();
+
+        assertThat(fits(pod("second"))).isTrue();
+    }
+}
