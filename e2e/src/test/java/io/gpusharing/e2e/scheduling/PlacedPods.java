@@ -68,12 +68,21 @@ final class PlacedPods {
 
     /** One that is to share a GPU with all others of a group. */
     void createInGroup(String name, int core, String group) {
+        createRequesting(name, core, "same-gpu: " + group);
+    }
+
+    /** One that is to go to the emptiest GPU. */
+    void createSpread(String name, int core) {
+        createRequesting(name, core, "strategy: Spread");
+    }
+
+    private void createRequesting(String name, int core, String request) {
         String manifest =
                 manifest(name, core, 1)
                         .replace(
                                 "metadata: {",
-                                "metadata: {annotations: {request.gpusharing.io/same-gpu: %s}, "
-                                        .formatted(group));
+                                "metadata: {annotations: {request.gpusharing.io/%s}, "
+                                        .formatted(request));
         cluster.kubectl().pipe(manifest, "create", "-f", "-").orFail();
     }
 

@@ -27,7 +27,7 @@ import java.util.TreeSet;
 import org.awaitility.Awaitility;
 
 /** The timekeeper's ledger, read directly from its database, and compared with the recount. */
-final class Ledger {
+public final class Ledger {
 
     private final TestCluster cluster;
     private final String url;
@@ -40,7 +40,7 @@ final class Ledger {
     }
 
     /** That of a timekeeper beside the cluster. */
-    static Ledger of(TestCluster cluster, Installation installation) {
+    public static Ledger of(TestCluster cluster, Installation installation) {
         return new Ledger(cluster, installation.database().url(), "postgres");
     }
 
@@ -101,7 +101,7 @@ final class Ledger {
      * @param until when it ended; empty while it is charged
      * @param rate micro-GPUs
      */
-    record AllocationInterval(String from, String until, long rate) {
+    public record AllocationInterval(String from, String until, long rate) {
 
         /** PostgreSQL writes {@code 2026-03-10 12:00:00+00}. */
         Instant since() {
@@ -118,7 +118,7 @@ final class Ledger {
     }
 
     /** Everything that is charged in a namespace, by the pod's name. */
-    Map<String, AllocationInterval> allocations(String namespace) {
+    public Map<String, AllocationInterval> allocations(String namespace) {
         return query(
                 "select name, held_from::text, coalesce(held_until::text, ''), rate from pod_allocation where namespace = '%s'"
                         .formatted(namespace),
@@ -135,7 +135,7 @@ final class Ledger {
     }
 
     /** How many pods are still being charged. */
-    long open() {
+    public long open() {
         return number("select count(*) from pod_allocation where held_until is null");
     }
 

@@ -4,7 +4,7 @@ import io.gpusharing.e2e.admission.Api;
 import io.gpusharing.e2e.cluster.TestCluster;
 
 /** A team: a namespace with a budget that lasts, and its administrator. */
-final class Team {
+public final class Team {
 
     private Team() {}
 
@@ -14,7 +14,7 @@ final class Team {
      * @param name of namespace and budget
      * @return the API server as its administrator sees it, who may do there what a tenant may
      */
-    static Api create(TestCluster cluster, Api api, String name) {
+    public static Api create(TestCluster cluster, Api api, String name) {
         cluster.createNamespace(name);
         api.create(
                         "",
