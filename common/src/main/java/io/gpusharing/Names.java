@@ -17,6 +17,12 @@ public final class Names {
      */
     public static final String SAME_GPU_ANNOTATION = REQUEST_PREFIX + "same-gpu";
 
+    /** Whether a pod shares GPUs by MPS where nodes serve it; see {@code placement.Sharing}. */
+    public static final String MPS_ANNOTATION = REQUEST_PREFIX + "mps";
+
+    /** Label on nodes that serve MPS, value {@code enabled}. */
+    public static final String MPS_LABEL = PREFIX + "mps";
+
     /** Label on metered pods, value {@code true}: the timekeeper watches only such pods. */
     public static final String METERED_LABEL = PREFIX + "metered";
 

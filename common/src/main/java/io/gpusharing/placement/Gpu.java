@@ -8,8 +8,15 @@ package io.gpusharing.placement;
  * @param memory free device memory, in the provider's own blocks
  * @param untouched whether nobody holds any of it
  * @param size all of its memory, free or not
+ * @param sharing how those share it who hold parts of it; says nothing while it is untouched
  */
-public record Gpu(String id, long cores, long memory, boolean untouched, long size) {
+public record Gpu(
+        String id, long cores, long memory, boolean untouched, long size, Sharing sharing) {
+
+    /** One that is shared by time slices. */
+    public Gpu(String id, long cores, long memory, boolean untouched, long size) {
+        this(id, cores, memory, untouched, size, Sharing.TIME_SLICES);
+    }
 
     /** One that is all free. */
     public Gpu(String id, long cores, long memory) {
@@ -20,6 +27,17 @@ public record Gpu(String id, long cores, long memory, boolean untouched, long si
     public Gpu without(GpuHold hold) {
         return hold.whole()
                 ? new Gpu(id, 0, 0, false, size)
-                : new Gpu(id, cores - hold.cores(), memory - hold.memory(), false, size);
+                : new Gpu(
+                        id,
+                        cores - hold.cores(),
+                        memory - hold.memory(),
+                        false,
+                        size,
+                        untouched ? hold.sharing() : sharing.with(hold.sharing()));
+    }
+
+    /** Whether somebody may hold a part of it who shares GPUs in this way. */
+    public boolean admits(Sharing other) {
+        return untouched || sharing.equals(other);
     }
 }

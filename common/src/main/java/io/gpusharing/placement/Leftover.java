@@ -90,7 +90,8 @@ public final class Leftover {
                                         hold.whole()
                                                 ? gpu.untouched()
                                                 : gpu.cores() >= hold.cores()
-                                                        && gpu.memory() >= hold.memory()));
+                                                        && gpu.memory() >= hold.memory()
+                                                        && gpu.admits(hold.sharing())));
     }
 
     /** What is free of the same GPU both times. */
@@ -100,6 +101,9 @@ public final class Leftover {
                 Math.min(one.cores(), other.cores()),
                 Math.min(one.memory(), other.memory()),
                 one.untouched() && other.untouched(),
-                one.size());
+                one.size(),
+                one.untouched()
+                        ? other.sharing()
+                        : other.untouched() ? one.sharing() : one.sharing().with(other.sharing()));
     }
 }

@@ -36,6 +36,10 @@ public final class PodPlacement {
             return new ContainerAsk(container, kind, ask, Set.of(gpu));
         }
 
+        private ContainerAsk shared(Sharing sharing) {
+            return new ContainerAsk(container, kind, ask.shared(sharing), on);
+        }
+
         private GpuLayout of(GpuLayout layout) {
             return on.isEmpty() ? layout : PodPlacement.only(layout, on);
         }
@@ -46,6 +50,13 @@ public final class PodPlacement {
     /** The same, all of them on this GPU: that of the pods with which it is to share one. */
     public static List<ContainerAsk> only(List<ContainerAsk> asks, String gpu) {
         return asks.stream().map(ask -> ask.only(gpu)).toList();
+    }
+
+    /** The same, all of them in this way. */
+    public static List<ContainerAsk> shared(List<ContainerAsk> asks, Sharing sharing) {
+        return sharing.equals(Sharing.TIME_SLICES)
+                ? asks
+                : asks.stream().map(ask -> ask.shared(sharing)).toList();
     }
 
     /** On which of these GPUs any of a pod's containers may be. */
@@ -226,7 +237,8 @@ public final class PodPlacement {
                                     one.gpu(),
                                     one.cores() + other.cores(),
                                     one.memory() + other.memory(),
-                                    one.whole() || other.whole()));
+                                    one.whole() || other.whole(),
+                                    one.sharing()));
         }
     }
 
@@ -235,6 +247,8 @@ public final class PodPlacement {
                 one.gpu(),
                 Math.max(one.cores(), other.cores()),
                 Math.max(one.memory(), other.memory()),
-                one.whole() || other.whole());
+                one.whole() || other.whole(),
+                // All containers of a pod share GPUs in the same way.
+                one.sharing());
     }
 }

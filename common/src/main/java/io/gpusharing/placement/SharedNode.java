@@ -15,6 +15,7 @@ import java.util.stream.Stream;
  * @param granted what pods were given, by the pod's UID
  * @param indexes NVML's numbers of GPUs by UUID, where they are known
  * @param model of the first GPU by NVML; empty if it is not known
+ * @param servesMps whether pods may share a GPU by MPS there
  */
 public record SharedNode(
         String name,
@@ -22,7 +23,19 @@ public record SharedNode(
         List<Gpu> unhealthy,
         Map<String, List<GpuHold>> granted,
         Map<String, Integer> indexes,
-        String model) {
+        String model,
+        boolean servesMps) {
+
+    /** One without MPS. */
+    public SharedNode(
+            String name,
+            List<Gpu> gpus,
+            List<Gpu> unhealthy,
+            Map<String, List<GpuHold>> granted,
+            Map<String, Integer> indexes,
+            String model) {
+        this(name, gpus, unhealthy, granted, indexes, model, false);
+    }
 
     /** One of which no numbers are known. */
     public SharedNode(

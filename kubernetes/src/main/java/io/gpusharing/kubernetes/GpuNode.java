@@ -13,6 +13,7 @@ import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.PodPlacement;
 import io.gpusharing.placement.SharedNode;
+import io.gpusharing.placement.Sharing;
 import io.gpusharing.request.ContainerRequest;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -28,6 +29,9 @@ import org.jspecify.annotations.Nullable;
 @Plural("gpunodes")
 public class GpuNode extends CustomResource<Void, GpuNode.Status> {
 
+    /** The tier of a node that serves MPS. */
+    public static final String COOPERATIVE = "Cooperative";
+
     private static final long CORES = 100;
 
     /**
@@ -37,12 +41,23 @@ public class GpuNode extends CustomResource<Void, GpuNode.Status> {
      *     null where an older one wrote it
      * @param gpus all GPUs of the node
      * @param refused pods that it did not let start; null where an older one wrote it
+     * @param tier how those who share a GPU are kept apart: {@link #COOPERATIVE} where it serves
+     *     MPS; null where it is not read
      */
     @JsonIgnoreProperties(ignoreUnknown = true)
     public record Status(
             @Nullable List<String> resources,
             @Nullable List<Gpu> gpus,
-            @Nullable List<Refused> refused) {}
+            @Nullable List<Refused> refused,
+            @Nullable String tier) {
+
+        public Status(
+                @Nullable List<String> resources,
+                @Nullable List<Gpu> gpus,
+                @Nullable List<Refused> refused) {
+            this(resources, gpus, refused, null);
+        }
+    }
 
     /**
      * One GPU. What the definition does not require may be absent: were that not read, one such
@@ -65,14 +80,19 @@ public class GpuNode extends CustomResource<Void, GpuNode.Status> {
             String mode,
             @Nullable List<Grant> grants) {}
 
-    /** What a container was given of it. */
+    /**
+     * What a container was given of it.
+     *
+     * @param domain the domain in which it shares the GPU by MPS; null if it takes turns
+     */
     @JsonIgnoreProperties(ignoreUnknown = true)
     public record Grant(
             String podUid,
             String container,
             ContainerRequest.@Nullable Kind kind,
             @Nullable Long core,
-            @Nullable Long memoryMiB) {}
+            @Nullable Long memoryMiB,
+            @Nullable String domain) {}
 
     /**
      * A pod that the device plugin did not let start.
@@ -119,7 +139,14 @@ public class GpuNode extends CustomResource<Void, GpuNode.Status> {
         }
         Map<String, List<GpuHold>> held = new HashMap<>();
         granted.forEach((uid, containers) -> held.put(uid, PodPlacement.held(containers)));
-        return new SharedNode(getMetadata().getName(), usable, unhealthy, held, indexes, model());
+        return new SharedNode(
+                getMetadata().getName(),
+                usable,
+                unhealthy,
+                held,
+                indexes,
+                model(),
+                getStatus() != null && COOPERATIVE.equals(getStatus().tier()));
     }
 
     private String model() {
@@ -143,6 +170,7 @@ public class GpuNode extends CustomResource<Void, GpuNode.Status> {
                                 gpu.uuid(),
                                 requireNonNullElse(grant.core(), 0L),
                                 requireNonNullElse(grant.memoryMiB(), 0L),
-                                gpu.mode().equals("Whole"))));
+                                gpu.mode().equals("Whole"),
+                                Sharing.inDomain(grant.domain()))));
     }
 }

@@ -1,6 +1,7 @@
 package io.gpusharing.kubernetes;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -9,6 +10,7 @@ import io.fabric8.kubernetes.model.annotation.Kind;
 import io.fabric8.kubernetes.model.annotation.Plural;
 import io.fabric8.kubernetes.model.annotation.Version;
 import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.Sharing;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.time.temporal.ChronoUnit;
@@ -50,9 +52,29 @@ public class GpuReservation extends CustomResource<GpuReservation.Spec, Void> {
     @JsonIgnoreProperties(ignoreUnknown = true)
     public record Waiter(String namespace, String name, String uid) {}
 
-    /** What of one GPU. */
+    /**
+     * What of one GPU.
+     *
+     * @param domain the domain in which the pod will share the GPU by MPS; null if it takes turns
+     */
     @JsonIgnoreProperties(ignoreUnknown = true)
-    public record Gpu(String uuid, long core, long memoryMiB, boolean whole) {}
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Gpu(
+            String uuid, long core, long memoryMiB, boolean whole, @Nullable String domain) {
+
+        static Gpu of(GpuHold hold) {
+            return new Gpu(
+                    hold.gpu(),
+                    hold.cores(),
+                    hold.memory(),
+                    hold.whole(),
+                    hold.sharing().trusted().orElse(null));
+        }
+
+        private GpuHold hold() {
+            return new GpuHold(uuid, core, memoryMiB, whole, Sharing.inDomain(domain));
+        }
+    }
 
     /** Who made room. */
     public enum Maker {
@@ -79,9 +101,7 @@ public class GpuReservation extends CustomResource<GpuReservation.Spec, Void> {
                         priority,
                         madeBy.name(),
                         node,
-                        held.stream()
-                                .map(it -> new Gpu(it.gpu(), it.cores(), it.memory(), it.whole()))
-                                .toList(),
+                        held.stream().map(Gpu::of).toList(),
                         victims.stream().sorted().toList(),
                         until.truncatedTo(ChronoUnit.SECONDS).toString()));
         return reservation;
@@ -100,9 +120,7 @@ public class GpuReservation extends CustomResource<GpuReservation.Spec, Void> {
 
     /** What the pod will hold. */
     public List<GpuHold> held() {
-        return getSpec().gpus().stream()
-                .map(it -> new GpuHold(it.uuid(), it.core(), it.memoryMiB(), it.whole()))
-                .toList();
+        return getSpec().gpus().stream().map(Gpu::hold).toList();
     }
 
     /**

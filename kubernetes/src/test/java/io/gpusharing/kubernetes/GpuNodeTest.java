@@ -3,6 +3,10 @@ package io.gpusharing.kubernetes;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.Sharing;
+import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -31,6 +35,61 @@ class GpuNodeTest {
     @Test
     void whereAnotherProviderOffersTheGpusNoneAreShared() {
         assertThat(node(List.of()).shared().all().gpus()).isEmpty();
+    }
+
+    @Test
+    void whoSharesAGpuByMpsHoldsItInADomain() {
+        GpuNode node =
+                Serialization.unmarshal(
+                        """
+                        metadata: {name: node}
+                        status:
+                          tier: Cooperative
+                          gpus:
+                          - uuid: GPU-1
+                            memoryMiB: 16384
+                            health: Healthy
+                            mode: Shared
+                            grants:
+                            - {podUid: u-1, container: cuda, core: 30, memoryMiB: 1024, domain: budget/a}
+                            - {podUid: u-2, container: cuda, core: 30, memoryMiB: 1024}
+                        """,
+                        GpuNode.class);
+
+        assertThat(node.shared().servesMps()).isTrue();
+        assertThat(node.shared().granted())
+                .containsEntry(
+                        "u-1",
+                        List.of(
+                                new GpuHold(
+                                        "GPU-1",
+                                        30,
+                                        1_024,
+                                        false,
+                                        Sharing.cooperative("budget/a"))))
+                .containsEntry("u-2", List.of(new GpuHold("GPU-1", 30, 1_024, false)));
+    }
+
+    @Test
+    void roomIsKeptInTheDomainOfThePodThatWaits() {
+        var held =
+                List.of(
+                        new GpuHold("GPU-1", 30, 1_024, false, Sharing.cooperative("cluster")),
+                        new GpuHold("GPU-2", 30, 1_024, false));
+        GpuReservation room =
+                GpuReservation.of(
+                        new GpuReservation.Waiter("n", "p", "u"),
+                        0,
+                        GpuReservation.Maker.Reclaim,
+                        "node",
+                        held,
+                        List.of(),
+                        Instant.EPOCH);
+
+        String stored = Serialization.asJson(room);
+
+        assertThat(stored).containsOnlyOnce("domain");
+        assertThat(Serialization.unmarshal(stored, GpuReservation.class).held()).isEqualTo(held);
     }
 
     private static GpuNode node(@Nullable List<String> resources) {
