@@ -1,6 +1,7 @@
 package io.gpusharing.deviceplugin;
 
 import io.gpusharing.AotCache;
+import io.gpusharing.Names;
 import io.gpusharing.deviceplugin.Settings.BadSettings;
 import io.gpusharing.deviceplugin.cdi.CdiFolder;
 import io.gpusharing.deviceplugin.cdi.DriverFolders;
@@ -15,6 +16,8 @@ import io.gpusharing.deviceplugin.cluster.PodWatch;
 import io.gpusharing.deviceplugin.cluster.SharedConfigMap;
 import io.gpusharing.deviceplugin.dialect.Dialect;
 import io.gpusharing.deviceplugin.gpu.GpuMonitor;
+import io.gpusharing.deviceplugin.gpu.NodeGpu;
+import io.gpusharing.deviceplugin.gpu.NodeGpus;
 import io.gpusharing.deviceplugin.grant.GrantFile;
 import io.gpusharing.deviceplugin.grant.Grants;
 import io.gpusharing.deviceplugin.kubelet.CheckpointFile;
@@ -22,6 +25,10 @@ import io.gpusharing.deviceplugin.kubelet.DeviceResource;
 import io.gpusharing.deviceplugin.kubelet.PodResources;
 import io.gpusharing.deviceplugin.kubelet.Registration;
 import io.gpusharing.deviceplugin.kubelet.UnixSockets;
+import io.gpusharing.deviceplugin.mps.CooperativeMps;
+import io.gpusharing.deviceplugin.mps.GpuFolder;
+import io.gpusharing.deviceplugin.mps.Mps;
+import io.gpusharing.deviceplugin.mps.MpsProgram;
 import io.gpusharing.deviceplugin.runtime.ContainerRuntime;
 import io.gpusharing.deviceplugin.start.Pacing;
 import io.gpusharing.deviceplugin.start.PodProcesses;
@@ -40,6 +47,7 @@ import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -63,6 +71,7 @@ public final class DevicePlugin implements AutoCloseable {
     private final Grants grants;
     private final RefusedPods refused;
     private final PodWatch pods;
+    private final @Nullable CooperativeMps cooperative;
     private final Provider provider;
     private final Registration registration;
     private final GpuNodePublisher published;
@@ -73,6 +82,9 @@ public final class DevicePlugin implements AutoCloseable {
     private final IsolationReport isolation;
     private final ProbeServer probes;
     private final NumaNodes numaNodes = NumaNodes.ofThisComputer();
+
+    /** The GPUs as the kubelet knows them, where MPS may make one unhealthy. */
+    private List<NodeGpu> seen = List.of();
 
     /** That a pod has changed, of which it does not matter how often. */
     private final BlockingQueue<Boolean> podsChanged = new ArrayBlockingQueue<>(1);
@@ -88,12 +100,7 @@ public final class DevicePlugin implements AutoCloseable {
                     .addKeyValue("aotCache", AotCache.ofThisProcess())
                     .log("device plugin starts");
             NodeView node = node(api, settings);
-            var plugin =
-                    new DevicePlugin(
-                            settings,
-                            settings.dialect(node.labels()),
-                            api,
-                            node.containerRuntime());
+            var plugin = new DevicePlugin(settings, settings.dialect(node.labels()), api, node);
             Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().unstarted(plugin::close));
             plugin.run();
         } catch (BadSettings | IllegalStateException e) {
@@ -118,7 +125,7 @@ public final class DevicePlugin implements AutoCloseable {
         }
     }
 
-    private DevicePlugin(Settings settings, Dialect dialect, ApiServer api, String containerRuntime)
+    private DevicePlugin(Settings settings, Dialect dialect, ApiServer api, NodeView node)
             throws IOException {
         this.api = api;
         Path plugins = settings.kubelet().resolve("device-plugins");
@@ -149,21 +156,28 @@ public final class DevicePlugin implements AutoCloseable {
         var cdi = new CdiFolder(settings.cdi().getLast(), settings.shares());
         // Which of them are in use is not known any more; who needs one asks again.
         cdi.closeAll();
+        var processes = new PodProcesses(settings.proc());
+        cooperative =
+                settings.mps() && "enabled".equals(node.labels().get(Names.MPS_LABEL))
+                        ? mps(settings, processes)
+                        : null;
+        NodeGpus usable = cooperative == null ? gpus : cooperative;
         provider =
                 new Provider(
                         dialect,
                         new Provider.Kubelet(table::read, podResources::list),
-                        new Provider.Disk(
-                                cdi,
-                                new DriverFolders(settings.cdi()),
-                                new PodProcesses(settings.proc())),
+                        new Provider.Disk(cdi, new DriverFolders(settings.cdi()), processes),
                         pods,
-                        gpus,
+                        usable,
                         grants,
                         refused,
+                        cooperative == null ? Mps.NONE : cooperative,
                         Pacing.REAL);
         var others = new OtherProviders(table, dialect, gpus, api, settings.node());
-        var metrics = new PluginMetrics(gpus, grants);
+        var metrics = new PluginMetrics(usable, grants);
+        if (cooperative != null) {
+            metrics.mps(cooperative);
+        }
         registration =
                 new Registration(
                         plugins,
@@ -175,7 +189,7 @@ public final class DevicePlugin implements AutoCloseable {
         labels = new NodeLabels(api, settings.node());
         var runtime =
                 new ContainerRuntime(
-                        containerRuntime,
+                        node.containerRuntime(),
                         settings.host(),
                         settings.containerd(),
                         settings.nvidiaRuntime());
@@ -183,6 +197,18 @@ public final class DevicePlugin implements AutoCloseable {
         metrics.isolation(isolation::open);
         metrics.disagreements(provider::disagreements);
         probes = new ProbeServer(settings.port(), this::dead, this::unready, metrics::text);
+    }
+
+    private CooperativeMps mps(Settings settings, PodProcesses processes) throws IOException {
+        Path folders = Files.createDirectories(settings.shares().resolve(GpuFolder.NAME));
+        return new CooperativeMps(
+                folders,
+                new CooperativeMps.Rules(settings.mpsAcross(), settings.mpsClients()),
+                new CooperativeMps.Node(pods, gpus, grants, processes::of),
+                MpsProgram.find(settings.mpsProgram()),
+                notices::rounded,
+                Thread::startVirtualThread,
+                InstantSource.system());
     }
 
     /** Where this pod runs. */
@@ -224,6 +250,10 @@ public final class DevicePlugin implements AutoCloseable {
     private void tidyUp() {
         try {
             provider.tidyUp();
+            if (cooperative != null) {
+                cooperative.look();
+                lookAtMps(cooperative);
+            }
             provider.compare(registration.refused().isEmpty());
         } catch (IOException e) {
             log.atError().addKeyValue("reason", e.getMessage()).log("cannot tidy up");
@@ -232,6 +262,14 @@ public final class DevicePlugin implements AutoCloseable {
             log.atError().setCause(e).log("cannot tidy up");
         }
         notices.disagreeing(provider.disagreements());
+    }
+
+    private void lookAtMps(CooperativeMps mps) {
+        List<NodeGpu> now = mps.all();
+        if (!now.equals(seen)) {
+            seen = now;
+            gpusChanged();
+        }
     }
 
     /**
@@ -247,14 +285,23 @@ public final class DevicePlugin implements AutoCloseable {
 
     private void gpusChanged() {
         registration.changed();
-        notices.gpusChanged(gpus.all(), grants.all());
+        notices.gpusChanged(all(), grants.all());
         publish();
     }
 
     private void publish() {
         published.publish(() ->
                 GpuNodeStatus.of(
-                        offered(), gpus.all(), grants.all(), refused.all(), numaNodes::of));
+                        cooperative == null ? GpuNodeStatus.TIME_SLICE : GpuNodeStatus.COOPERATIVE,
+                        offered(),
+                        all(),
+                        grants.all(),
+                        refused.all(),
+                        numaNodes::of));
+    }
+
+    private List<NodeGpu> all() {
+        return cooperative == null ? gpus.all() : cooperative.all();
     }
 
     /** Nothing while another provider offers the same, so that no pod is placed here by us. */

@@ -7,9 +7,11 @@ import io.gpusharing.deviceplugin.gpu.NodeGpus;
 import io.gpusharing.deviceplugin.grant.Grants;
 import io.gpusharing.deviceplugin.grant.PodGrant;
 import io.gpusharing.deviceplugin.kubelet.DeviceResource;
+import io.gpusharing.deviceplugin.mps.CooperativeMps;
 import io.gpusharing.deviceplugin.start.Disagreement;
 import io.gpusharing.placement.GpuHold;
 import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.CounterWithCallback;
 import io.prometheus.metrics.core.metrics.GaugeWithCallback;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
@@ -89,6 +91,33 @@ final class PluginMetrics {
                                 kind.name().toLowerCase(Locale.ROOT));
                     }
                 })
+                .register(registry);
+    }
+
+    /** Adds what MPS does, where the node serves it. */
+    void mps(CooperativeMps mps) {
+        GaugeWithCallback.builder()
+                .name("gpusharing_mps_ready")
+                .help(
+                        "1 while the GPU's MPS daemon takes clients. GPUs that are not shared by MPS are left out.")
+                .labelNames("uuid")
+                .callback(callback ->
+                        mps.ready().forEach((gpu, ready) -> callback.call(ready ? 1 : 0, gpu)))
+                .register(registry);
+        CounterWithCallback.builder()
+                .name("gpusharing_mps_command_failures_total")
+                .help("Commands that an MPS daemon did not carry out.")
+                .labelNames("failure")
+                .callback(callback ->
+                        mps.failures()
+                                .forEach((failure, count) -> callback.call(count, failure.name())))
+                .register(registry);
+        CounterWithCallback.builder()
+                .name("gpusharing_mps_drains_total")
+                .help("Attempts to end the MPS clients of a pod before it is killed.")
+                .labelNames("result")
+                .callback(callback ->
+                        mps.drained().forEach((result, count) -> callback.call(count, result)))
                 .register(registry);
     }
 

@@ -1,5 +1,6 @@
 package io.gpusharing.deviceplugin;
 
+import io.gpusharing.deviceplugin.cluster.NodePod;
 import io.gpusharing.deviceplugin.cluster.PodEvents;
 import io.gpusharing.deviceplugin.cluster.PodEvents.PodName;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
@@ -7,6 +8,7 @@ import io.gpusharing.deviceplugin.grant.PodGrant;
 import io.gpusharing.deviceplugin.start.Disagreement;
 import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.Sharing.Way;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,10 +34,11 @@ final class PodNotices {
 
     /** A pod was given its GPUs. */
     void granted(PodGrant grant) {
-        boolean shared =
+        List<GpuHold> parts =
                 grant.containers().stream()
                         .flatMap(container -> container.gpus().stream())
-                        .anyMatch(hold -> !hold.whole());
+                        .filter(hold -> !hold.whole())
+                        .toList();
         String given =
                 grant.containers().stream()
                         .map(PodNotices::words)
@@ -44,10 +47,18 @@ final class PodNotices {
                 PodName.of(grant),
                 PodEvents.Type.Normal,
                 "GpuGranted",
-                shared
-                        ? given
-                                + ". GPUs are shared by time slices: nothing keeps a pod from taking more of processors or memory than its share"
-                        : given);
+                parts.isEmpty() ? given : given + shared(parts.getFirst()));
+    }
+
+    private static String shared(GpuHold part) {
+        return part.sharing().way() == Way.Cooperative
+                ? ". The GPU is shared by MPS: each process has the limits of its container, a program can lift its own, and a fault of one may end all"
+                : ". GPUs are shared by time slices: nothing keeps a pod from taking more of processors or memory than its share";
+    }
+
+    /** A limit of a pod is not what it asked for. */
+    void rounded(NodePod pod, String message) {
+        sink.tell(PodName.of(pod), PodEvents.Type.Normal, "ShareRounded", message);
     }
 
     private static String words(ContainerPlacement container) {

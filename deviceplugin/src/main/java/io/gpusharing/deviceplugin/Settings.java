@@ -4,6 +4,7 @@ import io.gpusharing.deviceplugin.dialect.Aliyun;
 import io.gpusharing.deviceplugin.dialect.Dialect;
 import io.gpusharing.deviceplugin.dialect.Metagpu;
 import io.gpusharing.deviceplugin.dialect.Vcuda;
+import io.gpusharing.placement.Sharing;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +41,13 @@ import org.jspecify.annotations.Nullable;
  * @param serviceAccount {@code GPUSHARING_SERVICE_ACCOUNT_DIR}: token and CA of the API server, and
  *     the pod's namespace; by default where a pod finds its own
  * @param port {@code GPUSHARING_PORT}: of probes and metrics, 9402 by default
+ * @param mps {@code GPUSHARING_MPS}: {@code Disabled} (by default), or {@code Enabled} on nodes
+ *     with the label {@code gpusharing.io/mps=enabled}
+ * @param mpsAcross {@code GPUSHARING_MPS_SHARE_ACROSS}: the pods of which {@code Budget} (by
+ *     default), {@code Namespace} or {@code Cluster} share a GPU by MPS
+ * @param mpsClients {@code GPUSHARING_MPS_CLIENTS}: how many clients the driver lets use one GPU,
+ *     48 by default
+ * @param mpsProgram {@code GPUSHARING_MPS_PROGRAM}: NVIDIA's control program; empty to look for it
  */
 record Settings(
         String node,
@@ -54,11 +63,18 @@ record Settings(
         Path nvidiaRuntime,
         Path proc,
         Path serviceAccount,
-        int port) {
+        int port,
+        boolean mps,
+        Sharing.Across mpsAcross,
+        int mpsClients,
+        String mpsProgram) {
 
     static final String DIALECT_LABEL = "gpusharing.io/dialect";
 
     private static final int MOST_UNITS = 100;
+
+    /** As many contexts as a GPU had in any driver that was documented, and room. */
+    private static final int MOST_MPS_CLIENTS = 128;
 
     private static final Pattern METAGPU =
             Pattern.compile("([a-z0-9.-]+/[A-Za-z0-9._-]+)=([0-9]{1,3})");
@@ -88,6 +104,17 @@ record Settings(
                     "GPUSHARING_DIALECT is %s; use vcuda, aliyun or metagpu".formatted(dialect));
         }
         int port = port(environment.getOrDefault("GPUSHARING_PORT", "9402"), problems);
+        boolean mps =
+                oneOf(environment, "GPUSHARING_MPS", List.of("Disabled", "Enabled"), problems)
+                        .equals("Enabled");
+        var across =
+                Sharing.Across.valueOf(
+                        oneOf(
+                                environment,
+                                "GPUSHARING_MPS_SHARE_ACROSS",
+                                Stream.of(Sharing.Across.values()).map(Enum::name).toList(),
+                                problems));
+        int clients = number(environment, "GPUSHARING_MPS_CLIENTS", 48, MOST_MPS_CLIENTS, problems);
         if (!problems.isEmpty()) {
             throw new BadSettings(problems);
         }
@@ -112,7 +139,11 @@ record Settings(
                         environment,
                         "GPUSHARING_SERVICE_ACCOUNT_DIR",
                         "/var/run/secrets/kubernetes.io/serviceaccount"),
-                port);
+                port,
+                mps,
+                across,
+                clients,
+                environment.getOrDefault("GPUSHARING_MPS_PROGRAM", ""));
     }
 
     /**
@@ -168,6 +199,34 @@ record Settings(
         }
         problems.add("GPUSHARING_PORT is %s; use 1 to 65535".formatted(text));
         return 0;
+    }
+
+    /** One of these words; the first by default, also where another one is a problem. */
+    static String oneOf(
+            Map<String, String> environment,
+            String name,
+            List<String> words,
+            List<String> problems) {
+        String word = environment.getOrDefault(name, words.getFirst());
+        if (!words.contains(word)) {
+            problems.add("%s is %s; use %s".formatted(name, word, String.join(" or ", words)));
+            return words.getFirst();
+        }
+        return word;
+    }
+
+    static int number(
+            Map<String, String> environment,
+            String name,
+            int usual,
+            int most,
+            List<String> problems) {
+        String text = environment.getOrDefault(name, Integer.toString(usual));
+        if (text.matches("[1-9][0-9]{0,5}") && Integer.parseInt(text) <= most) {
+            return Integer.parseInt(text);
+        }
+        problems.add("%s is %s; use 1 to %d".formatted(name, text, most));
+        return usual;
     }
 
     private static Path path(Map<String, String> environment, String name, String usual) {

@@ -37,6 +37,8 @@ class WallsTest {
                     .definedBy("io.gpusharing.deviceplugin.cluster")
                     .layer("runtime")
                     .definedBy("io.gpusharing.deviceplugin.runtime")
+                    .layer("mps")
+                    .definedBy("io.gpusharing.deviceplugin.mps..")
                     .layer("start")
                     .definedBy("io.gpusharing.deviceplugin.start")
                     .whereLayer("disk")
@@ -55,9 +57,11 @@ class WallsTest {
                     .mayOnlyAccessLayers("disk", "gpu")
                     .whereLayer("cluster")
                     .mayOnlyAccessLayers("gpu", "grant")
+                    .whereLayer("mps")
+                    .mayOnlyAccessLayers("disk", "gpu", "grant", "cdi", "cluster")
                     .whereLayer("start")
                     .mayOnlyAccessLayers(
-                            "disk", "kubelet", "gpu", "dialect", "grant", "cdi", "cluster");
+                            "disk", "kubelet", "gpu", "dialect", "grant", "cdi", "cluster", "mps");
 
     @ArchTest
     static final ArchRule packagesHaveNoCyclicDependencies =

@@ -135,6 +135,25 @@ public final class Nvml {
         return out.get(JAVA_LONG, 16);
     }
 
+    /** What programs can be compiled for: {@link #result()} is 90 for 9.0. */
+    public NvmlReturn computeCapability(long device) {
+        NvmlReturn answer =
+                functions.call(
+                        NvmlCall.COMPUTE_CAPABILITY, device, out.address(), out.address() + 4);
+        out.set(JAVA_INT, 0, 10 * out.get(JAVA_INT, 0) + out.get(JAVA_INT, 4));
+        return answer;
+    }
+
+    /** Who may use the device: {@link #result()} is a {@link ComputeMode}'s number. */
+    public NvmlReturn computeMode(long device) {
+        return functions.call(NvmlCall.COMPUTE_MODE, device, out.address());
+    }
+
+    /** Changes who may use the device; only root may. */
+    public NvmlReturn setComputeMode(long device, ComputeMode mode) {
+        return functions.call(NvmlCall.SET_COMPUTE_MODE, device, mode.number());
+    }
+
     /** Whether MIG is on now: {@link #result()} is 1. */
     public NvmlReturn migMode(long device) {
         return functions.call(NvmlCall.MIG_MODE, device, out.address(), out.address() + 8);

@@ -51,6 +51,9 @@ public enum NvmlCall {
     PROCESS_UTILIZATION(
             args(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG), "nvmlDeviceGetProcessUtilization"),
     PROCESSES_UTILIZATION_INFO(args(JAVA_LONG, JAVA_LONG), "nvmlDeviceGetProcessesUtilizationInfo"),
+    COMPUTE_CAPABILITY(args(JAVA_LONG, JAVA_LONG, JAVA_LONG), "nvmlDeviceGetCudaComputeCapability"),
+    COMPUTE_MODE(args(JAVA_LONG, JAVA_LONG), "nvmlDeviceGetComputeMode"),
+    SET_COMPUTE_MODE(args(JAVA_LONG, JAVA_INT), "nvmlDeviceSetComputeMode"),
     MIG_MODE(args(JAVA_LONG, JAVA_LONG, JAVA_LONG), "nvmlDeviceGetMigMode"),
     MIG_MAX_COUNT(args(JAVA_LONG, JAVA_LONG), "nvmlDeviceGetMaxMigDeviceCount"),
     MIG_BY_INDEX(args(JAVA_LONG, JAVA_INT, JAVA_LONG), "nvmlDeviceGetMigDeviceHandleByIndex"),

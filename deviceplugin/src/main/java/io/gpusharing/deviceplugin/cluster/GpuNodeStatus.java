@@ -7,6 +7,7 @@ import io.gpusharing.deviceplugin.grant.PodGrant;
 import io.gpusharing.nvml.PhysicalGpu;
 import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.Sharing;
 import io.gpusharing.request.ContainerRequest.Kind;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -29,6 +30,9 @@ public record GpuNodeStatus(
 
     /** They take turns, and nothing limits them. */
     public static final String TIME_SLICE = "TimeSlice";
+
+    /** Those that trust each other share by MPS, within limits that they can lift. */
+    public static final String COOPERATIVE = "Cooperative";
 
     /** Who may be on a GPU. */
     public enum Mode {
@@ -65,7 +69,8 @@ public record GpuNodeStatus(
             String container,
             Kind kind,
             long core,
-            long memoryMiB) {
+            long memoryMiB,
+            Sharing sharing) {
 
         private static final Comparator<GrantedContainer> ORDER =
                 Comparator.comparing(GrantedContainer::namespace)
@@ -83,17 +88,19 @@ public record GpuNodeStatus(
     /**
      * The status of a node.
      *
+     * @param tier how those who share a GPU are kept apart
      * @param resources by which pods ask for its GPUs
      * @param numaNode of a PCI device, null where it is not known
      */
     public static GpuNodeStatus of(
+            String tier,
             List<String> resources,
             List<NodeGpu> gpus,
             List<PodGrant> grants,
             List<RefusedPod> refused,
             Function<String, @Nullable Integer> numaNode) {
         return new GpuNodeStatus(
-                TIME_SLICE,
+                tier,
                 resources,
                 gpus.stream()
                         .sorted(
@@ -120,7 +127,8 @@ public record GpuNodeStatus(
                                         container.container(),
                                         container.kind(),
                                         hold.cores(),
-                                        hold.memory()));
+                                        hold.memory(),
+                                        hold.sharing()));
                     }
                 }
             }
@@ -190,6 +198,7 @@ public record GpuNodeStatus(
         json.addProperty("kind", grant.kind().name());
         json.addProperty("core", grant.core());
         json.addProperty("memoryMiB", grant.memoryMiB());
+        grant.sharing().trusted().ifPresent(it -> json.addProperty("domain", it));
         return json;
     }
 }

@@ -2,16 +2,23 @@ package io.gpusharing.deviceplugin.cluster;
 
 import com.google.gson.stream.JsonReader;
 import io.gpusharing.Names;
+import io.gpusharing.deviceplugin.cluster.NodePod.Deletion;
+import io.gpusharing.deviceplugin.cluster.NodePod.Ipc;
 import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.Quantity;
 import java.io.IOException;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * watch, a bookmark or a Status, is read as one that lacks the rest.
  */
 final class PodReader {
+
+    private static final Pattern SHARED_MEMORY = Pattern.compile("/+dev/+(\\./+)*shm/*");
 
     private static final String MIRROR = "kubernetes.io/config.mirror";
 
@@ -28,7 +37,10 @@ final class PodReader {
     private String resourceVersion = "";
     private String phase = "";
     private boolean isStatic;
-    private boolean deleting;
+    private @Nullable Instant deletionTimestamp;
+    private long graceSeconds;
+    private boolean hostIpc;
+    private final Set<String> ownSharedMemory = new HashSet<>();
     private int code;
     private String message = "";
     private Map<String, String> annotations = Map.of();
@@ -110,10 +122,13 @@ final class PodReader {
                 name,
                 isStatic,
                 phase.equals("Succeeded") || phase.equals("Failed"),
-                deleting,
+                deletionTimestamp == null ? null : new Deletion(deletionTimestamp, graceSeconds),
                 new PodRequest(containers),
                 annotations,
-                running);
+                running,
+                hostIpc || !ownSharedMemory.isEmpty()
+                        ? new Ipc(hostIpc, ownSharedMemory)
+                        : Ipc.USUAL);
     }
 
     private void member(String member, JsonReader json) throws IOException {
@@ -133,14 +148,16 @@ final class PodReader {
             case "namespace" -> namespace = Json.text(json);
             case "name" -> name = Json.text(json);
             case "resourceVersion" -> resourceVersion = Json.text(json);
-            case "deletionTimestamp" -> deleting = !Json.text(json).isEmpty();
+            case "deletionTimestamp" -> deletionTimestamp = instant(Json.text(json));
+            case "deletionGracePeriodSeconds" -> graceSeconds = json.nextLong();
             case "annotations" ->
                     annotations =
                             Json.texts(
                                     json,
                                     key -> {
                                         isStatic |= key.equals(MIRROR);
-                                        return key.startsWith(Names.PREFIX);
+                                        return key.startsWith(Names.PREFIX)
+                                                || key.equals(Names.MPS_ANNOTATION);
                                     });
             default -> json.skipValue();
         }
@@ -148,20 +165,41 @@ final class PodReader {
 
     private void spec(String member, JsonReader json) throws IOException {
         switch (member) {
+            case "hostIPC" -> hostIpc = json.nextBoolean();
             case "containers" ->
-                    Json.array(json, item -> apps.add(Container.read(item).request(Kind.App)));
+                    Json.array(json, item -> apps.add(spec(Container.read(item), Kind.App)));
             case "initContainers" ->
                     Json.array(
                             json,
                             item -> {
                                 Container container = Container.read(item);
                                 inits.add(
-                                        container.request(
+                                        spec(
+                                                container,
                                                 container.restartPolicy.equals("Always")
                                                         ? Kind.NativeSidecar
                                                         : Kind.Init));
                             });
             default -> json.skipValue();
+        }
+    }
+
+    private ContainerRequest spec(Container container, Kind kind) {
+        if (container.ownSharedMemory) {
+            ownSharedMemory.add(container.name);
+        }
+        return container.request(kind);
+    }
+
+    /** One that cannot be read is long ago: the pod is to end all the same. */
+    private static @Nullable Instant instant(String text) {
+        if (text.isEmpty()) {
+            return null;
+        }
+        try {
+            return Instant.parse(text);
+        } catch (DateTimeParseException e) {
+            return Instant.EPOCH;
         }
     }
 
@@ -188,6 +226,7 @@ final class PodReader {
         private String restartPolicy = "";
         private String id = "";
         private boolean runs;
+        private boolean ownSharedMemory;
         private final Map<String, Quantity> limits = new HashMap<>();
         private final Map<String, Quantity> requests = new HashMap<>();
 
@@ -206,6 +245,8 @@ final class PodReader {
                 case "name" -> name = Json.text(json);
                 case "restartPolicy" -> restartPolicy = Json.text(json);
                 case "resources" -> Json.object(json, this::resources);
+                case "volumeMounts" ->
+                        Json.array(json, mount -> Json.object(mount, this::volumeMount));
                 case "containerID" -> id = Json.text(json);
                 case "state" -> Json.object(json, this::state);
                 default -> json.skipValue();
@@ -217,6 +258,14 @@ final class PodReader {
                 case "limits" -> amounts(json, limits);
                 case "requests" -> amounts(json, requests);
                 default -> json.skipValue();
+            }
+        }
+
+        private void volumeMount(String member, JsonReader json) throws IOException {
+            if (member.equals("mountPath")) {
+                ownSharedMemory |= SHARED_MEMORY.matcher(Json.text(json)).matches();
+            } else {
+                json.skipValue();
             }
         }
 

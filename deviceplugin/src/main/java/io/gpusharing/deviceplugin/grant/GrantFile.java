@@ -6,6 +6,7 @@ import com.google.gson.JsonObject;
 import io.gpusharing.deviceplugin.disk.StateFile;
 import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.Sharing;
 import io.gpusharing.request.ContainerRequest.Kind;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -71,7 +72,11 @@ public record GrantFile(Path path) {
                                 hold.get("uuid").getAsString(),
                                 hold.get("core").getAsLong(),
                                 hold.get("memoryMiB").getAsLong(),
-                                hold.get("whole").getAsBoolean()));
+                                hold.get("whole").getAsBoolean(),
+                                Sharing.inDomain(
+                                        hold.has("domain")
+                                                ? hold.get("domain").getAsString()
+                                                : null)));
             }
             containers.add(
                     new ContainerPlacement(
@@ -96,6 +101,7 @@ public record GrantFile(Path path) {
                 gpu.addProperty("core", hold.cores());
                 gpu.addProperty("memoryMiB", hold.memory());
                 gpu.addProperty("whole", hold.whole());
+                hold.sharing().trusted().ifPresent(it -> gpu.addProperty("domain", it));
                 gpus.add(gpu);
             }
             var container = new JsonObject();

@@ -10,12 +10,14 @@ import io.gpusharing.deviceplugin.gpu.NodeGpus;
 import io.gpusharing.deviceplugin.grant.Grants;
 import io.gpusharing.deviceplugin.kubelet.Checkpoint.Entry;
 import io.gpusharing.deviceplugin.kubelet.DeviceResource.StartRefused;
+import io.gpusharing.deviceplugin.mps.Mps;
 import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.Decision.Never;
 import io.gpusharing.placement.Decision.Placed;
 import io.gpusharing.placement.Decision.Wait;
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.PlacementAnnotation;
+import io.gpusharing.placement.PodPlacement;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.ContainerRequest;
@@ -50,6 +52,7 @@ final class ContainerStarts {
     private final EndedPods ended;
     private final StartFiles files;
     private final RefusedPods refused;
+    private final Mps mps;
     private final Pacing pacing;
 
     ContainerStarts(
@@ -61,6 +64,7 @@ final class ContainerStarts {
             EndedPods ended,
             StartFiles files,
             RefusedPods refused,
+            Mps mps,
             Pacing pacing) {
         this.dialect = dialect;
         this.holders = holders;
@@ -70,6 +74,7 @@ final class ContainerStarts {
         this.ended = ended;
         this.files = files;
         this.refused = refused;
+        this.mps = mps;
         this.pacing = pacing;
     }
 
@@ -185,6 +190,11 @@ final class ContainerStarts {
 
     private List<ContainerAsk> asks(NodePod pod) throws StartRefused {
         Map<String, Set<String>> placed = placed(pod);
+        List<ContainerAsk> asks = asks(pod, placed);
+        return PodPlacement.shared(asks, mps.sharing(pod, asks));
+    }
+
+    private List<ContainerAsk> asks(NodePod pod, Map<String, Set<String>> placed) {
         return pod.request().containers().stream()
                 .map(it ->
                         new ContainerAsk(
@@ -212,7 +222,7 @@ final class ContainerStarts {
     }
 
     private void open(Instant asked, Entry entry, NodePod pod, List<ContainerPlacement> containers)
-            throws StartRefused, IOException {
+            throws StartRefused, IOException, InterruptedException {
         ContainerPlacement grant =
                 containers.stream()
                         .filter(it -> it.container().equals(entry.container()))
@@ -235,10 +245,31 @@ final class ContainerStarts {
         if (entry.cdiDevices().isEmpty()) {
             throw notOurs();
         }
+        await(asked, pod, grant);
         for (String name : entry.cdiDevices()) {
             CdiDevice device = CdiDevice.of(name).orElseThrow(ContainerStarts::notOurs);
             files.open(
                     asked, device, pod, grant, own, dialect.environment(start, grant.gpus(), own));
+        }
+    }
+
+    /** Until all of its GPUs are in the mode in which it is to use them. */
+    private void await(Instant asked, NodePod pod, ContainerPlacement grant)
+            throws StartRefused, IOException, InterruptedException {
+        Pacing.Deadline deadline = pacing.deadline(FOR_ROOM).orAt(asked.plus(IN_ALL));
+        for (GpuHold hold : grant.gpus()) {
+            Optional<Mps.Obstacle> obstacle = mps.obstacle(pod, grant.container(), hold);
+            while (obstacle.isPresent()) {
+                String reason = obstacle.get().reason();
+                if (obstacle.get().isForEver()) {
+                    throw StartRefused.forEver(reason);
+                }
+                if (deadline.isOver()) {
+                    throw new StartRefused(reason);
+                }
+                pacing.pause();
+                obstacle = mps.obstacle(pod, grant.container(), hold);
+            }
         }
     }
 

@@ -37,6 +37,21 @@ public record PodProcesses(Path proc) {
         return alive;
     }
 
+    /** Numbers of all processes of a pod, as the node counts them. */
+    public Set<Long> of(String podUid) throws IOException {
+        var pids = new HashSet<Long>();
+        try (DirectoryStream<Path> processes = Files.newDirectoryStream(proc, "[0-9]*")) {
+            for (Path process : processes) {
+                if (names(read(process, "cgroup").orElse(""), podUid)) {
+                    pids.add(Long.parseLong(process.getFileName().toString()));
+                }
+            }
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
+        }
+        return pids;
+    }
+
     /** With systemd a group's name has no dash of its own. */
     private static boolean names(String groups, String uid) {
         return groups.contains("pod" + uid) || groups.contains("pod" + uid.replace('-', '_'));

@@ -7,6 +7,7 @@ import io.gpusharing.deviceplugin.dialect.Dialect;
 import io.gpusharing.deviceplugin.gpu.NodeGpus;
 import io.gpusharing.deviceplugin.grant.Grants;
 import io.gpusharing.deviceplugin.kubelet.DeviceResource;
+import io.gpusharing.deviceplugin.mps.Mps;
 import java.io.IOException;
 import java.util.List;
 import java.util.Set;
@@ -41,6 +42,7 @@ public final class Provider {
 
     /**
      * @param refused remembers the pods that were refused
+     * @param mps whether and how they share GPUs by it
      */
     public Provider(
             Dialect dialect,
@@ -50,16 +52,17 @@ public final class Provider {
             NodeGpus gpus,
             Grants grants,
             RefusedPods refused,
+            Mps mps,
             Pacing pacing) {
         this.pods = pods;
         this.grants = grants;
         this.refused = refused;
-        this.files = new StartFiles(disk.cdi(), disk.driver(), pacing.clock());
+        this.files = new StartFiles(disk.cdi(), disk.driver(), mps, pacing.clock());
         this.ended = new EndedPods(pods, grants, disk.processes(), files);
         var holders = new UnitHolders(kubelet.table(), kubelet.api(), pacing);
         var starts =
                 new ContainerStarts(
-                        dialect, holders, pods, gpus, grants, ended, files, refused, pacing);
+                        dialect, holders, pods, gpus, grants, ended, files, refused, mps, pacing);
         this.check =
                 new AllocationCheck(dialect, kubelet.table(), pods, grants, starts, pacing.clock());
         this.resources =

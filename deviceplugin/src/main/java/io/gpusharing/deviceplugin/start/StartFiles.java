@@ -8,6 +8,7 @@ import io.gpusharing.deviceplugin.cdi.DriverFolders;
 import io.gpusharing.deviceplugin.cluster.NodePod;
 import io.gpusharing.deviceplugin.cluster.NodePods;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
+import io.gpusharing.deviceplugin.mps.Mps;
 import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.GpuHold;
 import java.io.IOException;
@@ -30,6 +31,7 @@ final class StartFiles {
 
     private final CdiFolder folder;
     private final DriverFolders driver;
+    private final Mps mps;
     private final InstantSource clock;
     private final Map<CdiDevice, Start> starting = new HashMap<>();
 
@@ -59,9 +61,10 @@ final class StartFiles {
     /**
      * @param driver how containers get at GPUs on this node
      */
-    StartFiles(CdiFolder folder, DriverFolders driver, InstantSource clock) {
+    StartFiles(CdiFolder folder, DriverFolders driver, Mps mps, InstantSource clock) {
         this.folder = folder;
         this.driver = driver;
+        this.mps = mps;
         this.clock = clock;
     }
 
@@ -102,7 +105,9 @@ final class StartFiles {
                             asked,
                             clock.instant().plus(LONGEST_START)));
         }
-        folder.write(device, driver.edits().of(gpus), environment, share(pod, grant, gpus));
+        JsonObject edits = driver.edits().of(gpus);
+        mps.admit(pod, grant, edits);
+        folder.write(device, edits, environment, share(pod, grant, gpus));
     }
 
     /** Takes the files of those away that run, or will not any more. */

@@ -201,6 +201,11 @@ class GpuNodePublisherTest {
     private static GpuNodeStatus status(@Nullable String fault) {
         var gpu = new PhysicalGpu(0, "GPU-0", 0, "NVIDIA H200", 143_771, "", false);
         return GpuNodeStatus.of(
-                List.of(), List.of(new NodeGpu(gpu, fault)), List.of(), List.of(), device -> null);
+                GpuNodeStatus.TIME_SLICE,
+                List.of(),
+                List.of(new NodeGpu(gpu, fault)),
+                List.of(),
+                List.of(),
+                device -> null);
     }
 }

@@ -35,6 +35,7 @@ class GpuNodeStatusTest {
 
         GpuNodeStatus status =
                 GpuNodeStatus.of(
+                        GpuNodeStatus.TIME_SLICE,
                         List.of("tencent.com/vcuda-core", "tencent.com/vcuda-memory"),
                         List.of(first, second),
                         List.of(half),
@@ -69,6 +70,7 @@ class GpuNodeStatusTest {
 
         JsonObject json =
                 GpuNodeStatus.of(
+                                GpuNodeStatus.TIME_SLICE,
                                 List.of(),
                                 List.of(),
                                 List.of(),
@@ -154,7 +156,8 @@ class GpuNodeStatusTest {
     }
 
     private static GpuNodeStatus status(List<NodeGpu> gpus, List<PodGrant> grants) {
-        return GpuNodeStatus.of(List.of(), gpus, grants, List.of(), device -> null);
+        return GpuNodeStatus.of(
+                GpuNodeStatus.TIME_SLICE, List.of(), gpus, grants, List.of(), device -> null);
     }
 
     private static NodeGpu gpu(int index, @Nullable String fault, boolean mig) {

@@ -129,10 +129,11 @@ class ContainerStartsTest {
                         "static",
                         true,
                         false,
-                        false,
+                        null,
                         new PodRequest(List.of(half("cuda"))),
                         Map.of(),
-                        Map.of()));
+                        Map.of(),
+                        NodePod.Ipc.USUAL));
         node.allocate("a", "cuda", "g0-0");
 
         assertRefused(() -> node.start("g0-0"), "static pod");
@@ -397,10 +398,11 @@ class ContainerStartsTest {
                                 first.name(),
                                 false,
                                 false,
-                                false,
+                                null,
                                 first.request(),
                                 Map.of(),
-                                Map.of()));
+                                Map.of(),
+                                NodePod.Ipc.USUAL));
         node.admit(second, "cuda", "a-0");
 
         assertRefused(() -> node.start("a-0"), "No GPU has room");

@@ -19,6 +19,7 @@ import io.gpusharing.deviceplugin.kubelet.Checkpoint.Entry;
 import io.gpusharing.deviceplugin.kubelet.DeviceResource;
 import io.gpusharing.deviceplugin.kubelet.DeviceResource.StartRefused;
 import io.gpusharing.deviceplugin.kubelet.PodResources.Holder;
+import io.gpusharing.deviceplugin.mps.Mps;
 import io.gpusharing.nvml.PhysicalGpu;
 import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.ContainerRequest.Kind;
@@ -49,6 +50,7 @@ final class FakeNode implements NodePods {
     List<NodeGpu> gpus = List.of(gpu(0, null), gpu(1, null));
     Instant now = Instant.parse("2026-01-01T00:00:00Z");
     boolean current = true;
+    Mps mps = Mps.NONE;
 
     /** Whether no other plugin offers the same. */
     boolean serving = true;
@@ -100,6 +102,7 @@ final class FakeNode implements NodePods {
                 () -> gpus,
                 grants,
                 refused,
+                mps,
                 new Pacing(() -> now, this::pass));
     }
 
@@ -134,10 +137,11 @@ final class FakeNode implements NodePods {
                         "pod-" + uid,
                         false,
                         false,
-                        false,
+                        null,
                         new PodRequest(List.of(containers)),
                         Map.of(),
-                        Map.of()));
+                        Map.of(),
+                        NodePod.Ipc.USUAL));
     }
 
     NodePod put(NodePod pod) {
@@ -147,12 +151,17 @@ final class FakeNode implements NodePods {
 
     /** The API server says that it has ended. */
     void end(NodePod pod) {
-        change(pod, true, pod.deleting(), pod.annotations(), Map.of());
+        change(pod, true, pod.deletion(), pod.annotations(), Map.of());
     }
 
     /** Somebody deletes it, and it is not gone yet. */
     void delete(NodePod pod) {
-        change(pod, pod.ended(), true, pod.annotations(), pod.running());
+        change(
+                pod,
+                pod.ended(),
+                new NodePod.Deletion(now.plusSeconds(30), 30),
+                pod.annotations(),
+                pod.running());
     }
 
     /** What is published of refusals. */
@@ -162,17 +171,17 @@ final class FakeNode implements NodePods {
 
     /** The API server says that a container runs. */
     NodePod runs(NodePod pod, String container, String id) {
-        return change(pod, pod.ended(), pod.deleting(), pod.annotations(), Map.of(container, id));
+        return change(pod, pod.ended(), pod.deletion(), pod.annotations(), Map.of(container, id));
     }
 
     NodePod annotated(NodePod pod, String key, String value) {
-        return change(pod, pod.ended(), pod.deleting(), Map.of(key, value), pod.running());
+        return change(pod, pod.ended(), pod.deletion(), Map.of(key, value), pod.running());
     }
 
     private NodePod change(
             NodePod pod,
             boolean ended,
-            boolean deleting,
+            NodePod.@Nullable Deletion deletion,
             Map<String, String> annotations,
             Map<String, String> running) {
         return put(
@@ -182,10 +191,11 @@ final class FakeNode implements NodePods {
                         pod.name(),
                         pod.isStatic(),
                         ended,
-                        deleting,
+                        deletion,
                         pod.request(),
                         annotations,
-                        running));
+                        running,
+                        pod.ipc()));
     }
 
     static ContainerRequest container(String name, Kind kind, long core, long blocks) {

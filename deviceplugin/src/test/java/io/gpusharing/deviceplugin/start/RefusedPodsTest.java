@@ -192,10 +192,11 @@ class RefusedPodsTest {
                         "static",
                         true,
                         false,
-                        false,
+                        null,
                         new PodRequest(List.of(half("cuda"))),
                         Map.of(),
-                        Map.of()));
+                        Map.of(),
+                        NodePod.Ipc.USUAL));
         node.allocate("a", "cuda", "a-0");
         refuse("a");
 

@@ -43,6 +43,7 @@ public final class FakeNvml implements SymbolLookup {
     @SuppressWarnings("restricted") // A library sees all memory; so does its stand-in.
     private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
+    private final Map<Integer, Integer> computeModes = new ConcurrentHashMap<>();
     private final Scenario scenario;
     private final TimeSource time;
     private final long startMicros;
@@ -85,6 +86,9 @@ public final class FakeNvml implements SymbolLookup {
         export(NvmlCall.SAMPLES, "samples", "nvmlDeviceGetSamples");
         export(NvmlCall.MEMORY_INFO, "memory", "nvmlDeviceGetMemoryInfo");
         export(NvmlCall.PROCESS_UTILIZATION, "utilization", "nvmlDeviceGetProcessUtilization");
+        export(NvmlCall.COMPUTE_CAPABILITY, "capability", "nvmlDeviceGetCudaComputeCapability");
+        export(NvmlCall.COMPUTE_MODE, "computeMode", "nvmlDeviceGetComputeMode");
+        export(NvmlCall.SET_COMPUTE_MODE, "setComputeMode", "nvmlDeviceSetComputeMode");
         export(NvmlCall.MIG_MODE, "migMode", "nvmlDeviceGetMigMode");
         export(NvmlCall.MIG_MAX_COUNT, "migCount", "nvmlDeviceGetMaxMigDeviceCount");
         export(NvmlCall.MIG_BY_INDEX, "migByIndex", "nvmlDeviceGetMigDeviceHandleByIndex");
@@ -528,6 +532,27 @@ public final class FakeNvml implements SymbolLookup {
         }
         ALL.set(JAVA_INT, count, listed);
         return listed > capacity ? NvmlReturn.INSUFFICIENT_SIZE.code() : 0;
+    }
+
+    int capability(long device, long major, long minor) {
+        int code = enter("nvmlDeviceGetCudaComputeCapability", device);
+        ALL.set(JAVA_INT, major, 9);
+        ALL.set(JAVA_INT, minor, 0);
+        return code;
+    }
+
+    int computeMode(long device, long mode) {
+        int code = enter("nvmlDeviceGetComputeMode", device);
+        ALL.set(JAVA_INT, mode, computeModes.getOrDefault(index(device), 0));
+        return code;
+    }
+
+    int setComputeMode(long device, int mode) {
+        int code = enter("nvmlDeviceSetComputeMode", device);
+        if (code == 0) {
+            computeModes.put(index(device), mode);
+        }
+        return code;
     }
 
     int migMode(long device, long current, long pending) {

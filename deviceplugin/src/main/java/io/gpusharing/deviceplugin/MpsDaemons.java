@@ -1,0 +1,135 @@
+package io.gpusharing.deviceplugin;
+
+import io.gpusharing.deviceplugin.Settings.BadSettings;
+import io.gpusharing.deviceplugin.mps.GpuFolder;
+import io.gpusharing.deviceplugin.mps.MpsProgram;
+import io.gpusharing.deviceplugin.mps.daemon.ComputeModes;
+import io.gpusharing.deviceplugin.mps.daemon.DaemonSupervisor;
+import io.gpusharing.deviceplugin.mps.daemon.NvmlDevices;
+import io.gpusharing.nvml.NvmlLibrary;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The entry point of the DaemonSet {@code gpusharing-mps}: runs the MPS daemons that the device
+ * plugin wants until SIGTERM. All settings come from the environment.
+ */
+public final class MpsDaemons {
+
+    private static final Logger log = LoggerFactory.getLogger(MpsDaemons.class);
+
+    private static final Duration BETWEEN_LOOKS = Duration.ofMillis(500);
+
+    private static final int BAD_SETTINGS = 78;
+
+    /**
+     * The environment variables.
+     *
+     * @param folders below {@code GPUSHARING_SHARES_DIR}, as for the device plugin
+     * @param program {@code GPUSHARING_MPS_PROGRAM}, as for the device plugin
+     * @param nvml {@code GPUSHARING_NVML_LIBRARY}, as for the device plugin; empty to search
+     * @param exclusive {@code GPUSHARING_MPS_COMPUTE_MODE}: {@code Exclusive} (by default), so that
+     *     nobody gets at a shared GPU but by MPS, or {@code Unchanged}
+     * @param checkSeconds {@code GPUSHARING_MPS_CHECK_SECONDS}: how long a client may take to get
+     *     something done before the daemon is ended, 20 by default
+     * @param port {@code GPUSHARING_PORT}: of probes and metrics, 9403 by default
+     */
+    record Environment(
+            Path folders,
+            MpsProgram program,
+            String nvml,
+            boolean exclusive,
+            int checkSeconds,
+            int port) {
+
+        static Environment from(Map<String, String> environment) throws BadSettings {
+            var problems = new ArrayList<String>();
+            boolean exclusive =
+                    Settings.oneOf(
+                                    environment,
+                                    "GPUSHARING_MPS_COMPUTE_MODE",
+                                    List.of("Exclusive", "Unchanged"),
+                                    problems)
+                            .equals("Exclusive");
+            int seconds =
+                    Settings.number(environment, "GPUSHARING_MPS_CHECK_SECONDS", 20, 600, problems);
+            int port = Settings.number(environment, "GPUSHARING_PORT", 9403, 65_535, problems);
+            if (!problems.isEmpty()) {
+                throw new BadSettings(problems);
+            }
+            return new Environment(
+                    Path.of(environment.getOrDefault("GPUSHARING_SHARES_DIR", "/run/gpusharing"))
+                            .resolve(GpuFolder.NAME),
+                    MpsProgram.find(environment.getOrDefault("GPUSHARING_MPS_PROGRAM", "")),
+                    environment.getOrDefault("GPUSHARING_NVML_LIBRARY", ""),
+                    exclusive,
+                    seconds,
+                    port);
+        }
+    }
+
+    private MpsDaemons() {}
+
+    public static void main(String[] args) throws IOException, InterruptedException {
+        Environment environment;
+        try {
+            environment = Environment.from(System.getenv());
+        } catch (BadSettings e) {
+            log.atError().addKeyValue("problem", e.getMessage()).log("cannot start");
+            System.exit(BAD_SETTINGS);
+            return;
+        }
+        log.atInfo()
+                .addKeyValue("program", environment.program().command().getFirst())
+                .addKeyValue("folder", environment.folders())
+                .log("MPS daemons are looked after");
+        String library = environment.nvml();
+        var devices = new NvmlDevices(() -> NvmlLibrary.open(library.isEmpty() ? null : library));
+        var supervisor =
+                new DaemonSupervisor(
+                        environment.folders(),
+                        environment.program(),
+                        Duration.ofSeconds(environment.checkSeconds()),
+                        environment.exclusive() ? devices : ComputeModes.UNCHANGED,
+                        devices);
+        var probes =
+                new ProbeServer(
+                        environment.port(),
+                        Optional::empty,
+                        Optional::empty,
+                        () -> metrics(supervisor.failures()));
+        Runtime.getRuntime()
+                .addShutdownHook(
+                        Thread.ofPlatform()
+                                .unstarted(() -> {
+                                    probes.close();
+                                    supervisor.close();
+                                }));
+        while (true) {
+            supervisor.look();
+            Thread.sleep(BETWEEN_LOOKS);
+        }
+    }
+
+    /** In Prometheus' text format. */
+    static String metrics(Map<String, Long> failures) {
+        var page =
+                new StringBuilder(
+                        """
+                        # HELP gpusharing_mps_daemon_failures_total How often the MPS daemon of a GPU ended or did not work.
+                        # TYPE gpusharing_mps_daemon_failures_total counter
+                        """);
+        failures.forEach((gpu, count) ->
+                page.append(
+                        "gpusharing_mps_daemon_failures_total{uuid=\"%s\"} %d%n"
+                                .formatted(gpu, count)));
+        return page.toString();
+    }
+}

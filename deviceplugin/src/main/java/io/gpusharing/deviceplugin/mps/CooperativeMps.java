@@ -1,0 +1,284 @@
+package io.gpusharing.deviceplugin.mps;
+
+import com.google.gson.JsonObject;
+import io.gpusharing.deviceplugin.cluster.NodePod;
+import io.gpusharing.deviceplugin.cluster.NodePods;
+import io.gpusharing.deviceplugin.gpu.NodeGpu;
+import io.gpusharing.deviceplugin.gpu.NodeGpus;
+import io.gpusharing.deviceplugin.grant.Grants;
+import io.gpusharing.deviceplugin.grant.PodGrant;
+import io.gpusharing.deviceplugin.mps.Answer.Failure;
+import io.gpusharing.deviceplugin.mps.DaemonState.Phase;
+import io.gpusharing.placement.ContainerPlacement;
+import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import io.gpusharing.placement.Sharing;
+import io.gpusharing.placement.Sharing.Way;
+import io.gpusharing.request.ContainerRequest.Kind;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A node that serves MPS: pods that trust each other share a GPU as clients of its daemon, whoever
+ * is not among them takes turns on other GPUs.
+ */
+public final class CooperativeMps implements Mps, NodeGpus {
+
+    private static final Logger log = LoggerFactory.getLogger(CooperativeMps.class);
+
+    /** So long before a pod's end its clients are ended: a kill in their work ends all others. */
+    private static final Duration BEFORE_THE_END = Duration.ofSeconds(3);
+
+    /** A pod with less is drained at once. */
+    private static final long SHORT_GRACE_SECONDS = 5;
+
+    private final Path root;
+    private final Rules rules;
+    private final Node node;
+    private final MpsProgram program;
+    private final Notices notices;
+    private final Executor drains;
+    private final InstantSource clock;
+    private final Map<String, SharedGpu> shared = new ConcurrentHashMap<>();
+    private final Map<Failure, Long> failures = new ConcurrentHashMap<>();
+    private final Map<SharedGpu.Drain, Long> drained = new ConcurrentHashMap<>();
+
+    /** UIDs of pods whose clients are being ended just now. */
+    private final Set<String> draining = ConcurrentHashMap.newKeySet();
+
+    /**
+     * What the site has chosen.
+     *
+     * @param across which pods trust each other
+     * @param mostClients of one GPU
+     */
+    public record Rules(Sharing.Across across, int mostClients) {}
+
+    /** What is known of the node. */
+    public record Node(NodePods pods, NodeGpus gpus, Grants grants, Processes processes) {}
+
+    /** Answers who belongs to a pod. */
+    public interface Processes {
+        /** Numbers of all processes of a pod, as the node counts them. */
+        Set<Long> of(String podUid) throws IOException;
+    }
+
+    /** Tells a pod's owner. */
+    public interface Notices {
+        void rounded(NodePod pod, String message);
+    }
+
+    /**
+     * @param root where the daemons have their folders
+     * @param drains runs what may take long
+     */
+    public CooperativeMps(
+            Path root,
+            Rules rules,
+            Node node,
+            MpsProgram program,
+            Notices notices,
+            Executor drains,
+            InstantSource clock) {
+        this.root = root;
+        this.rules = rules;
+        this.node = node;
+        this.program = program;
+        this.notices = notices;
+        this.drains = drains;
+        this.clock = clock;
+    }
+
+    @Override
+    public Sharing sharing(NodePod pod, List<ContainerAsk> asks) {
+        return Sharing.of(
+                rules.across(),
+                pod.namespace(),
+                pod.annotations(),
+                Sharing.isEligible(asks, pod.ipc().host(), pod.ipc().ownSharedMemory()::contains));
+    }
+
+    @Override
+    public Optional<Obstacle> obstacle(NodePod pod, String container, GpuHold hold)
+            throws IOException {
+        SharedGpu gpu = gpu(hold.gpu());
+        return hold.sharing().way() == Way.Cooperative
+                ? gpu.toShare(pod.uid(), container, clientsGranted(hold.gpu()))
+                : gpu.toUseWithout();
+    }
+
+    /** Containers that run together; each is a client at least. */
+    private int clientsGranted(String uuid) {
+        int clients = 0;
+        for (PodGrant grant : node.grants().all()) {
+            for (ContainerPlacement container : grant.containers()) {
+                boolean holds = container.gpus().stream().anyMatch(hold -> isClient(hold, uuid));
+                clients += holds && container.kind() != Kind.Init ? 1 : 0;
+            }
+        }
+        return clients;
+    }
+
+    private static boolean isClient(GpuHold hold, String uuid) {
+        return hold.gpu().equals(uuid) && hold.sharing().way() == Way.Cooperative;
+    }
+
+    @Override
+    public void admit(NodePod pod, ContainerPlacement container, JsonObject edits)
+            throws IOException {
+        for (GpuHold hold : container.gpus()) {
+            if (hold.sharing().way() == Way.Cooperative) {
+                SharedGpu gpu = gpu(hold.gpu());
+                ClientEdits client =
+                        ClientEdits.of(gpu.folder(), hold, gpu.state().computeCapability());
+                client.addTo(edits);
+                gpu.admitted(pod.uid(), container.container());
+                client.notice(container.container())
+                        .ifPresent(message -> notices.rounded(pod, message));
+            }
+        }
+    }
+
+    private SharedGpu gpu(String uuid) throws IOException {
+        SharedGpu known = shared.get(uuid);
+        if (known != null) {
+            return known;
+        }
+        GpuFolder folder = GpuFolder.of(root, uuid);
+        var control =
+                new MpsControl(
+                        program,
+                        folder,
+                        MpsControl.USUAL,
+                        failure -> failures.merge(failure, 1L, Long::sum));
+        var made = new SharedGpu(folder, control, rules.mostClients());
+        SharedGpu earlier = shared.putIfAbsent(uuid, made);
+        return earlier == null ? made : earlier;
+    }
+
+    /** Looks after daemons and clients. Called every second, and when a pod has changed. */
+    public void look() throws IOException {
+        for (GpuFolder folder : GpuFolder.all(root)) {
+            gpu(folder.gpu());
+        }
+        List<PodGrant> grants = node.grants().all();
+        for (SharedGpu gpu : shared.values()) {
+            var here = new HashMap<String, Optional<NodePod>>();
+            for (PodGrant grant : grants) {
+                if (grant.held().stream().anyMatch(it -> isClient(it, gpu.folder().gpu()))) {
+                    here.put(grant.uid(), node.pods().byUid(grant.uid()));
+                }
+            }
+            gpu.look(here);
+            here.values().stream()
+                    .flatMap(Optional::stream)
+                    .filter(this::isDue)
+                    .forEach(pod -> drain(gpu, pod.uid()));
+        }
+    }
+
+    /** Whether a pod is about to be killed. */
+    private boolean isDue(NodePod pod) {
+        NodePod.Deletion deletion = pod.deletion();
+        if (deletion == null || pod.ended()) {
+            return false;
+        }
+        Instant due = deletion.end().minus(BEFORE_THE_END);
+        return deletion.graceSeconds() < SHORT_GRACE_SECONDS || !clock.instant().isBefore(due);
+    }
+
+    private void drain(SharedGpu gpu, String podUid) {
+        if (!draining.add(podUid)) {
+            return;
+        }
+        drains.execute(() -> {
+            try {
+                SharedGpu.Drain result = gpu.drain(podUid, node.processes().of(podUid));
+                drained.merge(result, 1L, Long::sum);
+                if (result != SharedGpu.Drain.None) {
+                    log.atInfo()
+                            .addKeyValue("gpu", gpu.folder().gpu())
+                            .addKeyValue("podUid", podUid)
+                            .addKeyValue("result", result)
+                            .log("MPS clients of a pod that is to end");
+                }
+            } catch (IOException e) {
+                drained.merge(SharedGpu.Drain.Failed, 1L, Long::sum);
+                log.atError()
+                        .addKeyValue("podUid", podUid)
+                        .addKeyValue("reason", e.getMessage())
+                        .log("cannot find the processes of a pod that is to end");
+            } finally {
+                draining.remove(podUid);
+            }
+        });
+    }
+
+    /** The node's GPUs; one on which MPS is wanted and does not work is unhealthy. */
+    @Override
+    public List<NodeGpu> all() {
+        var all = new ArrayList<NodeGpu>();
+        for (NodeGpu gpu : node.gpus().all()) {
+            String fault = gpu.fault() == null ? fault(gpu.uuid()) : "";
+            all.add(
+                    fault.isEmpty()
+                            ? gpu
+                            : new NodeGpu(gpu.physical(), "MPS does not work on it: " + fault));
+        }
+        return List.copyOf(all);
+    }
+
+    private String fault(String uuid) {
+        SharedGpu gpu = shared.get(uuid);
+        if (gpu == null) {
+            return "";
+        }
+        try {
+            DaemonState state = gpu.state();
+            return state.phase() == Phase.Failed ? state.reason() : "";
+        } catch (IOException e) {
+            return String.valueOf(e.getMessage());
+        }
+    }
+
+    /** How often commands failed, by kind. */
+    public Map<Failure, Long> failures() {
+        return Map.copyOf(failures);
+    }
+
+    /** How often clients of pods that were to end were ended, by result. */
+    public Map<String, Long> drained() {
+        var named = new HashMap<String, Long>();
+        drained.forEach((result, count) -> named.put(result.name(), count));
+        return Map.copyOf(named);
+    }
+
+    /** Whether the daemon of each GPU that was ever shared is ready. */
+    public Map<String, Boolean> ready() {
+        var ready = new HashMap<String, Boolean>();
+        shared.forEach((uuid, gpu) -> {
+            try {
+                DaemonState state = gpu.state();
+                if (state.phase() != Phase.Stopped) {
+                    ready.put(uuid, state.phase() == Phase.Ready);
+                }
+            } catch (IOException e) {
+                ready.put(uuid, false);
+            }
+        });
+        return Map.copyOf(ready);
+    }
+}

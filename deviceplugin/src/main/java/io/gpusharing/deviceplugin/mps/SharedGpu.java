@@ -1,0 +1,227 @@
+package io.gpusharing.deviceplugin.mps;
+
+import io.gpusharing.deviceplugin.cluster.NodePod;
+import io.gpusharing.deviceplugin.mps.Answer.Failed;
+import io.gpusharing.deviceplugin.mps.Answer.Told;
+import io.gpusharing.deviceplugin.mps.DaemonState.Phase;
+import io.gpusharing.deviceplugin.mps.Mps.Obstacle;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * One GPU of a node that serves MPS: idle, shared by clients of its daemon, or used without MPS.
+ * The mode changes only while nobody holds any of it. After a client has gone of which nobody knows
+ * that it went well, nobody joins before a check.
+ */
+final class SharedGpu {
+
+    private final GpuFolder folder;
+    private final MpsControl control;
+    private final int mostClients;
+    private DaemonOrder order;
+
+    /** IDs of the containers that run, by pod and container. */
+    private final Map<String, String> running = new HashMap<>();
+
+    /** Those that were let start, by pod and container. */
+    private final Set<String> admitted = new HashSet<>();
+
+    /** UIDs of pods whose clients were ended through their daemon. */
+    private final Set<String> drained = new HashSet<>();
+
+    /** What became of an attempt to end a pod's clients. */
+    enum Drain {
+        /** It has none. */
+        None,
+        /** They were ended. */
+        Terminated,
+        /** Some may live. */
+        Failed
+    }
+
+    /**
+     * @param mostClients that the daemon is given
+     */
+    SharedGpu(GpuFolder folder, MpsControl control, int mostClients) throws IOException {
+        this.folder = folder;
+        this.control = control;
+        this.mostClients = mostClients;
+        DaemonOrder last = DaemonOrder.read(folder);
+        // What happened while this program did not run nobody knows.
+        this.order = last.shared() ? last.checked() : last;
+        if (last.shared()) {
+            order.write(folder);
+        }
+    }
+
+    GpuFolder folder() {
+        return folder;
+    }
+
+    /** How its daemon is. */
+    DaemonState state() throws IOException {
+        return DaemonState.read(folder);
+    }
+
+    /**
+     * What keeps a container from becoming a client.
+     *
+     * @param granted how many containers hold parts of the GPU, this one included
+     */
+    Optional<Obstacle> toShare(String podUid, String container, int granted) throws IOException {
+        Optional<Obstacle> unready = unready(podUid, container);
+        if (unready.isPresent()) {
+            return unready;
+        }
+        if (granted > mostClients) {
+            return later(full(granted - 1));
+        }
+        // Under no lock: a daemon that hangs holds up whoever asks it, and nobody else.
+        return switch (control.clients()) {
+            case Told<List<Long>>(var clients) ->
+                    clients.size() >= mostClients ? later(full(clients.size())) : Optional.empty();
+            case Failed<List<Long>>(var failure, String sentence) -> later(sentence);
+        };
+    }
+
+    private synchronized Optional<Obstacle> unready(String podUid, String container)
+            throws IOException {
+        if (admitted.remove(key(podUid, container))) {
+            // Its last instance ended, perhaps by a kill in the midst of its work.
+            want(order.checked());
+        }
+        if (!order.shared()) {
+            want(order.wanting(true));
+        }
+        DaemonState state = state();
+        return state.phase() == Phase.Ready && state.check() == order.check()
+                ? Optional.empty()
+                : later(
+                        "The MPS daemon of its GPU %s is not ready: %s. It is run by the DaemonSet gpusharing-mps"
+                                .formatted(folder.gpu(), words(state)));
+    }
+
+    private String full(int clients) {
+        return "Its GPU %s has %d MPS clients, and takes %d: the next one would fail when it starts"
+                .formatted(folder.gpu(), clients, mostClients);
+    }
+
+    private static String words(DaemonState state) {
+        return switch (state.phase()) {
+            case Ready -> "a client ended, and it is being checked whether others get work done";
+            case Starting -> "it is starting";
+            case Stopped -> "it has not been started yet";
+            case Failed -> state.reason();
+        };
+    }
+
+    /** What keeps a container from having the GPU without MPS. */
+    synchronized Optional<Obstacle> toUseWithout() throws IOException {
+        if (order.shared()) {
+            want(order.wanting(false));
+        }
+        return state().phase() == Phase.Stopped
+                ? Optional.empty()
+                : later(
+                        "Its GPU %s is still kept for MPS; the DaemonSet gpusharing-mps has to end its daemon first"
+                                .formatted(folder.gpu()));
+    }
+
+    private static Optional<Obstacle> later(String reason) {
+        return Optional.of(new Obstacle(reason, false));
+    }
+
+    /** A container starts as a client. */
+    synchronized void admitted(String podUid, String container) {
+        admitted.add(key(podUid, container));
+        drained.remove(podUid);
+    }
+
+    /**
+     * Looks at who has gone.
+     *
+     * @param pods those who share it, by UID; null where the API server knows it no more
+     */
+    synchronized void look(Map<String, Optional<NodePod>> pods) throws IOException {
+        var now = new HashMap<String, String>();
+        pods.forEach((uid, pod) ->
+                pod.ifPresent(it ->
+                        it.running().forEach((container, id) -> now.put(key(uid, container), id))));
+        boolean unclean = false;
+        for (Map.Entry<String, String> before : running.entrySet()) {
+            String uid = podUid(before.getKey());
+            unclean |=
+                    !before.getValue().equals(now.get(before.getKey())) && !drained.contains(uid);
+        }
+        for (String key : Set.copyOf(admitted)) {
+            if (!pods.containsKey(podUid(key))) {
+                admitted.remove(key);
+                unclean |= !drained.contains(podUid(key));
+            }
+        }
+        running.clear();
+        running.putAll(now);
+        drained.retainAll(pods.keySet());
+        if (pods.isEmpty()) {
+            if (order.shared()) {
+                want(order.wanting(false));
+            }
+        } else if (unclean) {
+            want(order.checked());
+        }
+    }
+
+    /**
+     * Ends the clients of a pod through their daemon, so that those beside them live.
+     *
+     * @param pids of all of its processes
+     */
+    Drain drain(String podUid, Set<Long> pids) {
+        boolean any = false;
+        boolean all = true;
+        switch (control.servers()) {
+            case Failed<List<Long>> _ -> all = false;
+            case Told<List<Long>>(var servers) -> {
+                for (long server : servers) {
+                    switch (control.clients(server)) {
+                        case Failed<List<Long>> _ -> all = false;
+                        case Told<List<Long>>(var clients) -> {
+                            for (long client : clients) {
+                                if (pids.contains(client)) {
+                                    any = true;
+                                    all &= control.terminate(server, client) instanceof Told;
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        synchronized (this) {
+            if (all) {
+                drained.add(podUid);
+            } else {
+                drained.remove(podUid);
+            }
+        }
+        return !all ? Drain.Failed : any ? Drain.Terminated : Drain.None;
+    }
+
+    private void want(DaemonOrder now) throws IOException {
+        now.write(folder);
+        order = now;
+    }
+
+    private static String key(String podUid, String container) {
+        return podUid + "/" + container;
+    }
+
+    private static String podUid(String key) {
+        return key.substring(0, key.indexOf('/'));
+    }
+}

@@ -1,0 +1,107 @@
+package io.gpusharing.deviceplugin.mps.daemon;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import io.gpusharing.deviceplugin.mps.GpuFolder;
+import io.gpusharing.deviceplugin.mps.MpsProgram;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A client that tries whether work gets done on a shared GPU. Where a client was killed in the
+ * midst of its work, new ones may hang in their first call, while the daemon answers every command.
+ *
+ * @param program the client
+ * @param most how long it may take; 0.2 s was measured
+ */
+record Canary(MpsProgram program, Duration most) {
+
+    /**
+     * Answers of a server that works, by CUDA's numbers: the GPU has no memory left, and it has as
+     * many clients as it takes.
+     */
+    private static final List<Integer> FULL = List.of(2, 808);
+
+    private static final Pattern ANSWERED = Pattern.compile("\\w+ answered (\\d+)");
+
+    /** How it went. */
+    sealed interface Result {
+        /** Work gets done. */
+        record Worked() implements Result {}
+
+        /** It does not, for this reason. */
+        record Failed(String reason) implements Result {}
+    }
+
+    /** {@link CheckClient}, by the Java and the classes of this program. */
+    static Canary ofThisProgram(MpsProgram driver, Duration most) {
+        List<String> command =
+                List.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:+UseSerialGC",
+                        "-XX:TieredStopAtLevel=1",
+                        "-Xmx16m",
+                        "-Xshare:auto",
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        CheckClient.class.getName());
+        return new Canary(new MpsProgram(command, driver.environment()), most);
+    }
+
+    /** Lets it try. */
+    Result run(GpuFolder gpu) {
+        Process process;
+        try {
+            ProcessBuilder builder = program.process(gpu);
+            // The daemon has this one alone; without it the client would try the node's first GPU.
+            builder.environment().put("CUDA_VISIBLE_DEVICES", gpu.gpu());
+            process = builder.start();
+        } catch (IOException e) {
+            return new Result.Failed("the check cannot be started: " + e.getMessage());
+        }
+        CompletableFuture<String> said = new CompletableFuture<>();
+        Thread.startVirtualThread(() -> {
+            try (InputStream out = process.getInputStream()) {
+                said.complete(new String(out.readNBytes(4096), ISO_8859_1).strip());
+            } catch (IOException e) {
+                said.completeExceptionally(e);
+            }
+        });
+        try {
+            if (!process.waitFor(most.toMillis(), TimeUnit.MILLISECONDS)) {
+                return new Result.Failed(
+                        "a new client got nothing done in %d s".formatted(most.toSeconds()));
+            }
+            String text = said.get(1, TimeUnit.SECONDS);
+            return process.exitValue() == 0 || isFull(text)
+                    ? new Result.Worked()
+                    : new Result.Failed(
+                            "a new client failed: %s (it ended with %d)"
+                                    .formatted(text, process.exitValue()));
+        } catch (TimeoutException | ExecutionException e) {
+            return new Result.Failed("the check ended and said nothing");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return new Result.Failed("this program is ending");
+        } finally {
+            // A client that hangs in the driver may outlive this for a while.
+            process.descendants().forEach(ProcessHandle::destroyForcibly);
+            process.destroyForcibly();
+        }
+    }
+
+    private static boolean isFull(String text) {
+        Matcher answer = ANSWERED.matcher(text);
+        return answer.matches() && FULL.contains(Integer.parseInt(answer.group(1)));
+    }
+}

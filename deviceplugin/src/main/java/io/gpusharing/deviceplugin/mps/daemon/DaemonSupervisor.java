@@ -1,0 +1,137 @@
+package io.gpusharing.deviceplugin.mps.daemon;
+
+import io.gpusharing.deviceplugin.mps.GpuFolder;
+import io.gpusharing.deviceplugin.mps.MpsControl;
+import io.gpusharing.deviceplugin.mps.MpsProgram;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * All daemons of a node; each has a thread of its own, so that one that hangs holds up no other.
+ */
+public final class DaemonSupervisor implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(DaemonSupervisor.class);
+
+    private static final Duration BETWEEN_STEPS = Duration.ofMillis(200);
+
+    private final Path root;
+    private final MpsProgram program;
+    private final Canary canary;
+    private final ComputeModes modes;
+    private final NvmlDevices devices;
+    private final Map<String, Thread> threads = new ConcurrentHashMap<>();
+    private final Map<String, Long> failures = new ConcurrentHashMap<>();
+
+    /**
+     * @param root the folder of all GPUs' folders
+     * @param program NVIDIA's control program
+     * @param mostOfCheck how long a client may take to get something done
+     * @param modes sets who may use a GPU
+     * @param devices answers what a GPU can do
+     */
+    public DaemonSupervisor(
+            Path root,
+            MpsProgram program,
+            Duration mostOfCheck,
+            ComputeModes modes,
+            NvmlDevices devices) {
+        this.root = root;
+        this.program = program;
+        this.canary = Canary.ofThisProgram(program, mostOfCheck);
+        this.modes = modes;
+        this.devices = devices;
+    }
+
+    /** Starts what is wanted and is not looked after yet. Called every second. */
+    public void look() throws IOException {
+        for (GpuFolder each : GpuFolder.all(root)) {
+            GpuFolder folder = GpuFolder.of(root, each.gpu());
+            threads.computeIfAbsent(
+                    folder.gpu(),
+                    gpu -> Thread.ofVirtual().name("mps-" + gpu).start(() -> run(folder)));
+        }
+    }
+
+    private void run(GpuFolder folder) {
+        var daemon =
+                new GpuDaemon(
+                        folder,
+                        program,
+                        new MpsControl(program, folder, MpsControl.USUAL, failure -> {}),
+                        canary,
+                        new GpuDaemon.Gpus(modes, devices::computeCapability),
+                        gpu -> failures.merge(gpu, 1L, Long::sum),
+                        InstantSource.system());
+        OneAtATime problems = new OneAtATime(folder.gpu());
+        problems.attempt(daemon::begin);
+        while (!Thread.currentThread().isInterrupted()) {
+            problems.attempt(daemon::step);
+            try {
+                Thread.sleep(BETWEEN_STEPS);
+            } catch (InterruptedException e) {
+                break;
+            }
+        }
+        // The driver keeps the compute mode; without a daemon nobody could use the GPU. What ends
+        // it
+        // waits for processes, so it must not be interrupted again.
+        boolean _ = Thread.interrupted();
+        problems.attempt(() -> daemon.stopped("the program that runs MPS daemons has ended"));
+    }
+
+    /** Says a problem once, and not five times a second. */
+    private static final class OneAtATime {
+
+        private interface Step {
+            void run() throws IOException;
+        }
+
+        private final String gpu;
+        private String told = "";
+
+        OneAtATime(String gpu) {
+            this.gpu = gpu;
+        }
+
+        void attempt(Step step) {
+            String problem = "";
+            try {
+                step.run();
+            } catch (IOException | RuntimeException e) {
+                problem = e.toString();
+            }
+            if (!problem.isEmpty() && !problem.equals(told)) {
+                log.atError()
+                        .addKeyValue("gpu", gpu)
+                        .addKeyValue("reason", problem)
+                        .log("cannot look after the MPS daemon");
+            }
+            told = problem;
+        }
+    }
+
+    /** How often the daemon of each GPU ended or did not work. */
+    public Map<String, Long> failures() {
+        return Map.copyOf(failures);
+    }
+
+    /** Ends all daemons and gives their GPUs back to everybody. */
+    @Override
+    public void close() {
+        threads.values().forEach(Thread::interrupt);
+        for (Thread thread : threads.values()) {
+            try {
+                thread.join(Duration.ofSeconds(15));
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

@@ -1,0 +1,288 @@
+package io.gpusharing.deviceplugin.mps.daemon;
+
+import io.gpusharing.deviceplugin.mps.Answer;
+import io.gpusharing.deviceplugin.mps.Answer.Told;
+import io.gpusharing.deviceplugin.mps.DaemonOrder;
+import io.gpusharing.deviceplugin.mps.DaemonState;
+import io.gpusharing.deviceplugin.mps.DaemonState.Phase;
+import io.gpusharing.deviceplugin.mps.GpuFolder;
+import io.gpusharing.deviceplugin.mps.MpsControl;
+import io.gpusharing.deviceplugin.mps.MpsProgram;
+import io.gpusharing.nvml.ComputeMode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The MPS daemon of one GPU: there while it is wanted, started again when it ends, ready once a
+ * client got something done. For one thread.
+ */
+final class GpuDaemon {
+
+    private static final Logger log = LoggerFactory.getLogger(GpuDaemon.class);
+
+    private static final Duration FOR_THE_SOCKET = Duration.ofSeconds(10);
+    private static final Duration FOR_CLIENTS = Duration.ofSeconds(1);
+    private static final Duration TO_END = Duration.ofSeconds(5);
+
+    private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
+    private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
+
+    /** After so long without a failure the next pause is a short one again. */
+    private static final Duration STEADY = Duration.ofMinutes(5);
+
+    private final GpuFolder folder;
+    private final MpsProgram program;
+    private final MpsControl control;
+    private final Canary canary;
+    private final Gpus gpus;
+    private final Failures failures;
+    private final InstantSource clock;
+
+    private @Nullable Process process;
+    private DaemonState state = DaemonState.NONE;
+    private Duration pause = FIRST_PAUSE;
+    private Instant notBefore = Instant.MIN;
+    private Instant startedAt = Instant.MIN;
+
+    /**
+     * What is asked and told of GPUs.
+     *
+     * @param modes sets who may use one
+     * @param capabilities answers its compute capability
+     */
+    record Gpus(ComputeModes modes, Capabilities capabilities) {
+        /** Answers the compute capability of a GPU. */
+        interface Capabilities {
+            String of(String gpu) throws IOException;
+        }
+    }
+
+    /** Counts daemons that ended or did not work. */
+    interface Failures {
+        void failed(String gpu);
+    }
+
+    GpuDaemon(
+            GpuFolder folder,
+            MpsProgram program,
+            MpsControl control,
+            Canary canary,
+            Gpus gpus,
+            Failures failures,
+            InstantSource clock) {
+        this.folder = folder;
+        this.program = program;
+        this.control = control;
+        this.canary = canary;
+        this.gpus = gpus;
+        this.failures = failures;
+        this.clock = clock;
+    }
+
+    /** Does what is due. Called several times a second. */
+    void step() throws IOException {
+        DaemonOrder order = DaemonOrder.read(folder);
+        if (!order.shared()) {
+            stopped("");
+            return;
+        }
+        Process running = process;
+        if (running != null && !running.isAlive()) {
+            process = null;
+            failed(order, "the daemon ended with " + running.exitValue());
+        } else if (running != null && order.check() != state.check()) {
+            check(order);
+        } else if (running == null && !clock.instant().isBefore(notBefore)) {
+            start(order);
+        }
+    }
+
+    /** There is to be none from now on. */
+    void stopped(String reason) throws IOException {
+        boolean isRunning = process != null;
+        end();
+        if (isRunning || state.phase() != Phase.Stopped) {
+            gpus.modes().set(folder.gpu(), ComputeMode.DEFAULT);
+        }
+        if (isRunning) {
+            log.atInfo().addKeyValue("gpu", folder.gpu()).log("MPS daemon ended");
+        }
+        tell(state(Phase.Stopped, state.check(), reason));
+    }
+
+    /**
+     * After a start of this program: what it ran before has ended with it, so nothing of what
+     * stands in the file holds. A GPU that was shared stays exclusive until its daemon runs.
+     */
+    void begin() throws IOException {
+        DaemonState before = DaemonState.read(folder);
+        if (before.phase() != Phase.Stopped) {
+            tell(state(Phase.Starting, before.check(), ""));
+        }
+    }
+
+    private void start(DaemonOrder order) throws IOException {
+        tell(state(Phase.Starting, order.check(), ""));
+        startedAt = clock.instant();
+        try {
+            // A client that passes MPS by must fail, and not run free beside the others.
+            gpus.modes().set(folder.gpu(), ComputeMode.EXCLUSIVE_PROCESS);
+            process = spawn();
+            awaitSocket();
+        } catch (IOException e) {
+            failed(order, e.getMessage() == null ? e.toString() : e.getMessage());
+            return;
+        }
+        check(order);
+    }
+
+    private Process spawn() throws IOException {
+        empty(folder.pipe());
+        open(folder.pipe());
+        open(folder.log());
+        ProcessBuilder builder = program.process(folder, "-f", "-multiuser-server");
+        builder.environment().put("CUDA_VISIBLE_DEVICES", folder.gpu());
+        builder.environment().put("CUDA_MPS_LOG_DIRECTORY", folder.log().toString());
+        builder.redirectOutput(folder.log().resolve("daemon.log").toFile());
+        return builder.start();
+    }
+
+    /** Clients are of any user: they must get at the socket. */
+    private static void open(Path directory) throws IOException {
+        Files.createDirectories(directory);
+        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    private static void empty(Path directory) throws IOException {
+        if (Files.isDirectory(directory)) {
+            try (Stream<Path> files = Files.list(directory)) {
+                for (Path file : files.toList()) {
+                    if (Files.isDirectory(file)) {
+                        empty(file);
+                    }
+                    Files.deleteIfExists(file);
+                }
+            }
+        }
+    }
+
+    private void awaitSocket() throws IOException {
+        long until = System.nanoTime() + FOR_THE_SOCKET.toNanos();
+        Process started = process;
+        while (!Files.exists(folder.control())) {
+            if (started == null || !started.isAlive()) {
+                throw new IOException("the daemon ended before it had opened its socket");
+            }
+            if (System.nanoTime() > until) {
+                throw new IOException(
+                        "the daemon has opened no socket in %d s"
+                                .formatted(FOR_THE_SOCKET.toSeconds()));
+            }
+            try {
+                Thread.sleep(20);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IOException("this program is ending", e);
+            }
+        }
+    }
+
+    /** A client tries; what is wrong is believed at the second time. */
+    private void check(DaemonOrder order) throws IOException {
+        Canary.Result result = canary.run(folder);
+        if (result instanceof Canary.Result.Failed) {
+            result = canary.run(folder);
+        }
+        if (result instanceof Canary.Result.Failed(String reason)) {
+            failed(order, reason);
+            return;
+        }
+        // Had the daemon been gone, the client would have worked beside MPS.
+        switch (control.servers()) {
+            case Told<List<Long>>(var servers) when !servers.isEmpty() -> ready(order);
+            case Told<List<Long>> none -> failed(order, "a client worked, but not by MPS");
+            case Answer.Failed<List<Long>>(var failure, String sentence) -> failed(order, sentence);
+        }
+    }
+
+    private void ready(DaemonOrder order) throws IOException {
+        if (startedAt.plus(STEADY).isBefore(clock.instant())) {
+            pause = FIRST_PAUSE;
+        }
+        String capability = state.computeCapability();
+        if (capability.isEmpty()) {
+            try {
+                capability = gpus.capabilities().of(folder.gpu());
+            } catch (IOException e) {
+                log.atWarn()
+                        .addKeyValue("gpu", folder.gpu())
+                        .addKeyValue("reason", e.getMessage())
+                        .log("compute capability is not known, the strictest limits hold");
+            }
+        }
+        if (state.phase() != Phase.Ready) {
+            log.atInfo().addKeyValue("gpu", folder.gpu()).log("MPS daemon is ready");
+        }
+        tell(new DaemonState(Phase.Ready, order.check(), capability, ""));
+    }
+
+    /** It does not work: none runs until the pause is over. */
+    private void failed(DaemonOrder order, String reason) throws IOException {
+        failures.failed(folder.gpu());
+        end();
+        if (startedAt.plus(STEADY).isBefore(clock.instant())) {
+            pause = FIRST_PAUSE;
+        }
+        notBefore = clock.instant().plus(pause);
+        log.atError()
+                .addKeyValue("gpu", folder.gpu())
+                .addKeyValue("reason", reason)
+                .addKeyValue("again", pause)
+                .log("MPS daemon does not work");
+        Duration doubled = pause.multipliedBy(2);
+        pause = doubled.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : doubled;
+        tell(state(Phase.Failed, order.check(), reason));
+    }
+
+    /** Ends the daemon and every server of it, whatever state they are in. */
+    private void end() {
+        Process running = process;
+        process = null;
+        if (running == null) {
+            return;
+        }
+        var family = new ArrayList<ProcessHandle>(running.descendants().toList());
+        control.quit(FOR_CLIENTS);
+        try {
+            running.waitFor(TO_END.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        running.destroyForcibly();
+        // One that did not go with its daemon would hold the GPU.
+        family.forEach(ProcessHandle::destroyForcibly);
+    }
+
+    private DaemonState state(Phase phase, int check, String reason) {
+        return new DaemonState(phase, check, state.computeCapability(), reason);
+    }
+
+    private void tell(DaemonState now) throws IOException {
+        if (!now.equals(state) || !DaemonState.read(folder).equals(now)) {
+            now.write(folder);
+        }
+        state = now;
+    }
+}

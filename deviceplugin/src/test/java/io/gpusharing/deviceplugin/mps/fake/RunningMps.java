@@ -1,0 +1,110 @@
+package io.gpusharing.deviceplugin.mps.fake;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.gpusharing.deviceplugin.mps.GpuFolder;
+import io.gpusharing.deviceplugin.mps.MpsProgram;
+import io.gpusharing.deviceplugin.mps.fake.FakeMps.Behaviour;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** {@link FakeMps} for one GPU: its control program, its daemon if it was started, its clients. */
+public final class RunningMps implements AutoCloseable {
+
+    private static final String GPU = "GPU-1f2e3d4c-0000-0000-0000-000000000000";
+
+    private final MpsProgram program;
+    private final GpuFolder folder;
+    private final List<Process> clients = new ArrayList<>();
+    private @Nullable Process daemon;
+
+    private RunningMps(MpsProgram program, GpuFolder folder) {
+        this.program = program;
+        this.folder = folder;
+    }
+
+    /** Without a daemon. */
+    public static RunningMps install(Path root) throws IOException {
+        GpuFolder folder = GpuFolder.of(root, GPU);
+        Files.createDirectories(folder.pipe());
+        Files.createDirectories(folder.log());
+        return new RunningMps(
+                new MpsProgram(List.of(FakeMps.install(root).toString()), Map.of()), folder);
+    }
+
+    /** With its daemon. */
+    public static RunningMps start(Path root) throws Exception {
+        RunningMps mps = install(root);
+        ProcessBuilder builder = mps.program.process(mps.folder, "-f", "-multiuser-server");
+        builder.environment().put("CUDA_MPS_LOG_DIRECTORY", mps.folder.log().toString());
+        Process daemon = builder.redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
+        mps.daemon = daemon;
+        while (!Files.exists(mps.folder.control())) {
+            if (!daemon.isAlive()) {
+                throw new IllegalStateException("The daemon ended with " + daemon.exitValue());
+            }
+            Thread.onSpinWait();
+        }
+        return mps;
+    }
+
+    /** Its control program. */
+    public MpsProgram program() {
+        return program;
+    }
+
+    /** A CUDA program that only tries something. */
+    public MpsProgram trying() {
+        return new MpsProgram(
+                List.of(program.command().getFirst(), "client", "try", "0"), Map.of());
+    }
+
+    /** Where it has its files. */
+    public GpuFolder folder() {
+        return folder;
+    }
+
+    /** From now on this goes wrong, too. */
+    public void behave(Behaviour what) throws IOException {
+        Files.writeString(
+                folder.log().resolve(FakeMps.BEHAVIOUR),
+                what.name() + "\n",
+                StandardOpenOption.CREATE,
+                StandardOpenOption.APPEND);
+    }
+
+    /** Nothing goes wrong any more. */
+    public void behave() throws IOException {
+        Files.deleteIfExists(folder.log().resolve(FakeMps.BEHAVIOUR));
+    }
+
+    /** A CUDA program that runs for a minute, once it is a client. */
+    public Process client(String work) throws IOException {
+        Process client = program.process(folder, "client", work, "60").start();
+        clients.add(client);
+        var said = new BufferedReader(new InputStreamReader(client.getInputStream(), UTF_8));
+        String first = said.readLine();
+        if (first == null || !first.equals("running")) {
+            throw new IOException("The client says " + first);
+        }
+        return client;
+    }
+
+    @Override
+    public void close() {
+        clients.forEach(Process::destroyForcibly);
+        Process running = daemon;
+        if (running != null) {
+            running.destroyForcibly();
+            running.onExit().join();
+        }
+    }
+}
