@@ -1,0 +1,202 @@
+package io.gpusharing.deviceplugin.mps.daemon;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.deviceplugin.mps.Answer;
+import io.gpusharing.deviceplugin.mps.DaemonOrder;
+import io.gpusharing.deviceplugin.mps.DaemonState;
+import io.gpusharing.deviceplugin.mps.DaemonState.Phase;
+import io.gpusharing.deviceplugin.mps.MpsControl;
+import io.gpusharing.deviceplugin.mps.ShortFolder;
+import io.gpusharing.deviceplugin.mps.fake.FakeMps.Behaviour;
+import io.gpusharing.deviceplugin.mps.fake.RunningMps;
+import io.gpusharing.nvml.ComputeMode;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Real processes, played MPS. */
+class GpuDaemonTest {
+
+    private static final DaemonOrder SHARED = new DaemonOrder(true, 0);
+
+    @TempDir(factory = ShortFolder.class)
+    private Path root;
+
+    private RunningMps mps;
+    private GpuDaemon daemon;
+    private final List<ComputeMode> modes = new ArrayList<>();
+    private final List<String> failures = new ArrayList<>();
+    private Instant now = Instant.parse("2026-01-01T00:00:00Z");
+
+    @BeforeEach
+    void install() throws IOException {
+        mps = RunningMps.install(root);
+        daemon = daemon(Duration.ofSeconds(20));
+    }
+
+    @AfterEach
+    void end() throws IOException {
+        daemon.stopped("");
+        mps.close();
+    }
+
+    private GpuDaemon daemon(Duration mostOfCheck) {
+        return new GpuDaemon(
+                mps.folder(),
+                mps.program(),
+                control(),
+                new Canary(mps.trying(), mostOfCheck),
+                new GpuDaemon.Gpus((gpu, mode) -> modes.add(mode), gpu -> "9.0"),
+                failures::add,
+                () -> now);
+    }
+
+    private MpsControl control() {
+        return new MpsControl(mps.program(), mps.folder(), Duration.ofSeconds(20), it -> {});
+    }
+
+    private DaemonState step(DaemonOrder order) throws IOException {
+        order.write(mps.folder());
+        daemon.step();
+        return DaemonState.read(mps.folder());
+    }
+
+    @Test
+    void aWantedDaemonIsReadyOnceAClientGotSomethingDone() throws IOException {
+        assertThat(step(SHARED)).isEqualTo(new DaemonState(Phase.Ready, 0, "9.0", ""));
+
+        assertThat(control().servers()).isInstanceOf(Answer.Told.class);
+        assertThat(modes).containsExactly(ComputeMode.EXCLUSIVE_PROCESS);
+    }
+
+    @Test
+    void whatIsNotWantedAnyMoreEndsAndItsGpuIsEverybodys() throws IOException {
+        step(SHARED);
+
+        assertThat(step(DaemonOrder.NONE).phase()).isEqualTo(Phase.Stopped);
+
+        assertThat(control().servers()).isInstanceOf(Answer.Failed.class);
+        assertThat(modes).endsWith(ComputeMode.DEFAULT);
+    }
+
+    @Test
+    void aDaemonThatEndsIsStartedAgainAfterAPause() throws Exception {
+        step(SHARED);
+        kill();
+
+        assertThat(step(SHARED).phase()).isEqualTo(Phase.Failed);
+        assertThat(step(SHARED).reason()).contains("the daemon ended with");
+        now = now.plusSeconds(1);
+        assertThat(step(SHARED).phase()).isEqualTo(Phase.Ready);
+        assertThat(failures).containsExactly(mps.folder().gpu());
+    }
+
+    private static void kill() {
+        ProcessHandle.current()
+                .children()
+                .filter(it -> it.info().arguments().map(List::of).orElse(List.of()).contains("-f"))
+                .forEach(it -> {
+                    it.destroyForcibly();
+                    it.onExit().join();
+                });
+    }
+
+    @Test
+    void pausesBetweenFailuresGrowAndADaemonThatStartsBringsClientsBack() throws IOException {
+        mps.behave(Behaviour.NoStart);
+
+        assertThat(step(SHARED).reason()).contains("before it had opened its socket");
+        now = now.plusSeconds(1);
+        step(SHARED);
+        now = now.plusSeconds(1);
+        step(SHARED);
+
+        assertThat(failures).hasSize(2);
+        mps.behave();
+        now = now.plusSeconds(1);
+        assertThat(step(SHARED).phase()).isEqualTo(Phase.Ready);
+    }
+
+    @Test
+    void aServerThatHangsWhenItStartsIsEndedAfterItsTime() throws IOException {
+        daemon = daemon(Duration.ofSeconds(1));
+        mps.behave(Behaviour.ClientsHang);
+
+        assertThat(step(SHARED).reason()).contains("a new client got nothing done in 1 s");
+        assertThat(control().servers()).isInstanceOf(Answer.Failed.class);
+    }
+
+    @Test
+    void whereAKillHasWedgedTheServerTheDaemonIsStartedAnew() throws Exception {
+        daemon = daemon(Duration.ofSeconds(3));
+        step(SHARED);
+        mps.behave(Behaviour.WedgedByAKill);
+        Process beside = mps.client("hold");
+        Process victim = mps.client("work");
+        victim.destroyForcibly().waitFor();
+        assertThat(beside.waitFor()).isEqualTo(3);
+
+        DaemonState wedged = step(new DaemonOrder(true, 1));
+
+        assertThat(wedged.phase()).isEqualTo(Phase.Failed);
+        assertThat(wedged.check()).isEqualTo(1);
+        now = now.plusSeconds(1);
+        assertThat(step(new DaemonOrder(true, 1)))
+                .isEqualTo(new DaemonState(Phase.Ready, 1, "9.0", ""));
+    }
+
+    @Test
+    void aCheckOfAServerThatWorksDisturbsNobody() throws Exception {
+        step(SHARED);
+        Process beside = mps.client("work");
+
+        assertThat(step(new DaemonOrder(true, 7)).check()).isEqualTo(7);
+        assertThat(beside.isAlive()).isTrue();
+    }
+
+    @Test
+    void clientsThatFailAtOnceSayWhatCudaSaid() throws IOException {
+        mps.behave(Behaviour.ClientsFail);
+
+        assertThat(step(SHARED).reason()).contains("cuInit answered 805");
+    }
+
+    @Test
+    void whatRanBeforeThisProgramStartedIsNotTakenForReady() throws IOException {
+        SHARED.write(mps.folder());
+        new DaemonState(Phase.Ready, 3, "9.0", "").write(mps.folder());
+
+        daemon.begin();
+
+        assertThat(DaemonState.read(mps.folder()).phase()).isEqualTo(Phase.Starting);
+    }
+
+    @Test
+    void aGpuThatCannotBeMadeExclusiveIsNotShared() throws IOException {
+        daemon =
+                new GpuDaemon(
+                        mps.folder(),
+                        mps.program(),
+                        control(),
+                        new Canary(mps.trying(), Duration.ofSeconds(20)),
+                        new GpuDaemon.Gpus(
+                                (gpu, mode) -> {
+                                    if (mode == ComputeMode.EXCLUSIVE_PROCESS) {
+                                        throw new IOException("NO_PERMISSION");
+                                    }
+                                },
+                                gpu -> "9.0"),
+                        failures::add,
+                        () -> now);
+
+        assertThat(step(SHARED)).isEqualTo(new DaemonState(Phase.Failed, 0, "", "NO_PERMISSION"));
+    }
+}
