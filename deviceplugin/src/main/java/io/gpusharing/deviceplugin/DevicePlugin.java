@@ -5,6 +5,7 @@ import io.gpusharing.Names;
 import io.gpusharing.deviceplugin.Settings.BadSettings;
 import io.gpusharing.deviceplugin.cdi.CdiFolder;
 import io.gpusharing.deviceplugin.cdi.DriverFolders;
+import io.gpusharing.deviceplugin.cdi.Interceptor;
 import io.gpusharing.deviceplugin.cluster.ApiServer;
 import io.gpusharing.deviceplugin.cluster.GpuNodePublisher;
 import io.gpusharing.deviceplugin.cluster.GpuNodeStatus;
@@ -166,7 +167,11 @@ public final class DevicePlugin implements AutoCloseable {
                 new Provider(
                         dialect,
                         new Provider.Kubelet(table::read, podResources::list),
-                        new Provider.Disk(cdi, new DriverFolders(settings.cdi()), processes),
+                        new Provider.Disk(
+                                cdi,
+                                new DriverFolders(settings.cdi()),
+                                interceptor(settings),
+                                processes),
                         pods,
                         usable,
                         grants,
@@ -197,6 +202,16 @@ public final class DevicePlugin implements AutoCloseable {
         metrics.isolation(isolation::open);
         metrics.disagreements(provider::disagreements);
         probes = new ProbeServer(settings.port(), this::dead, this::unready, metrics::text);
+    }
+
+    private static Optional<Interceptor> interceptor(Settings settings) throws IOException {
+        return settings.interceptor().isEmpty()
+                ? Optional.empty()
+                : Optional.of(
+                        Interceptor.of(
+                                Path.of(settings.interceptor()),
+                                settings.shares(),
+                                settings.interceptorEnvironment()));
     }
 
     private CooperativeMps mps(Settings settings, PodProcesses processes) throws IOException {

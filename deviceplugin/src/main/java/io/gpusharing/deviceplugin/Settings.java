@@ -48,6 +48,10 @@ import org.jspecify.annotations.Nullable;
  * @param mpsClients {@code GPUSHARING_MPS_CLIENTS}: how many clients the driver lets use one GPU,
  *     48 by default
  * @param mpsProgram {@code GPUSHARING_MPS_PROGRAM}: NVIDIA's control program; empty to look for it
+ * @param interceptor {@code GPUSHARING_INTERCEPTOR}: path on the node of a library that limits what
+ *     programs may use; empty for none
+ * @param interceptorEnvironment {@code GPUSHARING_INTERCEPTOR_ENVIRONMENT}: variables for it, {@code
+ *     NAME=value}, a line each
  */
 record Settings(
         String node,
@@ -67,7 +71,9 @@ record Settings(
         boolean mps,
         Sharing.Across mpsAcross,
         int mpsClients,
-        String mpsProgram) {
+        String mpsProgram,
+        String interceptor,
+        List<String> interceptorEnvironment) {
 
     static final String DIALECT_LABEL = "gpusharing.io/dialect";
 
@@ -75,6 +81,8 @@ record Settings(
 
     /** As many contexts as a GPU had in any driver that was documented, and room. */
     private static final int MOST_MPS_CLIENTS = 128;
+
+    private static final Pattern VARIABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*=.*");
 
     private static final Pattern METAGPU =
             Pattern.compile("([a-z0-9.-]+/[A-Za-z0-9._-]+)=([0-9]{1,3})");
@@ -104,6 +112,25 @@ record Settings(
                     "GPUSHARING_DIALECT is %s; use vcuda, aliyun or metagpu".formatted(dialect));
         }
         int port = port(environment.getOrDefault("GPUSHARING_PORT", "9402"), problems);
+        String interceptor = environment.getOrDefault("GPUSHARING_INTERCEPTOR", "");
+        if (!interceptor.isEmpty() && !interceptor.startsWith("/")) {
+            problems.add(
+                    "GPUSHARING_INTERCEPTOR is %s; use the path of a library on the node, /usr/local/vgpu/libvgpu.so for instance"
+                            .formatted(interceptor));
+        }
+        List<String> variables =
+                environment
+                        .getOrDefault("GPUSHARING_INTERCEPTOR_ENVIRONMENT", "")
+                        .lines()
+                        .filter(line -> !line.isBlank())
+                        .toList();
+        for (String variable : variables) {
+            if (!VARIABLE.matcher(variable).matches()) {
+                problems.add(
+                        "GPUSHARING_INTERCEPTOR_ENVIRONMENT has %s; use NAME=value, a line each"
+                                .formatted(variable));
+            }
+        }
         boolean mps =
                 oneOf(environment, "GPUSHARING_MPS", List.of("Disabled", "Enabled"), problems)
                         .equals("Enabled");
@@ -143,7 +170,9 @@ record Settings(
                 mps,
                 across,
                 clients,
-                environment.getOrDefault("GPUSHARING_MPS_PROGRAM", ""));
+                environment.getOrDefault("GPUSHARING_MPS_PROGRAM", ""),
+                interceptor,
+                variables);
     }
 
     /**

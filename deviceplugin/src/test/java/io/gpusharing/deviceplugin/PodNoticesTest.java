@@ -9,6 +9,7 @@ import io.gpusharing.deviceplugin.start.Disagreement;
 import io.gpusharing.nvml.PhysicalGpu;
 import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.Sharing;
 import io.gpusharing.request.ContainerRequest.Kind;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,6 +23,16 @@ class PodNoticesTest {
     private final PodNotices notices =
             new PodNotices((pod, type, reason, message) ->
                     told.add("%s %s %s: %s".formatted(pod.name(), type, reason, message)));
+
+    @Test
+    void whoSharesByMpsIsToldWhatItIsWorth() {
+        notices.granted(
+                grant(new GpuHold("GPU-0", 50, 4096, false, Sharing.cooperative("cluster"))));
+
+        assertThat(told.toString())
+                .contains("shared by MPS", "a program can lift its own")
+                .doesNotContain("time slices", "isolat");
+    }
 
     @Test
     void whoSharesAGpuIsToldThatNothingIsLimited() {

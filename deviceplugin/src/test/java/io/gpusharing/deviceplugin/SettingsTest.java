@@ -7,6 +7,7 @@ import io.gpusharing.deviceplugin.Settings.BadSettings;
 import io.gpusharing.deviceplugin.dialect.Aliyun;
 import io.gpusharing.deviceplugin.dialect.Metagpu;
 import io.gpusharing.deviceplugin.dialect.Vcuda;
+import io.gpusharing.placement.Sharing;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
@@ -22,6 +23,76 @@ class SettingsTest {
         assertThat(settings.dialect(Map.of())).isEqualTo(new Vcuda());
         assertThat(settings.kubelet()).isEqualTo(Path.of("/var/lib/kubelet"));
         assertThat(settings.cdi()).containsExactly(Path.of("/etc/cdi"), Path.of("/var/run/cdi"));
+    }
+
+    @Test
+    void mpsIsOffUntilSomebodyTurnsItOn() throws BadSettings {
+        assertThat(settings(Map.of()).mps()).isFalse();
+
+        Settings settings =
+                settings(
+                        Map.of(
+                                "GPUSHARING_MPS",
+                                "Enabled",
+                                "GPUSHARING_MPS_SHARE_ACROSS",
+                                "Namespace",
+                                "GPUSHARING_MPS_CLIENTS",
+                                "60"));
+
+        assertThat(settings.mps()).isTrue();
+        assertThat(settings.mpsAcross()).isEqualTo(Sharing.Across.Namespace);
+        assertThat(settings.mpsClients()).isEqualTo(60);
+    }
+
+    @Test
+    void ofMpsEveryProblemIsSaidAtOnce() {
+        assertThatThrownBy(() ->
+                        settings(
+                                Map.of(
+                                        "GPUSHARING_MPS",
+                                        "enabled",
+                                        "GPUSHARING_MPS_SHARE_ACROSS",
+                                        "Team",
+                                        "GPUSHARING_MPS_CLIENTS",
+                                        "0")))
+                .hasMessageContaining("GPUSHARING_MPS is enabled; use Disabled or Enabled")
+                .hasMessageContaining("is Team; use Budget or Namespace or Cluster")
+                .hasMessageContaining("GPUSHARING_MPS_CLIENTS is 0; use 1 to 128");
+    }
+
+    @Test
+    void aLibraryThatLimitsProgramsIsNamedByItsPath() throws BadSettings {
+        Settings settings =
+                settings(
+                        Map.of(
+                                "GPUSHARING_INTERCEPTOR",
+                                "/opt/lib.so",
+                                "GPUSHARING_INTERCEPTOR_ENVIRONMENT",
+                                "A=1\nB=x=y\n"));
+
+        assertThat(settings.interceptor()).isEqualTo("/opt/lib.so");
+        assertThat(settings.interceptorEnvironment()).containsExactly("A=1", "B=x=y");
+        assertThatThrownBy(() ->
+                        settings(
+                                Map.of(
+                                        "GPUSHARING_INTERCEPTOR",
+                                        "lib.so",
+                                        "GPUSHARING_INTERCEPTOR_ENVIRONMENT",
+                                        "1=2")))
+                .hasMessageContaining("GPUSHARING_INTERCEPTOR is lib.so; use the path")
+                .hasMessageContaining("has 1=2; use NAME=value");
+    }
+
+    @Test
+    void theProgramThatRunsDaemonsHasSettingsOfItsOwn() throws BadSettings {
+        MpsDaemons.Environment usual = MpsDaemons.Environment.from(Map.of());
+
+        assertThat(usual.exclusive()).isTrue();
+        assertThat(usual.folders()).isEqualTo(Path.of("/run/gpusharing/mps"));
+        assertThatThrownBy(() ->
+                        MpsDaemons.Environment.from(
+                                Map.of("GPUSHARING_MPS_COMPUTE_MODE", "Prohibited")))
+                .hasMessageContaining("use Exclusive or Unchanged");
     }
 
     @Test

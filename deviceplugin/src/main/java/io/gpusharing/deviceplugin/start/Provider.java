@@ -2,6 +2,7 @@ package io.gpusharing.deviceplugin.start;
 
 import io.gpusharing.deviceplugin.cdi.CdiFolder;
 import io.gpusharing.deviceplugin.cdi.DriverFolders;
+import io.gpusharing.deviceplugin.cdi.Interceptor;
 import io.gpusharing.deviceplugin.cluster.NodePods;
 import io.gpusharing.deviceplugin.dialect.Dialect;
 import io.gpusharing.deviceplugin.gpu.NodeGpus;
@@ -10,6 +11,7 @@ import io.gpusharing.deviceplugin.kubelet.DeviceResource;
 import io.gpusharing.deviceplugin.mps.Mps;
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /** Hands out the GPUs of this node: the resources that it offers, and what has to be tidied up. */
@@ -36,9 +38,14 @@ public final class Provider {
      *
      * @param cdi where our CDI files go
      * @param driver where NVIDIA's CDI specification lies, if there is one
+     * @param interceptor the site's own library for those who take turns, if it has one
      * @param processes all of the node's
      */
-    public record Disk(CdiFolder cdi, DriverFolders driver, PodProcesses processes) {}
+    public record Disk(
+            CdiFolder cdi,
+            DriverFolders driver,
+            Optional<Interceptor> interceptor,
+            PodProcesses processes) {}
 
     /**
      * @param refused remembers the pods that were refused
@@ -57,7 +64,8 @@ public final class Provider {
         this.pods = pods;
         this.grants = grants;
         this.refused = refused;
-        this.files = new StartFiles(disk.cdi(), disk.driver(), mps, pacing.clock());
+        this.files = new StartFiles(
+                        disk.cdi(), disk.driver(), disk.interceptor(), mps, pacing.clock());
         this.ended = new EndedPods(pods, grants, disk.processes(), files);
         var holders = new UnitHolders(kubelet.table(), kubelet.api(), pacing);
         var starts =

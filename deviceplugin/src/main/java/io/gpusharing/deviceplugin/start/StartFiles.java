@@ -5,6 +5,7 @@ import com.google.gson.JsonObject;
 import io.gpusharing.deviceplugin.cdi.CdiDevice;
 import io.gpusharing.deviceplugin.cdi.CdiFolder;
 import io.gpusharing.deviceplugin.cdi.DriverFolders;
+import io.gpusharing.deviceplugin.cdi.Interceptor;
 import io.gpusharing.deviceplugin.cluster.NodePod;
 import io.gpusharing.deviceplugin.cluster.NodePods;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
@@ -19,6 +20,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +33,7 @@ final class StartFiles {
 
     private final CdiFolder folder;
     private final DriverFolders driver;
+    private final Optional<Interceptor> interceptor;
     private final Mps mps;
     private final InstantSource clock;
     private final Map<CdiDevice, Start> starting = new HashMap<>();
@@ -61,9 +64,15 @@ final class StartFiles {
     /**
      * @param driver how containers get at GPUs on this node
      */
-    StartFiles(CdiFolder folder, DriverFolders driver, Mps mps, InstantSource clock) {
+    StartFiles(
+            CdiFolder folder,
+            DriverFolders driver,
+            Optional<Interceptor> interceptor,
+            Mps mps,
+            InstantSource clock) {
         this.folder = folder;
         this.driver = driver;
+        this.interceptor = interceptor;
         this.mps = mps;
         this.clock = clock;
     }
@@ -106,6 +115,7 @@ final class StartFiles {
                             clock.instant().plus(LONGEST_START)));
         }
         JsonObject edits = driver.edits().of(gpus);
+        interceptor.ifPresent(it -> it.addTo(edits, grant.gpus()));
         mps.admit(pod, grant, edits);
         folder.write(device, edits, environment, share(pod, grant, gpus));
     }

@@ -10,6 +10,7 @@ import io.gpusharing.deviceplugin.grant.PodGrant;
 import io.gpusharing.nvml.PhysicalGpu;
 import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.Sharing;
 import io.gpusharing.request.ContainerRequest.Kind;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -117,6 +118,25 @@ class GpuNodeStatusTest {
         assertThat(one.gpus().getFirst().grants())
                 .extracting(GpuNodeStatus.GrantedContainer::pod)
                 .containsExactly("a", "b");
+    }
+
+    @Test
+    void whoSharesByMpsIsInADomain() {
+        Sharing sharing = Sharing.cooperative("budget/a");
+        GpuNodeStatus status =
+                GpuNodeStatus.of(
+                        GpuNodeStatus.COOPERATIVE,
+                        List.of(),
+                        List.of(first),
+                        List.of(
+                                grant("u-1", "a", new GpuHold("GPU-0", 30, 1_024, false, sharing)),
+                                grant("u-2", "b", new GpuHold("GPU-0", 30, 1_024, false))),
+                        List.of(),
+                        device -> null);
+
+        assertThat(status.json().toString())
+                .contains("\"tier\":\"Cooperative\"")
+                .containsOnlyOnce("\"domain\":\"budget/a\"");
     }
 
     @Test

@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -70,6 +71,29 @@ class PodReaderTest {
                                     + elements(object.getAsJsonObject("spec"), "initContainers")
                                             .size());
         }
+    }
+
+    @Test
+    void readsWhenAPodIsToEndAndWhatItsContainersShare() throws IOException {
+        NodePod pod =
+                requireNonNull(
+                        events(
+                                        """
+                                        {"type": "MODIFIED", "object": {"metadata": {"uid": "u", "namespace": "n", "name": "p",\
+                                         "deletionTimestamp": "2026-01-01T00:00:30Z", "deletionGracePeriodSeconds": 30,\
+                                         "annotations": {"request.gpusharing.io/mps": "disabled", "example.com/other": "x"}},\
+                                         "spec": {"hostIPC": true, "containers": [\
+                                          {"name": "own", "volumeMounts": [{"name": "v", "mountPath": "/dev/shm/"}]},\
+                                          {"name": "none", "volumeMounts": [{"name": "v", "mountPath": "/dev/shm/below"}]}]}}}
+                                        """)
+                                .getFirst()
+                                .pod());
+
+        assertThat(pod.deletion())
+                .isEqualTo(new NodePod.Deletion(Instant.parse("2026-01-01T00:00:30Z"), 30));
+        assertThat(pod.ipc()).isEqualTo(new NodePod.Ipc(true, Set.of("own")));
+        assertThat(pod.annotations())
+                .containsExactly(Map.entry("request.gpusharing.io/mps", "disabled"));
     }
 
     private static Set<String> running(@Nullable JsonObject status) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.Sharing;
 import io.gpusharing.request.ContainerRequest.Kind;
 import java.io.IOException;
 import java.io.InputStream;
@@ -66,6 +67,21 @@ class GrantFileTest {
                     .isEqualTo(new String(agents.readAllBytes(), UTF_8));
         }
         assertThat(file.read()).isEqualTo(GRANTS);
+    }
+
+    @Test
+    void withWhomAPodSharesByMpsOutlivesThePlugin() throws IOException {
+        var hold = new GpuHold(FIRST, 30, 1_024, false, Sharing.cooperative("budget/team-a"));
+        var grant =
+                new PodGrant(
+                        "u",
+                        "team-a",
+                        "trainer",
+                        List.of(new ContainerPlacement("cuda", Kind.App, List.of(hold))));
+
+        file.write(List.of(grant));
+
+        assertThat(file.read()).containsExactly(grant);
     }
 
     @Test

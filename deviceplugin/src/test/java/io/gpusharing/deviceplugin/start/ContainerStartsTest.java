@@ -6,13 +6,20 @@ import static io.gpusharing.deviceplugin.start.FakeNode.half;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.gson.JsonObject;
 import io.gpusharing.deviceplugin.cdi.CdiDevice;
+import io.gpusharing.deviceplugin.cdi.DriverEdits;
 import io.gpusharing.deviceplugin.cluster.NodePod;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
 import io.gpusharing.deviceplugin.kubelet.Checkpoint.Entry;
 import io.gpusharing.deviceplugin.kubelet.DeviceResource.StartRefused;
 import io.gpusharing.deviceplugin.kubelet.PodResources.Holder;
+import io.gpusharing.deviceplugin.mps.Mps;
+import io.gpusharing.placement.ContainerPlacement;
+import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.PlacementAnnotation;
+import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import io.gpusharing.placement.Sharing;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.grammar.VcudaGrammar;
@@ -22,6 +29,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
@@ -47,6 +55,59 @@ class ContainerStartsTest {
         // The fullest GPU on which it fits, whatever units the kubelet has chosen.
         assertThat(node.cdi(device).orElseThrow()).contains("NVIDIA_VISIBLE_DEVICES=GPU-0");
         assertThat(node.holders()).containsExactly("a");
+    }
+
+    @Test
+    void aClientOfMpsStartsWhenItsGpuIsReadyAndGetsWhatItNeeds() throws Exception {
+        var mps = new SteppingMps();
+        node.mps = mps;
+        node.restart();
+        CdiDevice device = node.admit(node.pod("a", half("cuda")), "cuda", "g1-0");
+
+        assertRefused(() -> node.start("g1-0"), "GPU-0 is not ready");
+        after(Duration.ofSeconds(1), () -> mps.ready = true);
+        node.start("g1-0");
+
+        assertThat(node.cdi(device).orElseThrow()).contains("CUDA_MPS_PIPE_DIRECTORY=/there");
+    }
+
+    @Test
+    void whereTheNodeServesNoMpsAnyMoreItsPodsAreRefusedForEver() throws Exception {
+        var mps = new SteppingMps();
+        node.mps = mps;
+        node.restart();
+        node.admit(node.pod("a", half("cuda")), "cuda", "g1-0");
+        mps.ready = true;
+        node.start("g1-0");
+
+        node.mps = Mps.NONE;
+        node.restart();
+
+        assertRefused(() -> node.start("g1-0"), "has to be made anew");
+        assertThat(node.refused().getFirst().isFinal()).isTrue();
+    }
+
+    /** Serves MPS, once it is ready. */
+    private static final class SteppingMps implements Mps {
+
+        private boolean ready;
+
+        @Override
+        public Sharing sharing(NodePod pod, List<ContainerAsk> asks) {
+            return Sharing.cooperative("cluster");
+        }
+
+        @Override
+        public Optional<Obstacle> obstacle(NodePod pod, String container, GpuHold hold) {
+            return ready
+                    ? Optional.empty()
+                    : Optional.of(new Obstacle(hold.gpu() + " is not ready", false));
+        }
+
+        @Override
+        public void admit(NodePod pod, ContainerPlacement container, JsonObject edits) {
+            DriverEdits.list(edits, "env").add("CUDA_MPS_PIPE_DIRECTORY=/there");
+        }
     }
 
     @Test

@@ -97,6 +97,7 @@ final class FakeNode implements NodePods {
                 new Provider.Disk(
                         new CdiFolder(folder.resolve("cdi"), folder.resolve("shares")),
                         new DriverFolders(List.of()),
+                        Optional.empty(),
                         new PodProcesses(folder.resolve("proc"))),
                 this,
                 () -> gpus,
