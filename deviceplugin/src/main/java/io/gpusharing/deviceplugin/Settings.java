@@ -50,8 +50,8 @@ import org.jspecify.annotations.Nullable;
  * @param mpsProgram {@code GPUSHARING_MPS_PROGRAM}: NVIDIA's control program; empty to look for it
  * @param interceptor {@code GPUSHARING_INTERCEPTOR}: path on the node of a library that limits what
  *     programs may use; empty for none
- * @param interceptorEnvironment {@code GPUSHARING_INTERCEPTOR_ENVIRONMENT}: variables for it, {@code
- *     NAME=value}, a line each
+ * @param interceptorEnvironment {@code GPUSHARING_INTERCEPTOR_ENVIRONMENT}: variables for it,
+ *     {@code NAME=value}, a line each
  */
 record Settings(
         String node,

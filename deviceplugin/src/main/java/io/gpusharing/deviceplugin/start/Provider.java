@@ -64,8 +64,8 @@ public final class Provider {
         this.pods = pods;
         this.grants = grants;
         this.refused = refused;
-        this.files = new StartFiles(
-                        disk.cdi(), disk.driver(), disk.interceptor(), mps, pacing.clock());
+        this.files =
+                new StartFiles(disk.cdi(), disk.driver(), disk.interceptor(), mps, pacing.clock());
         this.ended = new EndedPods(pods, grants, disk.processes(), files);
         var holders = new UnitHolders(kubelet.table(), kubelet.api(), pacing);
         var starts =

@@ -36,6 +36,8 @@ final class GpuDaemon {
     private static final Duration FOR_CLIENTS = Duration.ofSeconds(1);
     private static final Duration TO_END = Duration.ofSeconds(5);
 
+    private static final long LOG_BYTES = 256 * 1024;
+
     private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
     private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
 
@@ -155,8 +157,10 @@ final class GpuDaemon {
         ProcessBuilder builder = program.process(folder, "-f", "-multiuser-server");
         builder.environment().put("CUDA_VISIBLE_DEVICES", folder.gpu());
         builder.environment().put("CUDA_MPS_LOG_DIRECTORY", folder.log().toString());
-        builder.redirectOutput(folder.log().resolve("daemon.log").toFile());
-        return builder.start();
+        Process started = builder.start();
+        new DaemonLog(folder.log().resolve("daemon.log"), LOG_BYTES)
+                .follow(started.getInputStream());
+        return started;
     }
 
     /** Clients are of any user: they must get at the socket. */
