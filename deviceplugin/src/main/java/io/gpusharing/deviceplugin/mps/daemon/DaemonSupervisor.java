@@ -24,8 +24,7 @@ public final class DaemonSupervisor implements AutoCloseable {
     private final Path root;
     private final MpsProgram program;
     private final Canary canary;
-    private final ComputeModes modes;
-    private final NvmlDevices devices;
+    private final GpuDaemon.Gpus gpus;
     private final Map<String, Thread> threads = new ConcurrentHashMap<>();
     private final Map<String, Long> failures = new ConcurrentHashMap<>();
 
@@ -42,11 +41,18 @@ public final class DaemonSupervisor implements AutoCloseable {
             Duration mostOfCheck,
             ComputeModes modes,
             NvmlDevices devices) {
+        this(
+                root,
+                program,
+                Canary.ofThisProgram(program, mostOfCheck),
+                new GpuDaemon.Gpus(modes, devices::computeCapability));
+    }
+
+    DaemonSupervisor(Path root, MpsProgram program, Canary canary, GpuDaemon.Gpus gpus) {
         this.root = root;
         this.program = program;
-        this.canary = Canary.ofThisProgram(program, mostOfCheck);
-        this.modes = modes;
-        this.devices = devices;
+        this.canary = canary;
+        this.gpus = gpus;
     }
 
     /** Starts what is wanted and is not looked after yet. Called every second. */
@@ -66,7 +72,7 @@ public final class DaemonSupervisor implements AutoCloseable {
                         program,
                         new MpsControl(program, folder, MpsControl.USUAL, failure -> {}),
                         canary,
-                        new GpuDaemon.Gpus(modes, devices::computeCapability),
+                        gpus,
                         gpu -> failures.merge(gpu, 1L, Long::sum),
                         InstantSource.system());
         OneAtATime problems = new OneAtATime(folder.gpu());
