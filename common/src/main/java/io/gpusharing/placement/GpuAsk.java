@@ -8,7 +8,7 @@ package io.gpusharing.placement;
  * @param memory device memory of each, in the provider's own blocks
  * @param memoryPercent the same in percent of each GPU's memory, where no amount is given
  * @param whole whether it wants each GPU to itself
- * @param sharing how it shares a GPU with others; says nothing of whole ones
+ * @param sharing how it shares a GPU with others, where that is served; says nothing of whole ones
  */
 public record GpuAsk(
         int count, long cores, long memory, int memoryPercent, boolean whole, Sharing sharing) {
@@ -35,12 +35,17 @@ public record GpuAsk(
                 ? gpu.untouched()
                 : gpu.cores() >= Math.max(1, cores)
                         && gpu.memory() >= memoryOf(gpu)
-                        && gpu.admits(sharing);
+                        && isAdmittedTo(gpu);
+    }
+
+    /** Whether those who hold parts of a GPU share it as it would. */
+    boolean isAdmittedTo(Gpu gpu) {
+        return whole || gpu.admits(gpu.way(sharing));
     }
 
     /** What it would hold of a GPU on which it fits. */
     public GpuHold on(Gpu gpu) {
-        return new GpuHold(gpu.id(), cores, memoryOf(gpu), whole, sharing);
+        return new GpuHold(gpu.id(), cores, memoryOf(gpu), whole, gpu.way(sharing));
     }
 
     private long memoryOf(Gpu gpu) {

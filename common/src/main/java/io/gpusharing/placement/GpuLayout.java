@@ -29,6 +29,11 @@ public record GpuLayout(List<Gpu> gpus) {
         return idle;
     }
 
+    /** The same if it did not matter how they are shared. */
+    GpuLayout sharedInAnyWay() {
+        return new GpuLayout(gpus.stream().map(Gpu::sharedInAnyWay).toList());
+    }
+
     /** What is left when a pod holds these; GPUs that are not here are passed over. */
     public GpuLayout without(List<GpuHold> holds) {
         GpuLayout left = this;

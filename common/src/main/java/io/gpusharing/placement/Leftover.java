@@ -104,6 +104,7 @@ public final class Leftover {
                 one.size(),
                 one.untouched()
                         ? other.sharing()
-                        : other.untouched() ? one.sharing() : one.sharing().with(other.sharing()));
+                        : other.untouched() ? one.sharing() : one.sharing().with(other.sharing()),
+                one.servesMps());
     }
 }

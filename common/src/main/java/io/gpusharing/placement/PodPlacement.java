@@ -71,6 +71,27 @@ public final class PodPlacement {
         return only(layout, on);
     }
 
+    /** Of which of these GPUs any of a pod's containers may have a part beside who has one. */
+    public static GpuLayout admitting(List<ContainerAsk> asks, GpuLayout layout) {
+        // Mostly all of them; a pod that waits is looked at on thousands.
+        for (Gpu gpu : layout.gpus()) {
+            if (!isAdmitted(asks, gpu)) {
+                return new GpuLayout(
+                        layout.gpus().stream().filter(it -> isAdmitted(asks, it)).toList());
+            }
+        }
+        return layout;
+    }
+
+    private static boolean isAdmitted(List<ContainerAsk> asks, Gpu gpu) {
+        for (ContainerAsk ask : asks) {
+            if (ask.ask().isAdmittedTo(gpu)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /**
      * Decides.
      *

@@ -15,6 +15,8 @@ public enum Reason {
     NO_ROOM,
     /** Others hold too much of the one GPU that it is to share with pods of its group. */
     NO_ROOM_BESIDE,
+    /** It would fit, but those who have the GPUs with room share them in another way. */
+    SHARED_OTHERWISE,
     /** It would fit, into room that was made for somebody else. */
     KEPT,
     /** The pod is being bound to another node just now. */
@@ -33,14 +35,11 @@ public enum Reason {
      *
      * @param all the node's GPUs that our device plugin shares, healthy or not, as if nobody held
      *     any
-     * @param isUsable whether containers may start on any of those where it may be
+     * @param free what is left of each GPU on which containers may start
      * @param fitsWhereKept whether it would fit if nothing were kept for others
      */
     public static Reason of(
-            List<ContainerAsk> pod,
-            GpuLayout all,
-            boolean isUsable,
-            BooleanSupplier fitsWhereKept) {
+            List<ContainerAsk> pod, GpuLayout all, GpuLayout free, BooleanSupplier fitsWhereKept) {
         if (all.gpus().isEmpty()) {
             return NOT_SHARED;
         }
@@ -51,11 +50,15 @@ public enum Reason {
         if (!couldFit(pod, eligible)) {
             return TOO_LARGE;
         }
-        if (!isUsable) {
+        GpuLayout usable = PodPlacement.eligible(pod, free);
+        if (usable.gpus().isEmpty()) {
             return UNHEALTHY;
         }
         if (fitsWhereKept.getAsBoolean()) {
             return KEPT;
+        }
+        if (isSharingAlone(pod, usable)) {
+            return SHARED_OTHERWISE;
         }
         return isAlone(pod) ? NO_ROOM : NO_ROOM_BESIDE;
     }
@@ -63,6 +66,18 @@ public enum Reason {
     /** Whether it is to share a GPU with nobody by wish: else it may be on one alone. */
     private static boolean isAlone(List<ContainerAsk> pod) {
         return pod.stream().allMatch(ask -> ask.on().isEmpty());
+    }
+
+    /** Whether it would fit if it did not matter how GPUs are shared. */
+    private static boolean isSharingAlone(List<ContainerAsk> pod, GpuLayout free) {
+        for (Gpu gpu : free.gpus()) {
+            for (ContainerAsk ask : pod) {
+                if (!ask.ask().isAdmittedTo(gpu)) {
+                    return PodPlacement.placed(pod, free.sharedInAnyWay()).isPresent();
+                }
+            }
+        }
+        return false;
     }
 
     /** Whether it would fit if nobody else were there and all GPUs were healthy. */
@@ -77,7 +92,10 @@ public enum Reason {
 
     /** Whether it may fit there when pods go. */
     public boolean passes() {
-        return this == NO_ROOM || this == NO_ROOM_BESIDE || this == KEPT || this == BEING_BOUND;
+        return switch (this) {
+            case NO_ROOM, NO_ROOM_BESIDE, SHARED_OTHERWISE, KEPT, BEING_BOUND -> true;
+            case UNHEALTHY, TOO_LARGE, ELSEWHERE, NOT_SHARED -> false;
+        };
     }
 
     /**
@@ -94,6 +112,10 @@ public enum Reason {
                             pod,
                             "the GPU of the pods with which it is to share one is not all free",
                             "the GPU of the pods with which it is to share one does not have %s free");
+            case SHARED_OTHERWISE ->
+                    isAlone(pod)
+                            ? "each GPU that has room for it is shared by pods that it may not share one with"
+                            : "the GPU of the pods with which it is to share one is shared in another way than it may share one";
             case KEPT -> "what is free of its GPUs is kept for a pod for which others had to go";
             case TOO_LARGE -> asked(pod, "the node has fewer than %d GPUs", "no GPU has %s");
             case UNHEALTHY ->

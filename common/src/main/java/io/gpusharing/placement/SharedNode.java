@@ -44,7 +44,7 @@ public record SharedNode(
     }
 
     public SharedNode {
-        gpus = List.copyOf(gpus);
+        gpus = servesMps ? List.copyOf(gpus) : gpus.stream().map(Gpu::withoutMps).toList();
         unhealthy = List.copyOf(unhealthy);
         granted = Map.copyOf(granted);
         indexes = Map.copyOf(indexes);

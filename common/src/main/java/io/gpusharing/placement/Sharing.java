@@ -2,6 +2,7 @@ package io.gpusharing.placement;
 
 import io.gpusharing.Names;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,11 +45,16 @@ public record Sharing(Way way, String domain) {
         Cluster
     }
 
-    /** The value of {@link Names#MPS_ANNOTATION} of a pod that wants no MPS. */
+    private static final List<String> SHARED_MEMORY = List.of("dev", "shm");
+
+    /** The value of {@link Names#MPS_ANNOTATION} of a pod that relies on MPS. */
+    public static final String ENABLED = "enabled";
+
+    /** The value of a pod that wants no MPS. */
     public static final String DISABLED = "disabled";
 
     /** Its values. */
-    public static final List<String> WISHES = List.of("enabled", DISABLED);
+    public static final List<String> WISHES = List.of(ENABLED, DISABLED);
 
     /**
      * How a pod shares GPUs on a node. Where admission was passed by, a value of the annotation
@@ -93,6 +99,22 @@ public record Sharing(Way way, String domain) {
                         .filter(ask -> !ask.ask().whole())
                         .map(ContainerAsk::container)
                         .noneMatch(ownSharedMemory);
+    }
+
+    /**
+     * Whether what is mounted there takes the place of the shared memory that a pod's containers
+     * have in common. Runtimes resolve such a path as it is written, also a relative one.
+     */
+    public static boolean isSharedMemory(String mountPath) {
+        var names = new ArrayDeque<String>();
+        for (String name : mountPath.split("/", -1)) {
+            if (name.equals("..")) {
+                names.pollLast();
+            } else if (!name.isEmpty() && !name.equals(".")) {
+                names.addLast(name);
+            }
+        }
+        return List.copyOf(names).equals(SHARED_MEMORY);
     }
 
     /**

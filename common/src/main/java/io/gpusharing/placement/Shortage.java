@@ -13,6 +13,8 @@ import java.util.Set;
  * @param nodes that share their GPUs
  * @param gpus of these nodes on which containers may start
  * @param unhealthy the others
+ * @param otherwise of the usable ones those of which it may have nothing, as they are shared in
+ *     another way
  * @param idlest the node with the most GPUs of which nobody has anything; empty if there is none
  * @param idle how many it has
  * @param freest the node with the GPU of which most is free; empty if all are in full use
@@ -24,6 +26,7 @@ public record Shortage(
         int nodes,
         int gpus,
         int unhealthy,
+        int otherwise,
         String idlest,
         int idle,
         String freest,
@@ -33,10 +36,12 @@ public record Shortage(
     /**
      * A node that shares its GPUs.
      *
-     * @param free what is left of each GPU on which containers may start
-     * @param unhealthy how many others it has
+     * @param free what is left of each GPU on which containers may start, and of which a pod may
+     *     have something
+     * @param unhealthy on how many others none may start
+     * @param otherwise how many others are shared in another way
      */
-    public record Node(String name, GpuLayout free, int unhealthy) {
+    public record Node(String name, GpuLayout free, int unhealthy, int otherwise) {
 
         /**
          * One of which only the GPUs count where a pod may be.
@@ -47,7 +52,9 @@ public record Shortage(
         public static Node of(String name, List<ContainerAsk> pod, GpuLayout free, GpuLayout all) {
             GpuLayout eligible = PodPlacement.eligible(pod, free);
             int unhealthy = PodPlacement.eligible(pod, all).gpus().size() - eligible.gpus().size();
-            return new Node(name, eligible, unhealthy);
+            GpuLayout admitting = PodPlacement.admitting(pod, eligible);
+            return new Node(
+                    name, admitting, unhealthy, eligible.gpus().size() - admitting.gpus().size());
         }
     }
 
@@ -60,12 +67,14 @@ public record Shortage(
     public static Shortage of(Set<Reason> reasons, Collection<Node> nodes) {
         int gpus = 0;
         int unhealthy = 0;
+        int otherwise = 0;
         String idlest = "";
         int idle = 0;
         String freest = "";
         Gpu most = new Gpu("", 0, 0);
         for (Node node : nodes) {
-            gpus += node.free().gpus().size();
+            gpus += node.free().gpus().size() + node.otherwise();
+            otherwise += node.otherwise();
             unhealthy += node.unhealthy();
             int own = node.free().idle();
             // Of equal ones always the same, whatever order they were asked about in.
@@ -85,6 +94,7 @@ public record Shortage(
                 nodes.size(),
                 gpus,
                 unhealthy,
+                otherwise,
                 idlest,
                 idle,
                 freest,
@@ -108,9 +118,16 @@ public record Shortage(
         } else {
             text.append(
                     freest.isEmpty()
-                            ? "all are in full use"
+                            ? otherwise == 0
+                                    ? "all are in full use"
+                                    : "none has anything free for it"
                             : "most is free of one on %s, %d of 100 and %d MiB"
                                     .formatted(freest, cores, memory));
+        }
+        if (otherwise > 0) {
+            text.append("; ").append(otherwise).append(" of them ");
+            text.append(otherwise == 1 ? "is" : "are");
+            text.append(" shared by pods that it may not share one with");
         }
         if (unhealthy > 0) {
             text.append("; ").append(unhealthy).append(" more ");

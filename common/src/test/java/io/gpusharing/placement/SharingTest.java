@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SharingTest {
 
@@ -103,6 +105,58 @@ class SharingTest {
     }
 
     @Test
+    void whereNoMpsIsServedAllTakeTurnsWhateverTheyAskFor() {
+        Gpu gpu = new SharedNode("n", List.of(GPU), List.of(), Map.of()).all().gpus().getFirst();
+
+        assertThat(THIRTY.shared(TEAM_A).on(gpu)).isEqualTo(thirty("GPU-0", Sharing.TIME_SLICES));
+        assertThat(List.of(Sharing.TIME_SLICES, TEAM_A, TEAM_B))
+                .allMatch(
+                        it -> THIRTY.shared(it).fitsOn(gpu.without(THIRTY.shared(TEAM_A).on(gpu))));
+    }
+
+    @Test
+    void whoWasGrantedAPartByMpsKeepsItWhenTheNodeServesNoneAnyMore() {
+        var node =
+                new SharedNode(
+                        "n",
+                        List.of(GPU),
+                        List.of(),
+                        Map.of("a", List.of(thirty("GPU-0", TEAM_A))));
+        GpuLayout free = new NodeOccupancy(node, node.granted(), uid -> true, Map.of()).free();
+
+        assertThat(List.of(Sharing.TIME_SLICES, TEAM_A, TEAM_B))
+                .noneMatch(it -> free.place(List.of(THIRTY.shared(it))).isPresent());
+    }
+
+    @Test
+    void aBoundPodHoldsItsPartInItsDomainAlsoBeforeItIsGranted() {
+        var placed = List.of(container("train", THIRTY.shared(TEAM_A)));
+
+        assertThat(mpsNode(GPU).held("a", PodPlacement.only(placed, "GPU-0")))
+                .containsExactly(thirty("GPU-0", TEAM_A));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/dev/shm",
+                "/dev/shm/",
+                "//dev//./shm",
+                "dev/shm",
+                "/x/../dev/shm",
+                "/../dev/shm"
+            })
+    void howeverThePathOfTheSharedMemoryIsWrittenItIsKnown(String path) {
+        assertThat(Sharing.isSharedMemory(path)).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "/", "/dev", "/dev/shm/cache", "/dev/shmem", "/data/dev/shm"})
+    void otherPathsAreNotTheSharedMemory(String path) {
+        assertThat(Sharing.isSharedMemory(path)).isFalse();
+    }
+
+    @Test
     void aPodIsPlacedBesideItsOwnAndNotOnTheFullestGpu() {
         GpuLayout node =
                 new GpuLayout(List.of(GPU, new Gpu("GPU-1", 100, 16_384)))
@@ -121,7 +175,7 @@ class SharingTest {
 
     @Test
     void roomThatIsKeptForOneDomainIsNoRoomForAnother() {
-        var node = new SharedNode("n", List.of(GPU), List.of(), Map.of());
+        var node = mpsNode(GPU);
         var idle = new NodeOccupancy(node, Map.of(), uid -> true, Map.of());
         GpuLayout free = idle.free(List.of(kept(TEAM_A)));
 
@@ -131,7 +185,7 @@ class SharingTest {
 
     @Test
     void roomForOneDomainBesideAnotherIsThereWhenTheOtherHasGone() {
-        var node = new SharedNode("n", List.of(GPU), List.of(), Map.of());
+        var node = mpsNode(GPU);
         var occupied =
                 new NodeOccupancy(
                         node,
@@ -144,6 +198,10 @@ class SharingTest {
                 .noneMatch(it ->
                         THIRTY.shared(it)
                                 .fitsOn(occupied.free(List.of(kept(TEAM_A))).gpus().getFirst()));
+    }
+
+    private static SharedNode mpsNode(Gpu... gpus) {
+        return new SharedNode("n", List.of(gpus), List.of(), Map.of(), Map.of(), "", true);
     }
 
     private static KeptRoom kept(Sharing sharing) {

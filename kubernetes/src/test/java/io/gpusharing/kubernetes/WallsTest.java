@@ -29,6 +29,9 @@ class WallsTest {
                             "com.fasterxml.jackson.annotation",
                             "org.jspecify.annotations",
                             "org.slf4j..",
+                            // By which the client reads.
+                            "tools.jackson.core",
+                            "tools.jackson.databind",
                             "java..")
                     .because("a command line uses it, too: no Spring and no database");
 

@@ -2,6 +2,7 @@ package io.gpusharing.scheduler;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.grammar.MetagpuGrammar;
 import io.gpusharing.scheduler.cluster.GpuPodReader;
@@ -41,7 +42,8 @@ class SchedulerConfiguration {
 
     @Bean
     GpuPodReader gpuPodReader(ProviderAsk asks, SchedulerProperties properties) {
-        return new GpuPodReader(asks, properties.strategy());
+        return new GpuPodReader(
+                asks, properties.strategy(), new PodSharing(properties.mpsAcross()));
     }
 
     @Bean

@@ -1,10 +1,12 @@
 package io.gpusharing.scheduler;
 
+import io.gpusharing.placement.Sharing;
 import io.gpusharing.placement.Strategy;
 import jakarta.validation.constraints.Min;
 import jakarta.validation.constraints.NotNull;
 import java.time.Duration;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.validation.annotation.Validated;
@@ -24,6 +26,8 @@ import org.springframework.validation.annotation.Validated;
  *     its pods are preempted together or not at all. Pods of one Job are a gang without it; empty
  *     for none
  * @param strategy which of the GPUs where a pod fits it gets, if it does not say so itself
+ * @param mpsAcross which pods may share a GPU by MPS, on nodes that serve it: {@code Budget},
+ *     {@code Namespace} or {@code Cluster}; absent where the site has none, so that all take turns
  */
 @Validated
 @ConfigurationProperties("gpusharing.scheduler")
@@ -33,4 +37,5 @@ record SchedulerProperties(
         @Min(1) @DefaultValue("1") int candidates,
         @DefaultValue Map<String, @Min(1) Integer> metagpuUnits,
         @NotNull @DefaultValue("") String gangLabel,
-        @NotNull @DefaultValue("BestFit") Strategy strategy) {}
+        @NotNull @DefaultValue("BestFit") Strategy strategy,
+        Sharing.@Nullable Across mpsAcross) {}

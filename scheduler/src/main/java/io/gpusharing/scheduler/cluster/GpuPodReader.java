@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.AnnotationBytes;
 import io.gpusharing.Names;
+import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.placement.GpuGroup;
 import io.gpusharing.placement.PlacementAnnotation;
@@ -28,20 +29,23 @@ public final class GpuPodReader {
 
     private final ProviderAsk asks;
     private final Strategy strategy;
+    private final PodSharing sharing;
 
     /**
      * @param asks what the resources of containers mean
      * @param strategy of pods that name none
+     * @param sharing how pods share GPUs
      */
-    public GpuPodReader(ProviderAsk asks, Strategy strategy) {
+    public GpuPodReader(ProviderAsk asks, Strategy strategy, PodSharing sharing) {
         this.asks = asks;
         this.strategy = strategy;
+        this.sharing = sharing;
     }
 
     /** A pod that is to be placed. */
     public GpuPod waiting(Pod pod) {
         PodRequest request = request(pod);
-        return gpuPod(pod, request, asks.of(request));
+        return gpuPod(pod, request, sharing.of(pod, asks.of(request)));
     }
 
     /** Why a pod can be placed nowhere whatever is free, in words; empty if it may be. */
@@ -64,10 +68,12 @@ public final class GpuPodReader {
         return gpuPod(
                 pod,
                 request,
-                asks.placed(
-                        request,
-                        metadata.getUid(),
-                        requireNonNullElse(metadata.getAnnotations(), Map.of())));
+                sharing.of(
+                        pod,
+                        asks.placed(
+                                request,
+                                metadata.getUid(),
+                                requireNonNullElse(metadata.getAnnotations(), Map.of()))));
     }
 
     private static PodRequest request(Pod pod) {

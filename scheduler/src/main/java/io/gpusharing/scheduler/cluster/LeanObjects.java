@@ -8,7 +8,11 @@ import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodStatus;
+import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.gpusharing.kubernetes.SharedMemoryMounts;
+import java.util.List;
+import tools.jackson.databind.annotation.JsonDeserialize;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -52,6 +56,7 @@ public final class LeanObjects {
         "initContainers",
         "resources",
         "overhead",
+        "hostIPC",
         "affinity",
         "topologySpreadConstraints"
     })
@@ -63,6 +68,10 @@ public final class LeanObjects {
     @JsonIncludeProperties({"type", "status"})
     private interface OfCondition {}
 
-    @JsonIncludeProperties({"name", "restartPolicy", "resources", "ports"})
-    private interface OfContainer {}
+    @JsonIncludeProperties({"name", "restartPolicy", "resources", "ports", "volumeMounts"})
+    interface OfContainer {
+
+        @JsonDeserialize(using = SharedMemoryMounts.class)
+        void setVolumeMounts(List<VolumeMount> mounts);
+    }
 }

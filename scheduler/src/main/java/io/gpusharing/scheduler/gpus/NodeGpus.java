@@ -289,11 +289,7 @@ final class NodeGpus {
 
     /** Why a pod does not fit here, as it does not. */
     Reason whyNot(GpuPod pod, boolean isKept) {
-        return Reason.of(
-                pod.asks(),
-                all,
-                !PodPlacement.eligible(pod.asks(), free()).gpus().isEmpty(),
-                () -> isKept && left(pod, List.of()).isPresent());
+        return Reason.of(pod.asks(), all, free(), () -> isKept && left(pod, List.of()).isPresent());
     }
 
     /**

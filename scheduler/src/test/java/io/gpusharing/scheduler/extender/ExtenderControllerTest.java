@@ -3,11 +3,13 @@ package io.gpusharing.scheduler.extender;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.post;
 
+import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.placement.SharedNode;
+import io.gpusharing.placement.Sharing.Across;
 import io.gpusharing.placement.Strategy;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.cluster.GpuPodReader;
@@ -61,7 +63,8 @@ class ExtenderControllerTest {
                                 gpus,
                                 new GpuPodReader(
                                         new ProviderAsk(Map.of("cnvrg.io/metagpu", 100)),
-                                        Strategy.BestFit),
+                                        Strategy.BestFit,
+                                        new PodSharing(Across.Budget)),
                                 (namespace, name, uid, node) -> {
                                     assertThat(List.of(namespace, name, uid, node))
                                             .containsExactly("default", "train", UID, "gpu-node-1");

@@ -3,6 +3,7 @@ package io.gpusharing.scheduler.extender;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.post;
 
+import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.GpuAsk;
@@ -76,7 +77,10 @@ class PreemptControllerTest implements ClusterReader {
                                     () -> known,
                                     () -> whyNot,
                                     new SchedulerName("gpusharing-scheduler"),
-                                    new GpuPodReader(new ProviderAsk(Map.of()), Strategy.BestFit),
+                                    new GpuPodReader(
+                                            new ProviderAsk(Map.of()),
+                                            Strategy.BestFit,
+                                            PodSharing.NONE),
                                     new RunningPodReader(""),
                                     new Preemptions(
                                             gpus, running, this, Clock.fixed(NOON, ZoneOffset.UTC)),

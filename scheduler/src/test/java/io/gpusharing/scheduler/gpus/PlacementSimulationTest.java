@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.GpuAsk;
+import io.gpusharing.placement.PodPlacement;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.SharedNode;
+import io.gpusharing.placement.Sharing;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.testing.RandomSeeds;
 import java.time.Duration;
@@ -21,6 +23,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,11 +36,21 @@ class PlacementSimulationTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final int STEPS = 400;
+    private static final int GPUS = 4;
     private static final long MEMORY = 16_384;
 
     private static final List<Kind> KINDS = List.of(Kind.values());
 
     private static final List<String> NODES = List.of("a", "b", "c");
+
+    /** Of these nodes the first two serve MPS. */
+    private static final Set<String> WITH_MPS = Set.of("a", "b");
+
+    private static final List<Sharing> WAYS =
+            List.of(
+                    Sharing.TIME_SLICES,
+                    Sharing.cooperative("budget/team-a"),
+                    Sharing.cooperative("budget/team-b"));
 
     /** One pod in the cluster. */
     private static final class Life {
@@ -85,18 +98,21 @@ class PlacementSimulationTest {
             fresh.describe(
                     new SharedNode(
                             node,
-                            IntStream.range(0, 4)
+                            IntStream.range(0, GPUS)
                                     .mapToObj(i -> new Gpu(node + i, 100, MEMORY))
                                     .toList(),
                             List.of(),
-                            Map.of()));
+                            Map.of(),
+                            Map.of(),
+                            "",
+                            WITH_MPS.contains(node)));
         }
         return fresh;
     }
 
     @ParameterizedTest
     @RandomSeeds(60)
-    void noGpuIsEverGivenAwayTwiceAndNobodyWaitsBesideRoom(long seed) {
+    void noGpuIsEverGivenAwayTwiceNorSharedInTwoWaysAndNobodyWaitsBesideRoom(long seed) {
         var random = new Random(seed);
         for (int step = 0; step < STEPS; step++) {
             now = now.plusMillis(random.nextInt(4_000));
@@ -115,6 +131,7 @@ class PlacementSimulationTest {
                 }
             }
             assertNoGpuIsOverbooked();
+            assertNoGpuIsSharedInTwoWays();
         }
     }
 
@@ -136,7 +153,11 @@ class PlacementSimulationTest {
             Kind kind = i == 0 ? Kind.App : KINDS.get(random.nextInt(KINDS.size()));
             asks.add(new ContainerAsk("c" + i, kind, ask, Set.of()));
         }
-        return new GpuPod(UUID.randomUUID().toString(), "team-a", "pod", asks);
+        return new GpuPod(
+                UUID.randomUUID().toString(),
+                "team-a",
+                "pod",
+                PodPlacement.shared(asks, WAYS.get(random.nextInt(WAYS.size()))));
     }
 
     private void filter(Life life) {
@@ -157,7 +178,11 @@ class PlacementSimulationTest {
             assertThat(NODES)
                     .as("%s waits", ask)
                     .noneMatch(node ->
-                            free(node).filter(gpu -> fits(ask, gpu)).count() >= ask.count());
+                            IntStream.range(0, GPUS)
+                                            .filter(i -> fits(ask, free(node).toList().get(i)))
+                                            .filter(i -> mayShare(ask, node, i))
+                                            .count()
+                                    >= ask.count());
         }
     }
 
@@ -172,12 +197,32 @@ class PlacementSimulationTest {
                 : free[0] >= ask.cores() && free[1] >= ask.memory();
     }
 
+    private boolean mayShare(GpuAsk ask, String node, int gpu) {
+        Sharing own = WITH_MPS.contains(node) ? ask.sharing() : Sharing.TIME_SLICES;
+        return ask.whole() || ways(node, gpu).stream().allMatch(own::equals);
+    }
+
+    /** In which ways those share a GPU who have parts of it. */
+    private Set<Sharing> ways(String node, int gpu) {
+        return lives.values().stream()
+                .flatMap(life -> life.bound().asks().stream())
+                .filter(ask -> ask.on().contains(node + gpu) && !ask.ask().whole())
+                .map(ask -> WITH_MPS.contains(node) ? ask.ask().sharing() : Sharing.TIME_SLICES)
+                .collect(Collectors.toSet());
+    }
+
+    private void assertNoGpuIsSharedInTwoWays() {
+        for (String node : NODES) {
+            assertThat(IntStream.range(0, GPUS)).allMatch(gpu -> ways(node, gpu).size() <= 1);
+        }
+    }
+
     /**
      * What is left of each GPU of a node, processors and memory, by what is written on pods: an
      * ordinary init container is over when the others begin.
      */
     private Stream<long[]> free(String node) {
-        return IntStream.range(0, 4)
+        return IntStream.range(0, GPUS)
                 .mapToObj(i -> {
                     long[] free = {100, MEMORY};
                     for (Life life : lives.values()) {

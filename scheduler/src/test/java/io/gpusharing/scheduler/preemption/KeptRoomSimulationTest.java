@@ -1,9 +1,11 @@
 package io.gpusharing.scheduler.preemption;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.KeptRoom;
+import io.gpusharing.placement.Sharing;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.gpus.Placement;
@@ -27,6 +29,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 class KeptRoomSimulationTest {
 
     private static final int PRIORITY = 1_000;
+
+    private static final List<Sharing> WAYS =
+            List.of(
+                    Sharing.TIME_SLICES,
+                    Sharing.cooperative("budget/team-a"),
+                    Sharing.cooperative("budget/team-b"));
+
+    /** Where MPS may be served. */
+    private static final String WITH_MPS = "n";
 
     private final ToyCluster cluster = new ToyCluster();
     private final Random random = new Random();
@@ -89,12 +100,15 @@ class KeptRoomSimulationTest {
     private void populate() {
         for (String node : List.of("n", "m")) {
             cluster.node(node, 2);
+            cluster.describe(node, 2, Set.of(), Map.of(), node.equals(WITH_MPS));
             for (int gpu = 0; gpu < 2; gpu++) {
+                Sharing way = way();
                 for (int left = 100; left > 30; ) {
                     int cores = 20 + random.nextInt(Math.min(left, 60) - 19);
                     cluster.with(
                             ToyPod.part("low-" + cluster.pods.size(), node, gpu, cores)
-                                    .priority(-random.nextInt(3)));
+                                    .priority(-random.nextInt(3))
+                                    .shared(way));
                     left -= cores;
                 }
             }
@@ -103,7 +117,7 @@ class KeptRoomSimulationTest {
             GpuAsk ask =
                     random.nextInt(4) == 0
                             ? ToyCluster.wholes(1)
-                            : ToyCluster.part(50 + random.nextInt(50), 100);
+                            : ToyCluster.part(50 + random.nextInt(50), 100).shared(way());
             large.add(new Large("large-" + i, ask));
         }
     }
@@ -118,9 +132,9 @@ class KeptRoomSimulationTest {
         int cores = 5 + random.nextInt(30);
         int priority = random.nextBoolean() ? PRIORITY : 0;
         String name = "small-" + small++;
-        place(ToyCluster.gpuPod(name, priority, null, ToyCluster.part(cores, 100), Set.of()))
-                .ifPresent(placement ->
-                        bind(name, cores, priority, ToyCluster.part(cores, 100), placement));
+        GpuAsk ask = ToyCluster.part(cores, 100).shared(way());
+        place(ToyCluster.gpuPod(name, priority, null, ask, Set.of()))
+                .ifPresent(placement -> bind(name, cores, priority, ask, placement));
     }
 
     /** What kube-scheduler does with a pod, once. */
@@ -191,6 +205,24 @@ class KeptRoomSimulationTest {
                         ToyPod.NOON,
                         null,
                         name,
-                        Map.of()));
+                        Map.of(),
+                        ask.sharing()));
+        if (placement.node().equals(WITH_MPS)) {
+            assertThat(on).allMatch(gpu -> waysOf(gpu) <= 1);
+        }
+    }
+
+    /** In how many ways those share a GPU who have parts of it. */
+    private long waysOf(int gpu) {
+        return cluster.pods.stream()
+                .filter(pod -> pod.node().equals(WITH_MPS) && !pod.isWhole())
+                .filter(pod -> requireNonNull(pod.gpus()).contains(gpu))
+                .map(ToyPod::sharing)
+                .distinct()
+                .count();
+    }
+
+    private Sharing way() {
+        return WAYS.get(random.nextInt(WAYS.size()));
     }
 }

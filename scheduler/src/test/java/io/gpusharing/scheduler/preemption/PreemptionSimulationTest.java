@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.Sharing;
 import io.gpusharing.scheduler.gpus.Filtered;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.preemption.NodePods.Load;
@@ -21,6 +22,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 
@@ -33,6 +35,15 @@ class PreemptionSimulationTest {
     private static final List<Duration> ENDS =
             List.of(Duration.ofSeconds(20), Duration.ofDays(365), Duration.ofMinutes(-2));
 
+    private static final List<Sharing> WAYS =
+            List.of(
+                    Sharing.TIME_SLICES,
+                    Sharing.cooperative("budget/team-a"),
+                    Sharing.cooperative("budget/team-b"));
+
+    /** What somebody else than a pod of the node has of a GPU. */
+    private record Fixed(int gpu, int cores, int memory, Sharing sharing) {}
+
     /** A node as the search sees it. */
     private static final class Node {
 
@@ -41,13 +52,14 @@ class PreemptionSimulationTest {
         private final int cpu;
         private final Set<Integer> unhealthy = new HashSet<>();
 
-        /** What others than pods of the node have of its GPUs: index, hundredths and MiB. */
-        private final List<int[]> fixed = new ArrayList<>();
+        private final boolean servesMps;
+        private final List<Fixed> fixed = new ArrayList<>();
 
         private final List<ToyPod> pods = new ArrayList<>();
         private int nominatedCpu;
 
-        Node(String name, int count, int cpu) {
+        Node(String name, int count, int cpu, boolean servesMps) {
+            this.servesMps = servesMps;
             this.name = name;
             this.count = count;
             this.cpu = cpu;
@@ -59,8 +71,8 @@ class PreemptionSimulationTest {
             for (int gpu = 0; gpu < count; gpu++) {
                 free[gpu] = new int[] {100, ToyCluster.MEMORY, 0};
             }
-            for (int[] hold : fixed) {
-                take(free[hold[0]], hold[1], hold[2]);
+            for (Fixed hold : fixed) {
+                take(free[hold.gpu()], hold.cores(), hold.memory());
             }
             for (ToyPod pod : pods) {
                 List<Integer> on = pod.gpus();
@@ -71,6 +83,22 @@ class PreemptionSimulationTest {
                 }
             }
             return free;
+        }
+
+        private Sharing way(Sharing wish) {
+            return servesMps ? wish : Sharing.TIME_SLICES;
+        }
+
+        /** Whether all who stay on a GPU share it in this way. */
+        private boolean isSharedSo(int gpu, Sharing wish, Set<String> gone) {
+            Sharing own = way(wish);
+            return fixed.stream()
+                            .filter(hold -> hold.gpu() == gpu)
+                            .allMatch(hold -> hold.sharing().equals(own))
+                    && pods.stream()
+                            .filter(pod -> pod.cores() > 0 && !gone.contains(pod.name()))
+                            .filter(pod -> pod.gpus() == null || pod.gpus().contains(gpu))
+                            .allMatch(pod -> way(pod.sharing()).equals(own));
         }
 
         private static void take(int[] free, int cores, int memory) {
@@ -97,7 +125,8 @@ class PreemptionSimulationTest {
                                     ask.whole()
                                             ? free[gpu][2] == 0
                                             : free[gpu][0] >= ask.cores()
-                                                    && free[gpu][1] >= ask.memory())
+                                                    && free[gpu][1] >= ask.memory()
+                                                    && isSharedSo(gpu, ask.sharing(), gone))
                             .count();
             return cpuLeft >= cpuWanted
                     && coresLeft >= ask.cores() * ask.count()
@@ -108,19 +137,25 @@ class PreemptionSimulationTest {
     private final ToyCluster cluster = new ToyCluster();
     private final Map<String, Node> nodes = new LinkedHashMap<>();
     private boolean plenty;
+
+    /** Decides how pods share GPUs; null if all take turns. */
+    private @Nullable Random ways;
+
     private int allowed;
 
     @ParameterizedTest
     @RandomSeeds(500)
     void theAnswerIsEnoughAndNoMoreAndNobodyGoesInVain(long seed) {
         var random = new Random(seed);
+        ways = new Random(seed);
         populate(random);
         int priority = List.of(-100, 5, 1_000).get(random.nextInt(3));
         int cpu = 1 + random.nextInt(6);
         GpuAsk ask =
                 random.nextInt(4) == 0
                         ? ToyCluster.wholes(1 + random.nextInt(2))
-                        : ToyCluster.part(5 + random.nextInt(90), 50 + random.nextInt(900));
+                        : ToyCluster.part(5 + random.nextInt(90), 50 + random.nextInt(900))
+                                .shared(way());
 
         Optional<Preemption> answer = cluster.preempt(ToyCluster.waiter(priority, cpu, ask));
 
@@ -243,6 +278,10 @@ class PreemptionSimulationTest {
                 .collect(Collectors.toSet());
     }
 
+    private Sharing way() {
+        return ways == null ? Sharing.TIME_SLICES : WAYS.get(ways.nextInt(WAYS.size()));
+    }
+
     private void populate(Random random) {
         plenty = random.nextBoolean();
         allowed = random.nextInt(2);
@@ -250,7 +289,12 @@ class PreemptionSimulationTest {
         cluster.budgets.add(
                 new DisruptionBudget("team-a", labels -> !labels.isEmpty(), allowed, Set.of()));
         for (String name : List.of("a", "b", "c").subList(0, 1 + random.nextInt(3))) {
-            var node = new Node(name, 1 + random.nextInt(3), plenty ? 100 : 12);
+            var node =
+                    new Node(
+                            name,
+                            1 + random.nextInt(3),
+                            plenty ? 100 : 12,
+                            ways != null && ways.nextBoolean());
             nodes.put(name, node);
             cluster.node(name, node.count, node.cpu);
             describe(node, random);
@@ -269,7 +313,7 @@ class PreemptionSimulationTest {
                             .map(ToyPod::name)
                             .collect(Collectors.toSet()));
             if (random.nextInt(3) == 0) {
-                reserve(node, 10 + random.nextInt(60));
+                reserve(node, 10 + random.nextInt(60), way());
             }
             if (random.nextInt(4) == 0) {
                 node.nominatedCpu = 1 + random.nextInt(4);
@@ -289,31 +333,41 @@ class PreemptionSimulationTest {
         Map<String, List<GpuHold>> granted = Map.of();
         if (random.nextInt(5) == 0) {
             int gpu = random.nextInt(node.count);
-            node.fixed.add(new int[] {gpu, 30, 100});
+            Sharing way = node.way(way());
+            node.fixed.add(new Fixed(gpu, 30, 100, way));
             granted =
                     Map.of(
                             "gone",
-                            List.of(new GpuHold(ToyCluster.gpu(node.name, gpu), 30, 100, false)));
+                            List.of(
+                                    new GpuHold(
+                                            ToyCluster.gpu(node.name, gpu), 30, 100, false, way)));
         }
         if (random.nextInt(6) == 0) {
             node.unhealthy.add(random.nextInt(node.count));
         }
-        cluster.describe(node.name, node.count, node.unhealthy, granted);
+        cluster.describe(node.name, node.count, node.unhealthy, granted, node.servesMps);
     }
 
-    private static ToyPod pod(String name, Node node, Random random) {
+    private ToyPod pod(String name, Node node, Random random) {
         ToyPod pod = ToyPod.plain(name, node.name, 1 + random.nextInt(3));
         int cores = random.nextInt(8) == 0 ? 100 : 5 + 5 * random.nextInt(16);
         int memory = 50 + random.nextInt(600);
+        Sharing sharing = way();
         if (random.nextInt(5) > 0) {
             int[][] free = node.free(Set.of());
             int gpu = random.nextInt(node.count);
             boolean fits =
                     cores == 100
                             ? free[gpu][2] == 0
-                            : free[gpu][0] >= cores && free[gpu][1] >= memory;
+                            : free[gpu][0] >= cores
+                                    && free[gpu][1] >= memory
+                                    && node.isSharedSo(gpu, sharing, Set.of());
             if (fits) {
-                pod = ToyPod.part(name, node.name, gpu, cores).memory(memory).cpu(pod.cpu());
+                pod =
+                        ToyPod.part(name, node.name, gpu, cores)
+                                .memory(memory)
+                                .cpu(pod.cpu())
+                                .shared(sharing);
                 pod = random.nextInt(12) == 0 ? pod.on(null) : pod;
             }
         }
@@ -327,18 +381,21 @@ class PreemptionSimulationTest {
     }
 
     /** As kube-scheduler and the extender do for a pod that is not bound yet. */
-    private void reserve(Node node, int cores) {
+    private void reserve(Node node, int cores, Sharing way) {
         String uid = "reserved-on-" + node.name;
         cluster.gpus
-                .claim(waiting(uid, ToyCluster.part(cores, 100)), node.name, ToyPod.NOON)
+                .claim(
+                        waiting(uid, ToyCluster.part(cores, 100).shared(way)),
+                        node.name,
+                        ToyPod.NOON)
                 .ifPresent(placement -> {
                     String gpu = placement.held().getFirst().gpu();
                     node.fixed.add(
-                            new int[] {
-                                Integer.parseInt(gpu.substring(gpu.lastIndexOf('-') + 1)),
-                                cores,
-                                100
-                            });
+                            new Fixed(
+                                    Integer.parseInt(gpu.substring(gpu.lastIndexOf('-') + 1)),
+                                    cores,
+                                    100,
+                                    node.way(way)));
                 });
     }
 
@@ -350,11 +407,19 @@ class PreemptionSimulationTest {
     @ParameterizedTest
     @RandomSeeds(200)
     void afterwardsFilterPlacesAPodOfSeveralContainersThereAndNotBefore(long seed) {
+        ways = new Random(seed);
+        placesAPodOfSeveralContainers(seed);
+    }
+
+    private void placesAPodOfSeveralContainers(long seed) {
         var random = new Random(seed);
         populate(random);
+        Sharing way = way();
         GpuAsk[] asks =
                 IntStream.range(0, 2 + random.nextInt(2))
-                        .mapToObj(i -> ToyCluster.part(5 + random.nextInt(90), random.nextInt(500)))
+                        .mapToObj(i ->
+                                ToyCluster.part(5 + random.nextInt(90), random.nextInt(500))
+                                        .shared(way))
                         .toArray(GpuAsk[]::new);
         Optional<Preemption> answer = cluster.preempt(ToyCluster.waiter(1_000, 1, asks));
         nodes.values().forEach(node -> leaving(node).forEach(cluster.gpus::forget));
@@ -391,7 +456,7 @@ class PreemptionSimulationTest {
     /** Its containers were packed otherwise once a second pod was spared. */
     @Test
     void whoIsNotInTheWayAnyMoreWhenOthersWereSparedIsSparedToo() {
-        afterwardsFilterPlacesAPodOfSeveralContainersThereAndNotBefore(-3938670218143841359L);
+        placesAPodOfSeveralContainers(-3938670218143841359L);
     }
 
     private List<List<ToyPod>> gangs(Preemption chosen) {

@@ -70,6 +70,15 @@ final class ToyCluster implements ClusterReader {
      */
     void describe(
             String node, int count, Set<Integer> unhealthy, Map<String, List<GpuHold>> granted) {
+        describe(node, count, unhealthy, granted, false);
+    }
+
+    void describe(
+            String node,
+            int count,
+            Set<Integer> unhealthy,
+            Map<String, List<GpuHold>> granted,
+            boolean servesMps) {
         List<Gpu> all =
                 IntStream.range(0, count)
                         .mapToObj(i -> new Gpu(gpu(node, i), 100, MEMORY))
@@ -82,7 +91,10 @@ final class ToyCluster implements ClusterReader {
                                 .mapToObj(all::get)
                                 .toList(),
                         unhealthy.stream().map(all::get).toList(),
-                        granted));
+                        granted,
+                        Map.of(),
+                        "",
+                        servesMps));
     }
 
     static String gpu(String node, int index) {
@@ -104,7 +116,9 @@ final class ToyCluster implements ClusterReader {
         List<Integer> on = pod.gpus();
         int count = on == null ? 1 : on.size();
         GpuAsk ask =
-                pod.isWhole() ? wholes(count) : new GpuAsk(count, pod.cores(), pod.memory(), false);
+                pod.isWhole()
+                        ? wholes(count)
+                        : new GpuAsk(count, pod.cores(), pod.memory(), false).shared(pod.sharing());
         Set<String> uuids =
                 on == null
                         ? Set.of()

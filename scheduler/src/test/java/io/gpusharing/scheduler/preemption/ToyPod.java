@@ -1,5 +1,6 @@
 package io.gpusharing.scheduler.preemption;
 
+import io.gpusharing.placement.Sharing;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param gpus the indexes of the node's GPUs that it has, of each the same; null if nobody knows
  * @param cores hundredths of each GPU; 100 is all of it; 0 if it has none
  * @param memory MiB of each GPU
+ * @param sharing how it shares them where its node serves that
  */
 record ToyPod(
         String name,
@@ -24,7 +26,8 @@ record ToyPod(
         Instant started,
         @Nullable Instant deletion,
         String gang,
-        Map<String, String> labels) {
+        Map<String, String> labels,
+        Sharing sharing) {
 
     static final Instant NOON = Instant.parse("2026-11-25T12:00:00Z");
 
@@ -41,7 +44,8 @@ record ToyPod(
                 NOON.minus(Duration.ofHours(1)),
                 null,
                 name,
-                Map.of());
+                Map.of(),
+                Sharing.TIME_SLICES);
     }
 
     /** One that has these GPUs to itself. */
@@ -56,22 +60,26 @@ record ToyPod(
 
     ToyPod on(@Nullable List<Integer> now) {
         return new ToyPod(
-                name, node, now, cores, memory, cpu, priority, started, deletion, gang, labels);
+                name, node, now, cores, memory, cpu, priority, started, deletion, gang, labels,
+                sharing);
     }
 
     ToyPod memory(int now) {
         return new ToyPod(
-                name, node, gpus, cores, now, cpu, priority, started, deletion, gang, labels);
+                name, node, gpus, cores, now, cpu, priority, started, deletion, gang, labels,
+                sharing);
     }
 
     ToyPod cpu(int now) {
         return new ToyPod(
-                name, node, gpus, cores, memory, now, priority, started, deletion, gang, labels);
+                name, node, gpus, cores, memory, now, priority, started, deletion, gang, labels,
+                sharing);
     }
 
     ToyPod priority(int now) {
         return new ToyPod(
-                name, node, gpus, cores, memory, cpu, now, started, deletion, gang, labels);
+                name, node, gpus, cores, memory, cpu, now, started, deletion, gang, labels,
+                sharing);
     }
 
     ToyPod minutesOld(int minutes) {
@@ -86,7 +94,8 @@ record ToyPod(
                 NOON.minus(Duration.ofMinutes(minutes)),
                 deletion,
                 gang,
-                labels);
+                labels,
+                sharing);
     }
 
     ToyPod deleted(Duration endsIn) {
@@ -101,12 +110,14 @@ record ToyPod(
                 started,
                 NOON.plus(endsIn),
                 gang,
-                labels);
+                labels,
+                sharing);
     }
 
     ToyPod gang(String now) {
         return new ToyPod(
-                name, node, gpus, cores, memory, cpu, priority, started, deletion, now, labels);
+                name, node, gpus, cores, memory, cpu, priority, started, deletion, now, labels,
+                sharing);
     }
 
     ToyPod label(String key, String value) {
@@ -121,7 +132,14 @@ record ToyPod(
                 started,
                 deletion,
                 gang,
-                Map.of(key, value));
+                Map.of(key, value),
+                sharing);
+    }
+
+    ToyPod shared(Sharing now) {
+        return new ToyPod(
+                name, node, gpus, cores, memory, cpu, priority, started, deletion, gang, labels,
+                now);
     }
 
     boolean isWhole() {

@@ -7,10 +7,12 @@ import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.FieldsV1;
 import io.fabric8.kubernetes.api.model.NodeStatus;
 import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimStatus;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.gpusharing.kubernetes.SharedMemoryMounts;
 import io.gpusharing.timekeeper.allocation.PodReader;
 import java.util.List;
 import java.util.Map;
@@ -108,10 +110,13 @@ public final class LeanObjects {
         "readinessProbe",
         "securityContext",
         "startupProbe",
-        "volumeDevices",
-        "volumeMounts"
+        "volumeDevices"
     })
-    private interface OfContainer {}
+    interface OfContainer {
+
+        @JsonDeserialize(using = SharedMemoryMounts.class)
+        void setVolumeMounts(List<VolumeMount> mounts);
+    }
 
     @JsonIgnoreProperties({"images", "volumesAttached", "volumesInUse"})
     private interface OfNode {}

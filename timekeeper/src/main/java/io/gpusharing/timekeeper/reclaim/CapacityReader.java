@@ -7,6 +7,7 @@ import static java.util.Objects.requireNonNullElse;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodSpec;
+import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.HamiGpu;
@@ -32,13 +33,16 @@ final class CapacityReader {
 
     private final PlacementReader placement;
     private final ProviderAsk asks;
+    private final PodSharing sharing;
 
     /**
      * @param asks what containers ask of GPUs that our device plugin hands out
+     * @param sharing how pods share these
      */
-    CapacityReader(RequestGrammars grammars, ProviderAsk asks) {
+    CapacityReader(RequestGrammars grammars, ProviderAsk asks, PodSharing sharing) {
         this.placement = new PlacementReader(grammars, CapacityReader::hamiGpus);
         this.asks = asks;
+        this.sharing = sharing;
     }
 
     private static List<HamiGpu> hamiGpus(String json) {
@@ -74,9 +78,12 @@ final class CapacityReader {
                 kept);
     }
 
-    PodAsk ask(PodSpec pod) {
-        PodRequest request = request(pod);
-        return new PodAsk(requests(pod, request), placement.asks(request), asks.of(request));
+    PodAsk ask(Pod pod) {
+        PodRequest request = request(pod.getSpec());
+        return new PodAsk(
+                requests(pod.getSpec(), request),
+                placement.asks(request),
+                sharing.of(pod, asks.of(request)));
     }
 
     /**
@@ -90,7 +97,9 @@ final class CapacityReader {
                 requests(pod.getSpec(), request),
                 hasGpu && bound ? placement.holds(request, annotations(pod)) : List.of(),
                 bound
-                        ? asks.placed(request, pod.getMetadata().getUid(), annotations(pod))
+                        ? sharing.of(
+                                pod,
+                                asks.placed(request, pod.getMetadata().getUid(), annotations(pod)))
                         : List.of());
     }
 

@@ -85,7 +85,7 @@ final class ClusterSnapshotReader {
         this.view = view;
         this.grammars = grammars;
         this.pods = new PodReader(grammars::reads);
-        this.capacity = new CapacityReader(grammars, asks);
+        this.capacity = new CapacityReader(grammars, asks, properties.sharing());
         this.sharedNodes = new SharedNodeReader(client);
         this.reservations = reservations;
         this.waiterReader = new WaiterReader(capacity);

@@ -42,7 +42,9 @@ public class PlacementExplanations {
         this.snapshots = snapshots;
         this.plans = plans;
         this.properties = properties;
-        this.subjects = new SubjectReader(grammars, new CapacityReader(grammars, asks));
+        this.subjects =
+                new SubjectReader(
+                        grammars, new CapacityReader(grammars, asks, properties.sharing()));
         this.clock = clock;
         this.pictures = new RecentPicture(this::read, PATIENCE, clock);
     }

@@ -1,5 +1,7 @@
 package io.gpusharing.timekeeper.reclaim;
 
+import io.gpusharing.kubernetes.PodSharing;
+import io.gpusharing.placement.Sharing;
 import io.gpusharing.timekeeper.reclaim.plan.Rules;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Positive;
@@ -31,6 +33,8 @@ import org.springframework.validation.annotation.Validated;
  * @param gangLabel label whose value names a gang, for instance of a pod group; pods of one Job are
  *     a gang without it; empty for none
  * @param reserve whether our own scheduler places pods, and keeps room for whom others are evicted
+ * @param mpsAcross which pods may share a GPU by MPS, on nodes that serve it: {@code Budget},
+ *     {@code Namespace} or {@code Cluster}; absent where the site has none, so that all take turns
  */
 @Validated
 @ConfigurationProperties("gpusharing.reclaim")
@@ -45,7 +49,12 @@ record ReclaimProperties(
         @DefaultValue("5m") Duration maxGrace,
         @Nullable Duration insistAfter,
         @NotNull @DefaultValue("") String gangLabel,
-        @DefaultValue("false") boolean reserve) {
+        @DefaultValue("false") boolean reserve,
+        Sharing.@Nullable Across mpsAcross) {
+
+    PodSharing sharing() {
+        return new PodSharing(mpsAcross);
+    }
 
     /** How far back what was done and refused has a bearing on what is done next. */
     Duration lookBack() {

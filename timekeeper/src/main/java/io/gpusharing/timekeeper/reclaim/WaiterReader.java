@@ -58,7 +58,7 @@ final class WaiterReader {
                 facts.placement().gated(),
                 facts.placement().priority(),
                 !"Never".equals(spec.getPreemptionPolicy()),
-                capacity.ask(spec),
+                capacity.ask(pod),
                 Optional.ofNullable(facts.owner()).map(Owner::uid).orElse(own),
                 constraints(spec),
                 Optional.ofNullable(capacity.unjudged(pod))

@@ -16,6 +16,7 @@ import io.gpusharing.placement.PodAsk;
 import io.gpusharing.placement.PodHold;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.SharedNode;
+import io.gpusharing.placement.Sharing;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.timekeeper.reclaim.plan.Decision;
 import io.gpusharing.timekeeper.reclaim.plan.Planner;
@@ -95,9 +96,26 @@ public final class Cluster {
      */
     public static SharedNode shared(
             String name, int gpus, int unhealthy, Map<String, List<GpuHold>> granted) {
+        return shared(name, gpus, unhealthy, granted, false);
+    }
+
+    /** The same, where it may serve MPS. */
+    static SharedNode shared(
+            String name,
+            int gpus,
+            int unhealthy,
+            Map<String, List<GpuHold>> granted,
+            boolean servesMps) {
         List<Gpu> all = gpus("GPU-", gpus);
         int healthy = gpus - unhealthy;
-        return new SharedNode(name, all.subList(0, healthy), all.subList(healthy, gpus), granted);
+        return new SharedNode(
+                name,
+                all.subList(0, healthy),
+                all.subList(healthy, gpus),
+                granted,
+                Map.of(),
+                "",
+                servesMps);
     }
 
     public static NodeView node(SharedNode shared, Amounts allocatable) {
@@ -217,6 +235,7 @@ public final class Cluster {
         private boolean gated;
         private boolean preempts = true;
         private boolean placementKnown = true;
+        private Sharing sharing = Sharing.TIME_SLICES;
         private @Nullable String exemption;
         private @Nullable String nominated;
         private @Nullable String unjudged;
@@ -286,6 +305,12 @@ public final class Cluster {
             return this;
         }
 
+        /** How it shares GPUs of ours where that is served. */
+        Pod sharing(Sharing how) {
+            this.sharing = how;
+            return this;
+        }
+
         public Pod exempt(String why) {
             this.exemption = why;
             return this;
@@ -325,7 +350,7 @@ public final class Cluster {
 
         private List<ContainerAsk> containers(Set<String> on) {
             return containers.isEmpty()
-                    ? List.of(new ContainerAsk("cuda", Kind.App, ask(), on))
+                    ? List.of(new ContainerAsk("cuda", Kind.App, ask().shared(sharing), on))
                     : containers;
         }
 

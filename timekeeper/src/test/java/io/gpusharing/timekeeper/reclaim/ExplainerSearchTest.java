@@ -93,6 +93,6 @@ class ExplainerSearchTest {
                     .filter(node -> node.reason() != null)
                     .forEach(node -> reasons.add(node.reason()));
         }
-        assertThat(reasons).contains("no_room", "too_large");
+        assertThat(reasons).contains("no_room", "too_large", "shared_otherwise");
     }
 }

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.reclaim;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.kubernetes.GpuNode;
+import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.NodeFacts;
@@ -33,11 +34,17 @@ final class Readers {
     }
 
     Readers(RequestGrammars grammars, String gangLabel) {
+        this(grammars, gangLabel, PodSharing.NONE);
+    }
+
+    Readers(RequestGrammars grammars, String gangLabel, PodSharing sharing) {
         this.grammars = grammars;
         this.pods = new PodReader(grammars::reads);
         this.capacity =
                 new CapacityReader(
-                        grammars, new ProviderAsk(MetagpuGrammar.units(Map.of("site/metagpu", 4))));
+                        grammars,
+                        new ProviderAsk(MetagpuGrammar.units(Map.of("site/metagpu", 4))),
+                        sharing);
         this.gpuPods = new GpuPodReader(grammars, capacity, gangLabel);
     }
 
@@ -87,6 +94,7 @@ final class Readers {
                 Duration.ofMinutes(5),
                 null,
                 "",
-                reserve);
+                reserve,
+                null);
     }
 }

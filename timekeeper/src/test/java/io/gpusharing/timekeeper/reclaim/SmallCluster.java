@@ -10,6 +10,7 @@ import io.gpusharing.placement.GpuLayout;
 import io.gpusharing.placement.PodPlacement;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.SharedNode;
+import io.gpusharing.placement.Sharing;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.timekeeper.reclaim.plan.Decision;
 import java.time.Duration;
@@ -35,11 +36,22 @@ record SmallCluster(List<ToyNode> nodes, List<ToyPod> pods, List<ContainerAsk> w
         NOBODY
     }
 
+    private static final List<Sharing> WAYS =
+            List.of(
+                    Sharing.TIME_SLICES,
+                    Sharing.cooperative("budget/a"),
+                    Sharing.cooperative("budget/b"));
+
     private static final List<Source> SOURCES = List.of(Source.values());
     private static final List<Kind> KINDS = List.of(Kind.values());
 
     /** On the first {@code healthy} of its GPUs containers may start. */
-    record ToyNode(String name, int gpus, int healthy, int cpus) {}
+    record ToyNode(String name, int gpus, int healthy, int cpus, boolean servesMps) {
+
+        Sharing way(GpuAsk ask) {
+            return servesMps ? ask.sharing() : Sharing.TIME_SLICES;
+        }
+    }
 
     record ToyPod(
             String namespace,
@@ -66,18 +78,23 @@ record SmallCluster(List<ToyNode> nodes, List<ToyPod> pods, List<ContainerAsk> w
                             "n" + i,
                             gpus,
                             gpus - (random.nextInt(4) == 0 ? 1 : 0),
-                            random.nextInt(4) == 0 ? 3 : 20));
+                            random.nextInt(4) == 0 ? 3 : 20,
+                            random.nextBoolean()));
         }
         var pods = new ArrayList<ToyPod>();
         for (int i = 0; i < 8; i++) {
             int node = random.nextInt(2);
             int gpu = random.nextInt(nodes.get(node).gpus());
-            GpuAsk ask = ask(random);
-            if (fits(pods, node, gpu, ask)) {
+            GpuAsk ask = ask(random).shared(way(random));
+            if (fits(pods, nodes.get(node), node, gpu, ask)) {
                 pods.add(pod(i, node, gpu, ask, random));
             }
         }
-        return new SmallCluster(nodes, pods, waiter(random));
+        return new SmallCluster(nodes, pods, PodPlacement.shared(waiter(random), way(random)));
+    }
+
+    private static Sharing way(Random random) {
+        return WAYS.get(random.nextInt(WAYS.size()));
     }
 
     private static ToyPod pod(int i, int node, int gpu, GpuAsk ask, Random random) {
@@ -97,12 +114,13 @@ record SmallCluster(List<ToyNode> nodes, List<ToyPod> pods, List<ContainerAsk> w
                 isGone);
     }
 
-    private static boolean fits(List<ToyPod> pods, int node, int gpu, GpuAsk ask) {
+    private static boolean fits(List<ToyPod> pods, ToyNode toy, int node, int gpu, GpuAsk ask) {
         List<ToyPod> others =
                 pods.stream().filter(pod -> pod.node() == node && pod.gpu() == gpu).toList();
         return ask.whole()
                 ? others.isEmpty()
                 : others.stream().noneMatch(pod -> pod.ask().whole())
+                        && others.stream().allMatch(pod -> toy.way(pod.ask()).equals(toy.way(ask)))
                         && cores(others) + ask.cores() <= 100
                         && memory(others) + ask.memory() <= MEMORY;
     }
@@ -158,7 +176,12 @@ record SmallCluster(List<ToyNode> nodes, List<ToyPod> pods, List<ContainerAsk> w
                             whole ? 0 : 100 - cores(here),
                             whole ? 0 : MEMORY - memory(here),
                             here.isEmpty(),
-                            MEMORY));
+                            MEMORY,
+                            here.stream()
+                                    .map(pod -> nodes.get(node).way(pod.ask()))
+                                    .reduce(Sharing::with)
+                                    .orElse(Sharing.TIME_SLICES),
+                            nodes.get(node).servesMps()));
         }
         return new GpuLayout(free);
     }
@@ -173,17 +196,19 @@ record SmallCluster(List<ToyNode> nodes, List<ToyPod> pods, List<ContainerAsk> w
         GpuLayout free = free(node, gone);
         return cpus < nodes.get(node).cpus()
                 && (waiter.size() == 1
-                        ? fits(free, waiter.getFirst().ask())
+                        ? fits(free, waiter.getFirst().ask(), nodes.get(node))
                         : PodPlacement.placed(waiter, free).isPresent());
     }
 
-    private static boolean fits(GpuLayout free, GpuAsk ask) {
+    private static boolean fits(GpuLayout free, GpuAsk ask, ToyNode node) {
         return free.gpus().stream()
                         .filter(gpu ->
                                 ask.whole()
                                         ? gpu.untouched()
                                         : gpu.cores() >= ask.cores()
-                                                && gpu.memory() >= ask.memory())
+                                                && gpu.memory() >= ask.memory()
+                                                && (gpu.untouched()
+                                                        || gpu.sharing().equals(node.way(ask))))
                         .count()
                 >= ask.count();
     }
@@ -230,6 +255,7 @@ record SmallCluster(List<ToyNode> nodes, List<ToyPod> pods, List<ContainerAsk> w
     }
 
     private SharedNode shared(int node) {
+        ToyNode toy = nodes.get(node);
         var granted = new HashMap<String, List<GpuHold>>();
         pods.stream()
                 .filter(pod -> pod.node() == node && pod.source() == Source.GRANTED)
@@ -241,15 +267,17 @@ record SmallCluster(List<ToyNode> nodes, List<ToyPod> pods, List<ContainerAsk> w
                                                 "GPU-" + pod.gpu(),
                                                 pod.ask().cores(),
                                                 pod.ask().memory(),
-                                                pod.ask().whole()))));
-        ToyNode toy = nodes.get(node);
-        return Cluster.shared(toy.name(), toy.gpus(), toy.gpus() - toy.healthy(), granted);
+                                                pod.ask().whole(),
+                                                toy.way(pod.ask())))));
+        return Cluster.shared(
+                toy.name(), toy.gpus(), toy.gpus() - toy.healthy(), granted, toy.servesMps());
     }
 
     private void run(Cluster cluster, ToyPod toy) {
         Cluster.Pod pod =
                 Cluster.pod(toy.namespace(), toy.name())
                         .share(toy.ask().cores(), toy.ask().memory())
+                        .sharing(toy.ask().sharing())
                         .age(Duration.ofMinutes(60L + toy.name().hashCode() % 7))
                         .gang(toy.gang());
         if (toy.leaving()) {

@@ -48,7 +48,7 @@ public final class LeanObjects {
     private interface OfNode {}
 
     @JsonIgnoreProperties(
-            value = {"gpus", "refused"},
+            value = {"gpus", "refused", "tier"},
             ignoreUnknown = true)
     private interface OfGpuNode {}
 

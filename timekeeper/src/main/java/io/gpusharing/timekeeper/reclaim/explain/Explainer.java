@@ -283,7 +283,7 @@ public final class Explainer {
         NodeOccupancy occupancy = it.node().occupancy();
         SharedNode shared = it.node().view().shared();
         return occupancy == null || shared == null
-                ? new Shortage.Node(it.node().name(), new GpuLayout(List.of()), 0)
+                ? new Shortage.Node(it.node().name(), new GpuLayout(List.of()), 0, 0)
                 : Shortage.Node.of(
                         it.node().name(), subject.asks(), occupancy.free(), shared.all());
     }

@@ -61,16 +61,15 @@ record Judgement(
                     new GpuLayout(List.of()),
                     sums);
         }
-        GpuLayout free = PodPlacement.eligible(asks, occupancy.free(kept));
+        GpuLayout free =
+                PodPlacement.admitting(asks, PodPlacement.eligible(asks, occupancy.free(kept)));
         Reason reason =
                 fits(asks, free)
                         ? null
                         : Reason.of(
                                 asks,
                                 shared.all(),
-                                !PodPlacement.eligible(asks, new GpuLayout(shared.gpus()))
-                                        .gpus()
-                                        .isEmpty(),
+                                occupancy.free(),
                                 () -> !kept.isEmpty() && fits(asks, occupancy.free()));
         String otherwise = otherwise(subject, node.view(), sum);
         // kube-scheduler counts what is asked for on a GPU that failed since, too.
@@ -134,7 +133,7 @@ record Judgement(
                     Reason.of(
                             one,
                             all,
-                            now != null,
+                            new GpuLayout(now == null ? List.of() : List.of(now)),
                             () -> now != null && fits(one, new GpuLayout(List.of(now))));
         }
         return worst;

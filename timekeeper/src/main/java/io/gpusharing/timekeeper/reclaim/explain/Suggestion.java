@@ -123,7 +123,13 @@ final class Suggestion {
         return new ContainerAsk(
                 ask.container(),
                 ask.kind(),
-                new GpuAsk(count, gpus.cores(), gpus.memory(), gpus.memoryPercent(), gpus.whole()),
+                new GpuAsk(
+                        count,
+                        gpus.cores(),
+                        gpus.memory(),
+                        gpus.memoryPercent(),
+                        gpus.whole(),
+                        gpus.sharing()),
                 ask.on());
     }
 }

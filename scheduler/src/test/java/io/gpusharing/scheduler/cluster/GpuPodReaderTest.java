@@ -1,0 +1,84 @@
+package io.gpusharing.scheduler.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.kubernetes.PodSharing;
+import io.gpusharing.placement.ProviderAsk;
+import io.gpusharing.placement.Sharing;
+import io.gpusharing.placement.Sharing.Across;
+import io.gpusharing.placement.Strategy;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** Of a pod as it is read from the API server and from kube-scheduler's questions. */
+class GpuPodReaderTest {
+
+    private static final String BUDGET = "\"gpusharing.io/budget\": \"team-a\"";
+
+    private static Pod pod(String annotations, String spec, String container) {
+        return LeanObjects.serialization()
+                .unmarshal(
+                        """
+                        {"metadata": {"uid": "u", "namespace": "dev", "name": "p", "annotations": {%s}},
+                         "spec": {%s "containers": [
+                           {"name": "cuda", %s
+                            "resources": {"limits": {"tencent.com/vcuda-core": "30", "tencent.com/vcuda-memory": "4"}}},
+                           {"name": "web", "volumeMounts": [{"name": "v", "mountPath": "/dev/shm"}]}]}}
+                        """
+                                .formatted(annotations, spec, container),
+                        Pod.class);
+    }
+
+    private static Sharing sharing(@Nullable Across across, Pod pod) {
+        return new GpuPodReader(new ProviderAsk(Map.of()), Strategy.BestFit, new PodSharing(across))
+                .waiting(pod)
+                .asks()
+                .getFirst()
+                .ask()
+                .sharing();
+    }
+
+    @Test
+    void aPodSharesGpusWithItsBudgetItsNamespaceOrAllAsTheSiteWantsIt() {
+        Pod pod = pod(BUDGET, "", "");
+
+        assertThat(sharing(Across.Budget, pod)).isEqualTo(Sharing.cooperative("budget/team-a"));
+        assertThat(sharing(Across.Namespace, pod)).isEqualTo(Sharing.cooperative("namespace/dev"));
+        assertThat(sharing(Across.Cluster, pod)).isEqualTo(Sharing.cooperative("cluster"));
+        assertThat(sharing(null, pod)).isEqualTo(Sharing.TIME_SLICES);
+    }
+
+    @Test
+    void aPodThatCannotBeAClientTakesTurns() {
+        String sharedMemory =
+                "\"volumeMounts\": [{\"name\": \"x\", \"mountPath\": \"/x\"}, {\"readOnly\": true, \"mountPath\": \"/dev/shm/\"}],";
+
+        assertThat(sharing(Across.Budget, pod(BUDGET, "\"hostIPC\": true,", "")))
+                .isEqualTo(Sharing.TIME_SLICES);
+        assertThat(sharing(Across.Budget, pod(BUDGET, "", sharedMemory)))
+                .isEqualTo(Sharing.TIME_SLICES);
+    }
+
+    @Test
+    void aPodThatWantsItTakesTurns() {
+        assertThat(
+                        sharing(
+                                Across.Budget,
+                                pod("\"request.gpusharing.io/mps\": \"disabled\"", "", "")))
+                .isEqualTo(Sharing.TIME_SLICES);
+    }
+
+    @Test
+    void ofMountsThoseAtTheSharedMemoryAloneAreRead() {
+        Pod pod =
+                pod("", "", "\"volumeMounts\": [{\"name\": \"data\", \"mountPath\": \"/data\"}],");
+
+        assertThat(pod.getSpec().getContainers().getFirst().getVolumeMounts()).isEmpty();
+        assertThat(pod.getSpec().getContainers().getLast().getVolumeMounts())
+                .singleElement()
+                .extracting("name", "mountPath")
+                .containsExactly(null, "/dev/shm");
+    }
+}
