@@ -9,6 +9,7 @@ import io.gpusharing.webhook.injection.Sidecar;
 import io.gpusharing.webhook.injection.SidecarProperties;
 import io.gpusharing.webhook.pod.ClaimProperties;
 import io.gpusharing.webhook.pod.PodAdmission;
+import io.gpusharing.webhook.policy.MpsProperties;
 import io.gpusharing.webhook.policy.PolicyProperties;
 import io.gpusharing.webhook.policy.PriorityClassCheck;
 import io.gpusharing.webhook.policy.PriorityClassProperties;
@@ -28,6 +29,7 @@ import org.springframework.context.annotation.Configuration;
         basePackageClasses = {
             AdmissionProperties.class,
             ClaimProperties.class,
+            MpsProperties.class,
             PolicyProperties.class,
             SidecarProperties.class,
             WorkloadProperties.class
@@ -43,6 +45,7 @@ class AdmissionConfiguration {
     Admission admission(
             RequestGrammars grammars,
             PolicyProperties policy,
+            MpsProperties mps,
             PriorityClassProperties classes,
             PlacementProperties placement,
             SidecarProperties sidecar,
@@ -59,8 +62,8 @@ class AdmissionConfiguration {
                         : DecisionListeners.all(metrics, DecisionListeners.log());
         return new Admission(
                 new ReviewReader(grammars::reads, claims::isClaimed),
-                new PodAdmission(grammars, policy, classes, placement, new Sidecar(sidecar)),
-                new TemplateAdmission(grammars, policy, classes, workloads.templates()),
+                new PodAdmission(grammars, policy, mps, classes, placement, new Sidecar(sidecar)),
+                new TemplateAdmission(grammars, policy, mps, classes, workloads.templates()),
                 cluster::now,
                 listener);
     }

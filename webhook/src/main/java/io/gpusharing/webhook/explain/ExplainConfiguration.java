@@ -4,6 +4,7 @@ import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.webhook.cluster.PlacementProperties;
 import io.gpusharing.webhook.injection.SidecarProperties;
 import io.gpusharing.webhook.pod.ClaimProperties;
+import io.gpusharing.webhook.policy.MpsProperties;
 import io.gpusharing.webhook.policy.PolicyProperties;
 import io.gpusharing.webhook.policy.PriorityClassProperties;
 import io.gpusharing.webhook.review.ReviewReader;
@@ -18,6 +19,7 @@ import org.springframework.context.annotation.Configuration;
 @EnableConfigurationProperties({
     ClaimProperties.class,
     PriorityClassProperties.class,
+    MpsProperties.class,
     PolicyProperties.class,
     SidecarProperties.class,
     WorkloadProperties.class
@@ -28,13 +30,14 @@ class ExplainConfiguration {
     ExplainCommand explainCommand(
             RequestGrammars grammars,
             PolicyProperties policy,
+            MpsProperties mps,
             PriorityClassProperties classes,
             PlacementProperties placement,
             SidecarProperties sidecar,
             WorkloadProperties workloads,
             ClaimProperties claims) {
         return new ExplainCommand(
-                new Explainer(grammars, policy, classes, placement, sidecar, workloads),
+                new Explainer(grammars, policy, mps, classes, placement, sidecar, workloads),
                 new ReviewReader(grammars::reads, claims::isClaimed),
                 Clock.systemUTC(),
                 System.out);

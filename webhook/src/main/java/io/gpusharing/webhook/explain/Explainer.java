@@ -16,6 +16,7 @@ import io.gpusharing.webhook.decision.WarningText;
 import io.gpusharing.webhook.injection.Sidecar;
 import io.gpusharing.webhook.injection.SidecarProperties;
 import io.gpusharing.webhook.pod.PodAdmission;
+import io.gpusharing.webhook.policy.MpsProperties;
 import io.gpusharing.webhook.policy.PolicyProperties;
 import io.gpusharing.webhook.policy.PriorityClassProperties;
 import io.gpusharing.webhook.review.PodView;
@@ -39,13 +40,15 @@ public final class Explainer {
     public Explainer(
             RequestGrammars grammars,
             PolicyProperties policy,
+            MpsProperties mps,
             PriorityClassProperties classes,
             PlacementProperties placement,
             SidecarProperties sidecar,
             WorkloadProperties workloads) {
         this.templates = workloads.templates();
         this.grammars = grammars;
-        this.pods = new PodAdmission(grammars, policy, classes, placement, new Sidecar(sidecar));
+        this.pods =
+                new PodAdmission(grammars, policy, mps, classes, placement, new Sidecar(sidecar));
     }
 
     /**

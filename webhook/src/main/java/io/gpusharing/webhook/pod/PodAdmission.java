@@ -25,6 +25,8 @@ import io.gpusharing.webhook.injection.Sidecar;
 import io.gpusharing.webhook.injection.Sidecar.Parts;
 import io.gpusharing.webhook.injection.Sidecar.Plan;
 import io.gpusharing.webhook.policy.BypassPolicy;
+import io.gpusharing.webhook.policy.MpsPolicy;
+import io.gpusharing.webhook.policy.MpsProperties;
 import io.gpusharing.webhook.policy.PolicyProperties;
 import io.gpusharing.webhook.policy.PriorityClassPolicy;
 import io.gpusharing.webhook.policy.PriorityClassProperties;
@@ -50,6 +52,7 @@ public final class PodAdmission {
 
     private final RequestGrammars grammars;
     private final BypassPolicy bypass;
+    private final MpsPolicy mps;
     private final PriorityClassPolicy classes;
     private final PlacementProperties placement;
     private final Sidecar sidecar;
@@ -57,11 +60,13 @@ public final class PodAdmission {
     public PodAdmission(
             RequestGrammars grammars,
             PolicyProperties policy,
+            MpsProperties mps,
             PriorityClassProperties classes,
             PlacementProperties placement,
             Sidecar sidecar) {
         this.grammars = grammars;
         this.bypass = new BypassPolicy(policy);
+        this.mps = new MpsPolicy(mps);
         this.classes = new PriorityClassPolicy(classes);
         this.placement = placement;
         this.sidecar = sidecar;
@@ -120,6 +125,7 @@ public final class PodAdmission {
                                                     .formatted(standing.refills())));
         }
         bypass.check(pod, () -> grammar.asksForAPart(request), findings);
+        mps.checkBypass(pod, () -> grammar.asksForAPart(request), findings);
         Optional<String> priorityClass =
                 classes.classFor(pod, standing, surroundings.classes(), findings);
         completion.warnings().forEach(findings::warn);
@@ -150,7 +156,7 @@ public final class PodAdmission {
         bypass.checkForged(stamp.forgedIn(pod, now), findings);
         Map<String, String> ceilings = grammar.annotations(request);
         boolean ours = placed || placement.isOurs(pod.spec().schedulerName());
-        RequestAnnotations.check(pod, request, grammar, findings);
+        RequestAnnotations.check(pod, request, grammar, mps, findings);
         if (!ours) {
             RequestAnnotations.warnOfNoEffect(pod, findings);
         }

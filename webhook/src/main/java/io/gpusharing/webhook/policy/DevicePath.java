@@ -20,13 +20,19 @@ final class DevicePath {
      * {@code ..}.
      */
     static boolean matches(String hostPath) {
+        List<String> names = onTheNode(hostPath);
+        return names.isEmpty()
+                || names.equals(DRIVER.subList(0, 2))
+                || (names.getFirst().equals("dev") && (names.size() == 1 || isGpu(names.get(1))));
+    }
+
+    /** The names that lead to it from the root of the node, also by way of a process. */
+    static List<String> onTheNode(String hostPath) {
         List<String> names = withoutVar(names(hostPath));
         for (int root = rootElsewhere(names); root > 0; root = rootElsewhere(names)) {
             names = withoutVar(names.subList(root, names.size()));
         }
-        return names.isEmpty()
-                || names.equals(DRIVER.subList(0, 2))
-                || (names.getFirst().equals("dev") && (names.size() == 1 || isGpu(names.get(1))));
+        return names;
     }
 
     private static List<String> names(String path) {

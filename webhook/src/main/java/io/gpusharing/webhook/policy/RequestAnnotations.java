@@ -17,17 +17,27 @@ public final class RequestAnnotations {
     private RequestAnnotations() {}
 
     private static final List<String> KNOWN =
+            List.of(Names.STRATEGY_ANNOTATION, Names.SAME_GPU_ANNOTATION, Names.MPS_ANNOTATION);
+
+    /** The device plugin knows the other one as well. */
+    private static final List<String> OF_SCHEDULER =
             List.of(Names.STRATEGY_ANNOTATION, Names.SAME_GPU_ANNOTATION);
 
     /** Refuses what nobody would do: it would be relied on. */
     public static void check(
-            PodView pod, PodRequest request, RequestGrammar grammar, Findings findings) {
+            PodView pod,
+            PodRequest request,
+            RequestGrammar grammar,
+            MpsPolicy mps,
+            Findings findings) {
         new TreeMap<>(pod.annotations())
                 .forEach((key, value) -> {
                     switch (key) {
                         case Names.STRATEGY_ANNOTATION -> checkStrategy(value, findings);
                         case Names.SAME_GPU_ANNOTATION ->
                                 checkGroup(value, request, grammar, findings);
+                        case Names.MPS_ANNOTATION ->
+                                mps.checkWish(value, pod, request, grammar, findings);
                         default -> {
                             if (key.startsWith(Names.REQUEST_PREFIX)) {
                                 findings.refuse(
@@ -75,7 +85,7 @@ public final class RequestAnnotations {
 
     /** For a pod that our scheduler does not place. */
     public static void warnOfNoEffect(PodView pod, Findings findings) {
-        for (String known : KNOWN) {
+        for (String known : OF_SCHEDULER) {
             if (pod.annotation(known) != null) {
                 findings.warn(
                         "annotation %s has no effect: the pod is not placed by GPUSharing's scheduler"

@@ -12,12 +12,14 @@ import static io.gpusharing.webhook.review.JsonFields.sliceFrom;
 import static io.gpusharing.webhook.review.JsonFields.text;
 import static io.gpusharing.webhook.review.JsonFields.textOrEmpty;
 
+import io.gpusharing.placement.Sharing;
 import io.gpusharing.request.Quantity;
 import io.gpusharing.webhook.review.PodView.Container;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
@@ -25,6 +27,8 @@ import tools.jackson.core.JsonToken;
 final class ContainerReader {
 
     private static final String VISIBLE_DEVICES = "NVIDIA_VISIBLE_DEVICES";
+
+    private static final String MPS = "CUDA_MPS_";
 
     /** Values by which NVIDIA's container runtime shows no GPU. */
     private static final Set<String> NO_DEVICES = Set.of("", "void", "none");
@@ -56,7 +60,8 @@ final class ContainerReader {
         Map<String, Quantity> limits = Map.of();
         Map<String, Quantity> requests = Map.of();
         boolean privileged = false;
-        boolean setsVisibleDevices = false;
+        var variables = new Variables();
+        boolean ownSharedMemory = false;
         if (isObject(json)) {
             for (String name; (name = nextField(json)) != null; ) {
                 switch (name) {
@@ -66,7 +71,8 @@ final class ContainerReader {
                             privileged =
                                     Boolean.TRUE.equals(
                                             field(json, "privileged", JsonFields::bool));
-                    case "env" -> setsVisibleDevices = setsVisibleDevices();
+                    case "env" -> variables.read();
+                    case "volumeMounts" -> ownSharedMemory |= mountsSharedMemory();
                     case "resources" -> {
                         if (isObject(json)) {
                             for (String part; (part = nextField(json)) != null; ) {
@@ -94,7 +100,9 @@ final class ContainerReader {
                 limits,
                 requests,
                 privileged,
-                setsVisibleDevices,
+                variables.setVisibleDevices,
+                variables.mps,
+                ownSharedMemory,
                 sliceFrom(begin, json, document));
     }
 
@@ -134,45 +142,84 @@ final class ContainerReader {
         }
     }
 
-    private boolean setsVisibleDevices() {
-        boolean sets = false;
+    private boolean mountsSharedMemory() {
+        boolean mounts = false;
         if (isList(json)) {
             while (nextEntry(json)) {
-                sets |= isVisibleDevices();
+                String path = field(json, "mountPath", JsonFields::text);
+                mounts |= path != null && Sharing.isSharedMemory(path);
             }
         }
-        return sets;
+        return mounts;
     }
 
     /**
-     * Whether a variable asks the container runtime for GPUs; one whose value comes from elsewhere
-     * may do so. Names and values of other variables are never made into strings: pods have many.
+     * The variables that matter. Names and values of others are never made into strings: pods have
+     * many.
      */
-    private boolean isVisibleDevices() {
-        String variable = null;
-        boolean hiding = true;
-        if (isObject(json)) {
-            for (String name; (name = nextField(json)) != null; ) {
-                switch (name) {
-                    case "name" -> {
-                        once(variable == null, name);
-                        variable = upTo(VISIBLE_DEVICES.length());
-                    }
-                    case "value" -> {
-                        // The API server writes the name first: most values need not be read.
-                        if (variable == null || variable.equals(VISIBLE_DEVICES)) {
-                            hiding &= NO_DEVICES.contains(upTo(LONGEST_NO_DEVICES));
-                        }
-                    }
-                    case "valueFrom" -> {
-                        hiding &= !isObject(json);
-                        json.skipChildren();
-                    }
-                    default -> json.skipChildren();
+    private final class Variables {
+
+        private boolean setVisibleDevices;
+        private @Nullable String mps;
+
+        void read() {
+            setVisibleDevices = false;
+            mps = null;
+            if (isList(json)) {
+                while (nextEntry(json)) {
+                    readOne();
                 }
             }
         }
-        return VISIBLE_DEVICES.equals(variable) && !hiding;
+
+        /**
+         * One whose value comes from elsewhere may ask the container runtime for GPUs as well as
+         * one that names some.
+         */
+        private void readOne() {
+            String variable = null;
+            boolean hiding = true;
+            if (isObject(json)) {
+                for (String name; (name = nextField(json)) != null; ) {
+                    switch (name) {
+                        case "name" -> {
+                            once(variable == null, name);
+                            if (mps == null && begins(MPS)) {
+                                mps = textOrEmpty(json);
+                            }
+                            variable = upTo(VISIBLE_DEVICES.length());
+                        }
+                        case "value" -> {
+                            // The API server writes the name first: most values need not be read.
+                            if (variable == null || variable.equals(VISIBLE_DEVICES)) {
+                                hiding &= NO_DEVICES.contains(upTo(LONGEST_NO_DEVICES));
+                            }
+                        }
+                        case "valueFrom" -> {
+                            hiding &= !isObject(json);
+                            json.skipChildren();
+                        }
+                        default -> json.skipChildren();
+                    }
+                }
+            }
+            setVisibleDevices |= VISIBLE_DEVICES.equals(variable) && !hiding;
+        }
+    }
+
+    private boolean begins(String prefix) {
+        if (json.currentToken() != JsonToken.VALUE_STRING
+                || json.getStringLength() < prefix.length()) {
+            return false;
+        }
+        char[] text = json.getStringCharacters();
+        int from = json.getStringOffset();
+        for (int i = 0; i < prefix.length(); i++) {
+            if (text[from + i] != prefix.charAt(i)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** The text if it is so short; else something else, which is not made into a string. */

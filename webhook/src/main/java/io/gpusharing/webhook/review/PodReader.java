@@ -159,6 +159,7 @@ public final class PodReader {
         private Map<String, Quantity> overhead = Map.of();
         private boolean deadline;
         private @Nullable List<String> imagePullSecrets;
+        private boolean hostIpc;
         private boolean claims;
 
         void read(String name) {
@@ -192,6 +193,7 @@ public final class PodReader {
                     json.skipChildren();
                 }
                 case "imagePullSecrets" -> imagePullSecrets = list(json, () -> named());
+                case "hostIPC" -> hostIpc = bool(json);
                 case "resourceClaims" -> claims = hasEntries();
                 default -> json.skipChildren();
             }
@@ -213,6 +215,7 @@ public final class PodReader {
                     overhead,
                     deadline,
                     imagePullSecrets,
+                    hostIpc,
                     claims || PodReader.this.containers.asksForClaimed());
         }
 

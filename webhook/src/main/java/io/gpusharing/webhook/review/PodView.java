@@ -57,6 +57,7 @@ public record PodView(Metadata metadata, Spec spec, Slice source) {
      * @param overhead of its RuntimeClass, cpu and memory
      * @param deadline whether it has {@code activeDeadlineSeconds}
      * @param imagePullSecrets null if absent
+     * @param hostIpc whether its containers are in the node's IPC namespace
      * @param claims whether it has resource claims, its own or such that the scheduler makes for an
      *     extended resource; they may be for GPUs
      */
@@ -75,6 +76,7 @@ public record PodView(Metadata metadata, Spec spec, Slice source) {
             Map<String, Quantity> overhead,
             boolean deadline,
             @Nullable List<String> imagePullSecrets,
+            boolean hostIpc,
             boolean claims) {}
 
     /**
@@ -83,6 +85,9 @@ public record PodView(Metadata metadata, Spec spec, Slice source) {
      * @param requests amounts of cpu, memory and GPUs
      * @param setsVisibleDevices whether it sets {@code NVIDIA_VISIBLE_DEVICES} to anything that may
      *     show a GPU
+     * @param mpsVariable the first variable that it sets of those that begin with {@code
+     *     CUDA_MPS_}; null if none
+     * @param ownSharedMemory whether a volume is mounted at {@code /dev/shm}
      * @param source where it stands in the review
      */
     public record Container(
@@ -92,6 +97,8 @@ public record PodView(Metadata metadata, Spec spec, Slice source) {
             Map<String, Quantity> requests,
             boolean privileged,
             boolean setsVisibleDevices,
+            @Nullable String mpsVariable,
+            boolean ownSharedMemory,
             Slice source) {
 
         /** Whether it asks for a GPU itself. */

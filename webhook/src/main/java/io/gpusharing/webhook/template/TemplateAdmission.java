@@ -17,6 +17,8 @@ import io.gpusharing.webhook.decision.Decision.Untouched;
 import io.gpusharing.webhook.decision.Findings;
 import io.gpusharing.webhook.pod.CompletedRequest;
 import io.gpusharing.webhook.policy.BypassPolicy;
+import io.gpusharing.webhook.policy.MpsPolicy;
+import io.gpusharing.webhook.policy.MpsProperties;
 import io.gpusharing.webhook.policy.PolicyProperties;
 import io.gpusharing.webhook.policy.PriorityClassPolicy;
 import io.gpusharing.webhook.policy.PriorityClassProperties;
@@ -59,16 +61,19 @@ public final class TemplateAdmission {
 
     private final RequestGrammars grammars;
     private final BypassPolicy bypass;
+    private final MpsPolicy mps;
     private final PriorityClassPolicy classes;
     private final PodTemplates templates;
 
     public TemplateAdmission(
             RequestGrammars grammars,
             PolicyProperties policy,
+            MpsProperties mps,
             PriorityClassProperties classes,
             PodTemplates templates) {
         this.grammars = grammars;
         this.bypass = new BypassPolicy(policy);
+        this.mps = new MpsPolicy(mps);
         this.classes = new PriorityClassPolicy(classes);
         this.templates = templates;
     }
@@ -149,8 +154,9 @@ public final class TemplateAdmission {
         PodView pod = template.pod();
         PodRequest request = template.request();
         RequestGrammar grammar = grammars.grammarOf(request).orElseThrow();
-        RequestAnnotations.check(pod, request, grammar, findings);
+        RequestAnnotations.check(pod, request, grammar, mps, findings);
         bypass.check(pod, () -> grammar.asksForAPart(request), findings);
+        mps.checkBypass(pod, () -> grammar.asksForAPart(request), findings);
         classes.checkedChoice(pod, surroundings.classes(), findings);
         template.completion().warnings().forEach(findings::warn);
         grammar.warnings(request, surroundings.nodes()).forEach(findings::warn);

@@ -23,6 +23,7 @@ import io.gpusharing.webhook.injection.SidecarProperties.Mode;
 import io.gpusharing.webhook.pod.ClaimProperties;
 import io.gpusharing.webhook.pod.ClaimProperties.DriverProperties;
 import io.gpusharing.webhook.pod.PodAdmission;
+import io.gpusharing.webhook.policy.MpsProperties;
 import io.gpusharing.webhook.policy.PolicyProperties;
 import io.gpusharing.webhook.policy.PriorityClassProperties;
 import io.gpusharing.webhook.review.ReviewReader;
@@ -81,6 +82,14 @@ public final class Installation {
                     Reaction.Refuse,
                     Reaction.Warn,
                     Reaction.Warn);
+    private MpsProperties mps = MpsProperties.DISABLED;
+
+    /** Nodes may serve MPS. */
+    Installation mps(Reaction bypass) {
+        this.mps = new MpsProperties(true, bypass);
+        return this;
+    }
+
     private PriorityClassProperties classes =
             new PriorityClassProperties("gpu-in-budget", "gpu-over-budget", Set.of());
     private SidecarProperties sidecar = sidecar(Mode.PerPod);
@@ -305,8 +314,8 @@ public final class Installation {
     public Admission admission() {
         return new Admission(
                 new ReviewReader(grammars::reads, claims::isClaimed),
-                new PodAdmission(grammars, policy, classes, placement, new Sidecar(sidecar)),
-                new TemplateAdmission(grammars, policy, classes, templates),
+                new PodAdmission(grammars, policy, mps, classes, placement, new Sidecar(sidecar)),
+                new TemplateAdmission(grammars, policy, mps, classes, templates),
                 () ->
                         new Surroundings(
                                 budgets,

@@ -120,7 +120,8 @@ class PlacementTest {
 
         assertThat(answer.audit("rules")).isEqualTo("UNKNOWN_REQUEST");
         assertThat(answer.message())
-                .contains("write request.gpusharing.io/strategy or request.gpusharing.io/same-gpu");
+                .contains(
+                        "write request.gpusharing.io/strategy or request.gpusharing.io/same-gpu or request.gpusharing.io/mps, or remove it");
     }
 
     @Test

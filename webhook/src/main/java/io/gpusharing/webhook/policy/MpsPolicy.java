@@ -1,0 +1,128 @@
+package io.gpusharing.webhook.policy;
+
+import static java.util.stream.Collectors.toSet;
+
+import io.gpusharing.Names;
+import io.gpusharing.placement.Sharing;
+import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.RequestGrammar;
+import io.gpusharing.webhook.decision.Findings;
+import io.gpusharing.webhook.review.PodView;
+import io.gpusharing.webhook.review.PodView.Container;
+import io.gpusharing.webhook.review.PodView.Volume;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+
+/**
+ * What a pod says of MPS. The device plugin tells a client its daemon and its limits by variables,
+ * and the limits bind only who keeps to them. A pod that sets such variables itself relies on what
+ * does not hold, or means to get around its limits: neither passes unseen.
+ */
+public final class MpsPolicy {
+
+    private final MpsProperties properties;
+
+    public MpsPolicy(MpsProperties properties) {
+        this.properties = properties;
+    }
+
+    /**
+     * Ways to MPS past the device plugin.
+     *
+     * @param asksForAPart whether the pod asks for a part of a GPU
+     */
+    public void checkBypass(PodView pod, BooleanSupplier asksForAPart, Findings findings) {
+        if (!properties.enabled()) {
+            return;
+        }
+        List<Container> setting =
+                pod.allContainers().stream()
+                        .filter(container -> container.mpsVariable() != null)
+                        .toList();
+        List<Volume> pipes = pod.volumes().stream().filter(MpsPolicy::isPipe).toList();
+        if ((setting.isEmpty() && pipes.isEmpty() && !pod.spec().hostIpc())
+                || !asksForAPart.getAsBoolean()) {
+            return;
+        }
+        for (Container container : setting) {
+            findings.react(
+                    properties.bypass(),
+                    "MPS_VARIABLE",
+                    "container \"%s\": %s is for the device plugin to set, as are all that begin with CUDA_MPS_; remove it"
+                            .formatted(container.name(), container.mpsVariable()));
+        }
+        if (pod.spec().hostIpc()) {
+            findings.react(
+                    properties.bypass(),
+                    "HOST_IPC",
+                    "spec.hostIPC is true: a pod with a part of a GPU could reach the memory of others that share it; remove it");
+        }
+        for (Volume volume : pipes) {
+            findings.react(
+                    properties.bypass(),
+                    "MPS_PATH",
+                    "volume \"%s\": hostPath %s reaches MPS daemons past the device plugin; remove it"
+                            .formatted(volume.name(), volume.hostPath()));
+        }
+    }
+
+    /** Of the root of the node it is said already that it is a device path. */
+    private static boolean isPipe(Volume volume) {
+        return volume.hostPath() != null
+                && MpsPath.matches(volume.hostPath())
+                && !DevicePath.matches(volume.hostPath());
+    }
+
+    /** The annotation's value, and whether it has the effect that its author expects. */
+    void checkWish(
+            String value,
+            PodView pod,
+            PodRequest request,
+            RequestGrammar grammar,
+            Findings findings) {
+        if (!Sharing.WISHES.contains(value)) {
+            findings.refuse(
+                    "ILLEGAL_MPS",
+                    "annotation %s is \"%s\"; write %s, or remove it"
+                            .formatted(
+                                    Names.MPS_ANNOTATION,
+                                    value,
+                                    String.join(" or ", Sharing.WISHES)));
+        } else if (value.equals(Sharing.ENABLED)) {
+            whyNot(pod, request, grammar)
+                    .ifPresent(reason ->
+                            findings.warn(
+                                    "annotation %s has no effect: %s"
+                                            .formatted(Names.MPS_ANNOTATION, reason)));
+        }
+    }
+
+    /** Why its containers cannot be clients of MPS; empty if they can where a node serves it. */
+    private Optional<String> whyNot(PodView pod, PodRequest request, RequestGrammar grammar) {
+        if (!properties.enabled()) {
+            return Optional.of("this site serves no MPS; the pod takes turns with others");
+        }
+        if (!grammar.asksForAPart(request)) {
+            return Optional.of("the pod asks for whole GPUs, which it shares with nobody");
+        }
+        if (pod.spec().hostIpc()) {
+            return Optional.of("spec.hostIPC is true, so the pod takes turns with others");
+        }
+        Set<String> parts =
+                request.containers().stream()
+                        .filter(it -> grammar.asksForAPart(new PodRequest(List.of(it))))
+                        .map(ContainerRequest::name)
+                        .collect(toSet());
+        return pod.allContainers().stream()
+                .filter(Container::ownSharedMemory)
+                .map(Container::name)
+                .filter(parts::contains)
+                .findFirst()
+                .map(
+                        "container \"%s\" has a volume of its own at /dev/shm, so the pod takes turns with others"
+                                ::formatted);
+    }
+}
