@@ -161,6 +161,11 @@ request.userInfo.?username.orValue('') in {{ .users | toJson | replace "\"" "'" 
 authorizer.group('gpusharing.io').resource('gpubudgets').check('update').allowed()
 {{- end }}
 
+{{/* Which pods may share a GPU by MPS; empty where none do. */}}
+{{- define "gpusharing.mpsAcross" -}}
+{{- if and .Values.provider.enabled (eq .Values.provider.mps.mode "Enabled") }}{{ .Values.provider.mps.shareAcross }}{{ end }}
+{{- end }}
+
 {{/* Labels of nodes where our device plugin runs: key=value, joined by commas. */}}
 {{- define "gpusharing.providerLabels" -}}
 {{- $labels := list }}
