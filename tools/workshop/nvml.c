@@ -33,7 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SUCCESS, UNINITIALIZED, INVALID_ARGUMENT, NOT_SUPPORTED, NOT_FOUND = 6, INSUFFICIENT_SIZE, TIMEOUT = 10, GPU_IS_LOST = 15 };
+enum { SUCCESS, UNINITIALIZED, INVALID_ARGUMENT, NOT_SUPPORTED, NO_PERMISSION, NOT_FOUND = 6, INSUFFICIENT_SIZE, TIMEOUT = 10, GPU_IS_LOST = 15 };
 enum { GPUS = 32, RULES = 32, PROCESSES = 64, PENDING = 64, ECC = 2, XID = 8, MIG = 256 };
 
 typedef unsigned long long u64;
@@ -293,6 +293,38 @@ int nvmlDeviceGetMinorNumber(void *d, unsigned *n) {
     ASK(d, &g);
     *n = g.minor;
     return SUCCESS;
+}
+/* As a Hopper's. */
+int nvmlDeviceGetCudaComputeCapability(void *d, int *major, int *minor) {
+    gpu g;
+    ASK(d, &g);
+    *major = 9, *minor = 0;
+    return SUCCESS;
+}
+/* The device's, so that every process sees it. */
+static FILE *mode_of(const gpu *g, const char *how) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/compute-mode-%s", folder(), g->uuid);
+    return fopen(path, how);
+}
+int nvmlDeviceGetComputeMode(void *d, unsigned *mode) {
+    gpu g;
+    ASK(d, &g);
+    *mode = 0;
+    FILE *file = mode_of(&g, "r");
+    if (file) {
+        if (fscanf(file, "%u", mode) != 1) *mode = 0;
+        fclose(file);
+    }
+    return SUCCESS;
+}
+int nvmlDeviceSetComputeMode(void *d, unsigned mode) {
+    gpu g;
+    ASK(d, &g);
+    FILE *file = mode_of(&g, "w");
+    if (!file) return NO_PERMISSION;
+    fprintf(file, "%u", mode);
+    return fclose(file) ? NO_PERMISSION : SUCCESS;
 }
 int nvmlDeviceGetPciInfo_v3(void *d, pci *p) {
     gpu g;

@@ -39,7 +39,7 @@ public record GpuAsk(
     }
 
     /** Whether those who hold parts of a GPU share it as it would. */
-    boolean isAdmittedTo(Gpu gpu) {
+    public boolean isAdmittedTo(Gpu gpu) {
         return whole || gpu.admits(gpu.way(sharing));
     }
 

@@ -44,6 +44,22 @@ class WorkshopLibraryTest {
         return new Nvml(opened.symbols());
     }
 
+    @Test
+    void aComputeModeIsTheDevicesAndNotOfTheProcessThatSetsIt() throws Exception {
+        long device = device(0);
+        assertThat(nvml.computeMode(device)).isEqualTo(NvmlReturn.SUCCESS);
+        assertThat(nvml.result()).isEqualTo(ComputeMode.DEFAULT.number());
+
+        assertThat(nvml.setComputeMode(device, ComputeMode.EXCLUSIVE_PROCESS))
+                .isEqualTo(NvmlReturn.SUCCESS);
+
+        assertThat(Files.readString(directory.resolve("compute-mode-GPU-a"))).isEqualTo("3");
+        assertThat(nvml.computeMode(device)).isEqualTo(NvmlReturn.SUCCESS);
+        assertThat(nvml.result()).isEqualTo(ComputeMode.EXCLUSIVE_PROCESS.number());
+        assertThat(nvml.computeCapability(device)).isEqualTo(NvmlReturn.SUCCESS);
+        assertThat(nvml.result()).isEqualTo(90);
+    }
+
     /** As one moment: who reads meanwhile sees the old file or the new one. */
     private void write(String gpus) throws IOException {
         Path written = Files.writeString(directory.resolve("gpus.new"), gpus);

@@ -140,7 +140,9 @@ class PodEventsTest {
         cluster.recover();
         events.tell(POD, PodEvents.Type.Normal, "Third", "third");
 
-        assertThat(nextMessage()).isEqualTo("third");
+        String message = nextMessage();
+        // The second may have been answered after the recovery.
+        assertThat(message.equals("second") ? nextMessage() : message).isEqualTo("third");
     }
 
     @Test

@@ -60,7 +60,7 @@ final class Suggestion {
             } else {
                 // Memory alone is of no use where others have all processors.
                 node.free().gpus().stream()
-                        .filter(gpu -> gpu.cores() > 0)
+                        .filter(gpu -> gpu.cores() > 0 && own.ask().isAdmittedTo(gpu))
                         .forEach(gpu -> less.add(part(node, own.ask(), gpu)));
             }
         }
