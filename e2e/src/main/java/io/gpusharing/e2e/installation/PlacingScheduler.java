@@ -54,6 +54,8 @@ public final class PlacingScheduler {
         environment.put("SERVER_PORT", Integer.toString(port));
         environment.put("MANAGEMENT_SERVER_ADDRESS", "127.0.0.1");
         environment.put("MANAGEMENT_SERVER_PORT", Integer.toString(healthPort));
+        // Nodes say whether they serve MPS, and few do.
+        environment.put("GPUSHARING_SCHEDULER_MPSACROSS", "Budget");
         if (elected) {
             environment.put("GPUSHARING_SCHEDULER_LEASE_NAMESPACE", "kube-system");
             environment.put("GPUSHARING_SCHEDULER_LEASE_NAME", LEASE);

@@ -15,14 +15,20 @@ import java.util.stream.IntStream;
  *     plugin of that node
  * @param node name of the node
  * @param gpus how many GPUs it has, each of {@value #MEMORY_MIB} MiB
+ * @param tier how those who share one are kept apart
  */
-public record SimulatedGpuNode(KubernetesClient client, String node, int gpus) {
+public record SimulatedGpuNode(KubernetesClient client, String node, int gpus, String tier) {
 
     /** Of each GPU. */
     public static final int MEMORY_MIB = 15_360;
 
     private static final String API = "gpusharing.io/v1alpha1";
     private static final String KIND = "GpuNode";
+
+    /** One on which all take turns. */
+    public SimulatedGpuNode(KubernetesClient client, String node, int gpus) {
+        this(client, node, gpus, "TimeSlice");
+    }
 
     /** Writes it for the first time, with nobody who holds anything. */
     public void create() {
@@ -58,7 +64,7 @@ public record SimulatedGpuNode(KubernetesClient client, String node, int gpus) {
                             "status",
                             Map.of(
                                     "tier",
-                                    "TimeSlice",
+                                    tier,
                                     "resources",
                                     List.of("tencent.com/vcuda-core", "tencent.com/vcuda-memory"),
                                     "gpuCount",

@@ -44,6 +44,17 @@ final class PlacedPods {
         cluster.kubectl().pipe(manifest, "create", "-f", "-").orFail();
     }
 
+    /** The same, of a budget. */
+    void createAliyun(String name, int gibibytes, String budget) {
+        String manifest =
+                manifest(name, "aliyun.com/gpu-mem: " + gibibytes)
+                        .replace(
+                                "metadata: {",
+                                "metadata: {annotations: {gpusharing.io/budget: %s}, "
+                                        .formatted(budget));
+        cluster.kubectl().pipe(manifest, "create", "-f", "-").orFail();
+    }
+
     private String manifest(String name, String limits) {
         return """
         apiVersion: v1

@@ -187,6 +187,48 @@ class PlacementIT {
     }
 
     @Test
+    void podsOfTwoBudgetsNeverShareAnMpsGpuAndAThirdWaitsAndIsToldWhy() {
+        createNode("mps", "aliyun.com/gpu-mem", 30);
+        new SimulatedGpuNode(cluster.client(), "mps", 2, "Cooperative").create();
+        try {
+            // The extender does not know that the others lack what the pods ask for.
+            for (int i = 1; i <= 4; i++) {
+                pods.create("whole-" + i, 100, 0);
+                bound("whole-" + i);
+            }
+            for (String pod : List.of("a-1", "b-1", "a-2", "b-2")) {
+                pods.createAliyun(pod, 4, "team-" + pod.charAt(0));
+                bound(pod);
+            }
+            assertThat(pods.gpuOf("a-2")).isEqualTo(pods.gpuOf("a-1"));
+            assertThat(pods.gpuOf("b-2"))
+                    .isEqualTo(pods.gpuOf("b-1"))
+                    .isNotEqualTo(pods.gpuOf("a-1"));
+
+            // Each GPU has 7 GiB left.
+            pods.createAliyun("c-1", 4, "team-c");
+            String why =
+                    "each GPU that has room for it is shared by pods that it may not share one with";
+            await("it is told why it waits")
+                    .atMost(SOON)
+                    .untilAsserted(() -> assertThat(pods.whyItWaits("c-1")).contains("1 " + why));
+            await("by the extender, too")
+                    .atMost(SOON)
+                    .untilAsserted(() ->
+                            assertThat(pods.placement("c-1")).isEqualTo("False NoRoom " + why));
+
+            String freed = pods.gpuOf("a-1");
+            pods.delete("a-1");
+            pods.delete("a-2");
+            bound("c-1");
+            assertThat(pods.gpuOf("c-1")).isEqualTo(freed);
+        } finally {
+            pods.deleteAll();
+            cluster.kubectl().run("delete", "node/mps", "gpunode/mps").orFail();
+        }
+    }
+
+    @Test
     void whoComesFromGpushareIsPlacedByMemoryAndFindsItsAnnotations() {
         createNode("gpushare", "aliyun.com/gpu-mem", 30);
         var gpushare = new SimulatedGpuNode(cluster.client(), "gpushare", 2);
