@@ -38,9 +38,9 @@ public record GpuAsk(
                         && isAdmittedTo(gpu);
     }
 
-    /** Whether those who hold parts of a GPU share it as it would. */
+    /** Whether those who hold parts of a GPU, if any is left, share it as it would. */
     public boolean isAdmittedTo(Gpu gpu) {
-        return whole || gpu.admits(gpu.way(sharing));
+        return whole || gpu.cores() <= 0 || gpu.admits(gpu.way(sharing));
     }
 
     /** What it would hold of a GPU on which it fits. */

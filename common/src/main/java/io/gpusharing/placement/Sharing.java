@@ -47,7 +47,10 @@ public record Sharing(Way way, String domain) {
 
     private static final List<String> SHARED_MEMORY = List.of("dev", "shm");
 
-    /** The value of {@link Names#MPS_ANNOTATION} of a pod that relies on MPS. */
+    /**
+     * The value of {@link Names#MPS_ANNOTATION} of a pod whose author expects MPS: as without it,
+     * but admission warns where it cannot be.
+     */
     public static final String ENABLED = "enabled";
 
     /** The value of a pod that wants no MPS. */
@@ -103,9 +106,15 @@ public record Sharing(Way way, String domain) {
 
     /**
      * Whether what is mounted there takes the place of the shared memory that a pod's containers
-     * have in common. Runtimes resolve such a path as it is written, also a relative one.
+     * have in common. Runtimes resolve such a path without following links, also a relative one.
+     *
+     * @param mountPath null where there is none
      */
-    public static boolean isSharedMemory(String mountPath) {
+    public static boolean isSharedMemory(@Nullable String mountPath) {
+        // Every mount of every pod is looked at.
+        if (mountPath == null || !mountPath.contains("shm")) {
+            return false;
+        }
         var names = new ArrayDeque<String>();
         for (String name : mountPath.split("/", -1)) {
             if (name.equals("..")) {

@@ -1,5 +1,7 @@
 package io.gpusharing.timekeeper.statement;
 
+import static java.util.Objects.requireNonNullElse;
+
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -8,6 +10,7 @@ import io.fabric8.kubernetes.api.model.PodStatus;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.ResourceRequirements;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.gpusharing.Names;
 import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.request.Verdict;
 import io.gpusharing.request.Violation;
@@ -15,6 +18,7 @@ import io.gpusharing.request.grammar.RequestGrammars;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -68,8 +72,10 @@ final class ManifestReader {
      * The pod, as if it had been created now.
      *
      * @param namespace where it would be
+     * @param budget which pays there, as admission writes it on the pod; null if none does
      */
-    Pod read(String text, String namespace, Instant now) throws ManifestException {
+    Pod read(String text, String namespace, @Nullable String budget, Instant now)
+            throws ManifestException {
         Map<?, ?> object = object(text);
         Object kind = object.get("kind");
         Object own;
@@ -90,7 +96,9 @@ final class ManifestReader {
         requireContainers(pod.getSpec(), where);
         requireNamespace(at(object, List.of("metadata", "namespace")), namespace);
         requireLegal(pod.getSpec(), where);
-        return created(pod, at(object, List.of("metadata", "name")), namespace, now);
+        Pod created = created(pod, at(object, List.of("metadata", "name")), namespace, now);
+        created.getMetadata().setAnnotations(admitted(created.getMetadata(), budget));
+        return created;
     }
 
     private Map<?, ?> object(String text) throws ManifestException {
@@ -247,6 +255,17 @@ final class ManifestReader {
         pod.getSpec().setPriority(null);
         pod.setStatus(new PodStatus());
         return pod;
+    }
+
+    private static Map<String, String> admitted(ObjectMeta metadata, @Nullable String budget) {
+        var annotations =
+                new HashMap<String, String>(
+                        requireNonNullElse(metadata.getAnnotations(), Map.of()));
+        annotations.remove(Names.BUDGET_ANNOTATION);
+        if (budget != null) {
+            annotations.put(Names.BUDGET_ANNOTATION, budget);
+        }
+        return annotations;
     }
 
     private static @Nullable Object at(Object object, List<String> path) {

@@ -2,6 +2,8 @@ package io.gpusharing.timekeeper.statement;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.timekeeper.budget.Budgets;
+import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.reclaim.NotSeenException;
 import io.gpusharing.timekeeper.reclaim.PlacementExplanations;
 import io.gpusharing.timekeeper.reclaim.explain.Explanation;
@@ -58,6 +60,7 @@ class PlacementController {
 
     private final PlacementExplanations explanations;
     private final ManifestReader manifests;
+    private final Budgets budgets;
     private final Callers callers;
     private final Clock clock;
     private final RequestBodyLimit bodies;
@@ -66,10 +69,12 @@ class PlacementController {
     PlacementController(
             PlacementExplanations explanations,
             RequestGrammars grammars,
+            Budgets budgets,
             Callers callers,
             Clock clock) {
         this.explanations = explanations;
         this.manifests = new ManifestReader(grammars);
+        this.budgets = budgets;
         this.callers = callers;
         this.clock = clock;
         this.bodies = new RequestBodyLimit(MANIFESTS, LONGEST, clock);
@@ -161,7 +166,11 @@ class PlacementController {
 
     private Pod pod(String manifest, String namespace) {
         try {
-            return manifests.read(manifest, namespace, clock.instant());
+            return manifests.read(
+                    manifest,
+                    namespace,
+                    budgets.ofNamespace(namespace).map(BudgetState::name).orElse(null),
+                    clock.instant());
         } catch (ManifestException e) {
             throw new ResponseStatusException(HttpStatus.UNPROCESSABLE_CONTENT, e.getMessage());
         }

@@ -18,7 +18,11 @@ public record SharedGpus(
 
     /** Whether a node of ours offers the resource, and no other provider's. */
     public boolean offer(String resource) {
-        return !elsewhere.contains(resource)
-                && offering.getOrDefault(resource, Set.of()).stream().anyMatch(labelled::contains);
+        return !elsewhere.contains(resource) && alsoOffer(resource);
+    }
+
+    /** Whether a node of ours offers the resource; nodes of other providers may, too. */
+    public boolean alsoOffer(String resource) {
+        return offering.getOrDefault(resource, Set.of()).stream().anyMatch(labelled::contains);
     }
 }

@@ -125,7 +125,12 @@ public final class PodAdmission {
                                                     .formatted(standing.refills())));
         }
         bypass.check(pod, () -> grammar.asksForAPart(request), findings);
-        mps.checkBypass(pod, () -> grammar.asksForAPart(request), findings);
+        mps.checkBypass(
+                pod,
+                () ->
+                        grammar.asksForAPart(request)
+                                && request.asksFor(surroundings.shared()::alsoOffer),
+                findings);
         Optional<String> priorityClass =
                 classes.classFor(pod, standing, surroundings.classes(), findings);
         completion.warnings().forEach(findings::warn);

@@ -11,6 +11,7 @@ final class MpsPath {
     private static final List<List<String>> PIPES =
             List.of(
                     List.of("run", "gpusharing"),
+                    List.of("run", "nvidia", "mps"),
                     List.of("run", "nvidia-mps"),
                     List.of("tmp", "nvidia-mps"));
 

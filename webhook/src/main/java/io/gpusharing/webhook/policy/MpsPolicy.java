@@ -32,7 +32,7 @@ public final class MpsPolicy {
     /**
      * Ways to MPS past the device plugin.
      *
-     * @param asksForAPart whether the pod asks for a part of a GPU
+     * @param asksForAPart whether the pod asks for a part of a GPU that our device plugin offers
      */
     public void checkBypass(PodView pod, BooleanSupplier asksForAPart, Findings findings) {
         if (!properties.enabled()) {
@@ -58,7 +58,7 @@ public final class MpsPolicy {
             findings.react(
                     properties.bypass(),
                     "HOST_IPC",
-                    "spec.hostIPC is true: a pod with a part of a GPU could reach the memory of others that share it; remove it");
+                    "spec.hostIPC is true: with a part of a GPU the pod would share memory with programs of the node, and take turns on the GPU; remove it");
         }
         for (Volume volume : pipes) {
             findings.react(
@@ -102,11 +102,11 @@ public final class MpsPolicy {
 
     /** Why its containers cannot be clients of MPS; empty if they can where a node serves it. */
     private Optional<String> whyNot(PodView pod, PodRequest request, RequestGrammar grammar) {
-        if (!properties.enabled()) {
-            return Optional.of("this site serves no MPS; the pod takes turns with others");
-        }
         if (!grammar.asksForAPart(request)) {
             return Optional.of("the pod asks for whole GPUs, which it shares with nobody");
+        }
+        if (!properties.enabled()) {
+            return Optional.of("this site serves no MPS; the pod takes turns with others");
         }
         if (pod.spec().hostIpc()) {
             return Optional.of("spec.hostIPC is true, so the pod takes turns with others");

@@ -156,7 +156,12 @@ public final class TemplateAdmission {
         RequestGrammar grammar = grammars.grammarOf(request).orElseThrow();
         RequestAnnotations.check(pod, request, grammar, mps, findings);
         bypass.check(pod, () -> grammar.asksForAPart(request), findings);
-        mps.checkBypass(pod, () -> grammar.asksForAPart(request), findings);
+        mps.checkBypass(
+                pod,
+                () ->
+                        grammar.asksForAPart(request)
+                                && request.asksFor(surroundings.shared()::alsoOffer),
+                findings);
         classes.checkedChoice(pod, surroundings.classes(), findings);
         template.completion().warnings().forEach(findings::warn);
         grammar.warnings(request, surroundings.nodes()).forEach(findings::warn);

@@ -27,7 +27,11 @@ class MpsAdmissionTest {
     private static final String EXPECTED = "# with a part: ";
     private static final String WISH = "request.gpusharing.io/mps";
 
-    private final Installation serving = new Installation().mps(Reaction.Refuse);
+    private final Installation serving = sharing().mps(Reaction.Refuse);
+
+    private static Installation sharing() {
+        return new Installation().sharing("tencent.com/vcuda-core", "tencent.com/vcuda-memory");
+    }
 
     private static ObjectNode withCores(Path file, int cores) {
         ObjectNode pod = Manifests.yaml(read(file));
@@ -59,10 +63,21 @@ class MpsAdmissionTest {
         assertThat(whole.warnings()).isEmpty();
     }
 
+    /** Fractions of HAMi's, for instance. */
+    @Test
+    void whereOurDevicePluginOffersNothingItIsNotForUsToSay() {
+        Answered answer =
+                new Installation()
+                        .mps(Reaction.Refuse)
+                        .create(withCores(folder().resolve("invalid-all-at-once.yaml"), 30));
+
+        assertThat(answer.allowed()).as(answer.message()).isTrue();
+    }
+
     @Test
     void aSiteMayWarnInstead() {
         Answered answer =
-                new Installation()
+                sharing()
                         .mps(Reaction.Warn)
                         .create(withCores(folder().resolve("invalid-all-at-once.yaml"), 30));
 
