@@ -8,6 +8,7 @@ import com.sun.net.httpserver.HttpServer;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
@@ -65,7 +66,8 @@ class PodBinderTest {
         binder =
                 new PodBinder(
                         client,
-                        new GpuPodReader(new ProviderAsk(Map.of()), Strategy.BestFit),
+                        new GpuPodReader(
+                                new ProviderAsk(Map.of()), Strategy.BestFit, PodSharing.NONE),
                         gpus,
                         Clock.fixed(NOON, ZoneOffset.UTC));
         gpus.describe(
