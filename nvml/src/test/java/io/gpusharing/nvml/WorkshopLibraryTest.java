@@ -46,6 +46,7 @@ class WorkshopLibraryTest {
 
     @Test
     void aComputeModeIsTheDevicesAndNotOfTheProcessThatSetsIt() throws Exception {
+        assertThat(nvml.init()).isEqualTo(NvmlReturn.SUCCESS);
         long device = device(0);
         assertThat(nvml.computeMode(device)).isEqualTo(NvmlReturn.SUCCESS);
         assertThat(nvml.result()).isEqualTo(ComputeMode.DEFAULT.number());
