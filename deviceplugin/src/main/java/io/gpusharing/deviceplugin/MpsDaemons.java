@@ -39,6 +39,7 @@ public final class MpsDaemons {
      *     nobody gets at a shared GPU but by MPS, or {@code Unchanged}
      * @param checkSeconds {@code GPUSHARING_MPS_CHECK_SECONDS}: how long a client may take to get
      *     something done before the daemon is ended, 20 by default
+     * @param clients {@code GPUSHARING_MPS_CLIENTS}, as for the device plugin
      * @param port {@code GPUSHARING_PORT}: of probes and metrics, 9403 by default
      */
     record Environment(
@@ -47,6 +48,7 @@ public final class MpsDaemons {
             String nvml,
             boolean exclusive,
             int checkSeconds,
+            int clients,
             int port) {
 
         static Environment from(Map<String, String> environment) throws BadSettings {
@@ -60,6 +62,7 @@ public final class MpsDaemons {
                             .equals("Exclusive");
             int seconds =
                     Settings.number(environment, "GPUSHARING_MPS_CHECK_SECONDS", 20, 600, problems);
+            int clients = Settings.mpsClients(environment, problems);
             int port = Settings.number(environment, "GPUSHARING_PORT", 9403, 65_535, problems);
             if (!problems.isEmpty()) {
                 throw new BadSettings(problems);
@@ -71,6 +74,7 @@ public final class MpsDaemons {
                     environment.getOrDefault("GPUSHARING_NVML_LIBRARY", ""),
                     exclusive,
                     seconds,
+                    clients,
                     port);
         }
     }
@@ -98,7 +102,8 @@ public final class MpsDaemons {
                         environment.program(),
                         Duration.ofSeconds(environment.checkSeconds()),
                         environment.exclusive() ? devices : ComputeModes.UNCHANGED,
-                        devices);
+                        devices,
+                        environment.clients());
         var probes =
                 new ProbeServer(
                         environment.port(),

@@ -141,7 +141,7 @@ record Settings(
                                 "GPUSHARING_MPS_SHARE_ACROSS",
                                 Stream.of(Sharing.Across.values()).map(Enum::name).toList(),
                                 problems));
-        int clients = number(environment, "GPUSHARING_MPS_CLIENTS", 48, MOST_MPS_CLIENTS, problems);
+        int clients = mpsClients(environment, problems);
         if (!problems.isEmpty()) {
             throw new BadSettings(problems);
         }
@@ -250,12 +250,30 @@ record Settings(
             int usual,
             int most,
             List<String> problems) {
+        return number(environment, name, usual, 1, most, problems);
+    }
+
+    private static int number(
+            Map<String, String> environment,
+            String name,
+            int usual,
+            int least,
+            int most,
+            List<String> problems) {
         String text = environment.getOrDefault(name, Integer.toString(usual));
-        if (text.matches("[1-9][0-9]{0,5}") && Integer.parseInt(text) <= most) {
-            return Integer.parseInt(text);
+        if (text.matches("[1-9][0-9]{0,5}")) {
+            int number = Integer.parseInt(text);
+            if (number >= least && number <= most) {
+                return number;
+            }
         }
-        problems.add("%s is %s; use 1 to %d".formatted(name, text, most));
+        problems.add("%s is %s; use %d to %d".formatted(name, text, least, most));
         return usual;
+    }
+
+    /** How many clients the driver lets use a GPU; one of them is the check's. */
+    static int mpsClients(Map<String, String> environment, List<String> problems) {
+        return number(environment, "GPUSHARING_MPS_CLIENTS", 48, 2, MOST_MPS_CLIENTS, problems);
     }
 
     private static Path path(Map<String, String> environment, String name, String usual) {

@@ -57,7 +57,7 @@ class SettingsTest {
                                         "0")))
                 .hasMessageContaining("GPUSHARING_MPS is enabled; use Disabled or Enabled")
                 .hasMessageContaining("is Team; use Budget or Namespace or Cluster")
-                .hasMessageContaining("GPUSHARING_MPS_CLIENTS is 0; use 1 to 128");
+                .hasMessageContaining("GPUSHARING_MPS_CLIENTS is 0; use 2 to 128");
     }
 
     @Test

@@ -63,7 +63,7 @@ public final class CooperativeMps implements Mps, NodeGpus {
      * What the site has chosen.
      *
      * @param across which pods trust each other
-     * @param mostClients of one GPU
+     * @param mostClients that the driver lets use a GPU; the last place is left to the check
      */
     public record Rules(Sharing.Across across, int mostClients) {}
 
@@ -164,7 +164,7 @@ public final class CooperativeMps implements Mps, NodeGpus {
                         folder,
                         MpsControl.USUAL,
                         failure -> failures.merge(failure, 1L, Long::sum));
-        var made = new SharedGpu(folder, control, rules.mostClients());
+        var made = new SharedGpu(folder, control, rules.mostClients() - 1);
         SharedGpu earlier = shared.putIfAbsent(uuid, made);
         return earlier == null ? made : earlier;
     }

@@ -45,7 +45,7 @@ final class SharedGpu {
     }
 
     /**
-     * @param mostClients that the daemon is given
+     * @param mostClients that pods may be
      */
     SharedGpu(GpuFolder folder, MpsControl control, int mostClients) throws IOException {
         this.folder = folder;

@@ -213,7 +213,7 @@ class CooperativeMpsTest implements NodePods {
 
     @Test
     void theClientThatWouldBeOneTooManyIsRefusedInWords() throws Exception {
-        node = node(2);
+        node = node(3);
         client("a");
         mps.client("hold");
         mps.client("hold");
@@ -225,7 +225,7 @@ class CooperativeMpsTest implements NodePods {
 
     @Test
     void containersThatHaveNoContextYetCountAsClients() throws IOException {
-        node = node(2);
+        node = node(3);
         client("a");
         client("b");
         NodePod late = pod("late");

@@ -31,12 +31,21 @@ record Canary(MpsProgram program, Duration most) {
      */
     private static final List<Integer> FULL = List.of(2, 808);
 
+    /**
+     * CUDA_ERROR_DEVICE_UNAVAILABLE. Driver 580 says so of a server that has as many clients as it
+     * takes, and of a GPU that another process has for itself.
+     */
+    private static final int UNAVAILABLE = 46;
+
     private static final Pattern ANSWERED = Pattern.compile("\\w+ answered (\\d+)");
 
     /** How it went. */
     sealed interface Result {
         /** Work gets done. */
         record Worked() implements Result {}
+
+        /** The GPU takes nobody: all its clients' places are taken, or it does not work. */
+        record Unavailable(String reason) implements Result {}
 
         /** It does not, for this reason. */
         record Failed(String reason) implements Result {}
@@ -83,11 +92,7 @@ record Canary(MpsProgram program, Duration most) {
                         "a new client got nothing done in %d s".formatted(most.toSeconds()));
             }
             String text = said.get(1, TimeUnit.SECONDS);
-            return process.exitValue() == 0 || isFull(text)
-                    ? new Result.Worked()
-                    : new Result.Failed(
-                            "a new client failed: %s (it ended with %d)"
-                                    .formatted(text, process.exitValue()));
+            return judged(text, process.exitValue());
         } catch (TimeoutException | ExecutionException e) {
             return new Result.Failed("the check ended and said nothing");
         } catch (InterruptedException e) {
@@ -100,8 +105,13 @@ record Canary(MpsProgram program, Duration most) {
         }
     }
 
-    private static boolean isFull(String text) {
-        Matcher answer = ANSWERED.matcher(text);
-        return answer.matches() && FULL.contains(Integer.parseInt(answer.group(1)));
+    private static Result judged(String text, int code) {
+        Matcher matcher = ANSWERED.matcher(text);
+        int answer = matcher.matches() ? Integer.parseInt(matcher.group(1)) : 0;
+        if (code == 0 || FULL.contains(answer)) {
+            return new Result.Worked();
+        }
+        String reason = "a new client failed: %s (it ended with %d)".formatted(text, code);
+        return answer == UNAVAILABLE ? new Result.Unavailable(reason) : new Result.Failed(reason);
     }
 }

@@ -34,18 +34,20 @@ public final class DaemonSupervisor implements AutoCloseable {
      * @param mostOfCheck how long a client may take to get something done
      * @param modes sets who may use a GPU
      * @param devices answers what a GPU can do
+     * @param mostClients that the driver lets use a GPU
      */
     public DaemonSupervisor(
             Path root,
             MpsProgram program,
             Duration mostOfCheck,
             ComputeModes modes,
-            NvmlDevices devices) {
+            NvmlDevices devices,
+            int mostClients) {
         this(
                 root,
                 program,
                 Canary.ofThisProgram(program, mostOfCheck),
-                new GpuDaemon.Gpus(modes, devices::computeCapability));
+                new GpuDaemon.Gpus(modes, devices::computeCapability, mostClients));
     }
 
     DaemonSupervisor(Path root, MpsProgram program, Canary canary, GpuDaemon.Gpus gpus) {

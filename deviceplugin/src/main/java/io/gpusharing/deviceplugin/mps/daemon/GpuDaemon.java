@@ -63,8 +63,9 @@ final class GpuDaemon {
      *
      * @param modes sets who may use one
      * @param capabilities answers its compute capability
+     * @param mostClients that the driver lets use one
      */
-    record Gpus(ComputeModes modes, Capabilities capabilities) {
+    record Gpus(ComputeModes modes, Capabilities capabilities, int mostClients) {
         /** Answers the compute capability of a GPU. */
         interface Capabilities {
             String of(String gpu) throws IOException;
@@ -205,9 +206,9 @@ final class GpuDaemon {
 
     /** A client tries; what is wrong is believed at the second time. */
     private void check(DaemonOrder order) throws IOException {
-        Canary.Result result = canary.run(folder);
+        Canary.Result result = tried();
         if (result instanceof Canary.Result.Failed) {
-            result = canary.run(folder);
+            result = tried();
         }
         if (result instanceof Canary.Result.Failed(String reason)) {
             failed(order, reason);
@@ -219,6 +220,17 @@ final class GpuDaemon {
             case Told<List<Long>> none -> failed(order, "a client worked, but not by MPS");
             case Answer.Failed<List<Long>>(var failure, String sentence) -> failed(order, sentence);
         }
+    }
+
+    private Canary.Result tried() {
+        Canary.Result result = canary.run(folder);
+        if (!(result instanceof Canary.Result.Unavailable(String reason))) {
+            return result;
+        }
+        return control.clients() instanceof Told<List<Long>>(var clients)
+                        && clients.size() >= gpus.mostClients()
+                ? new Canary.Result.Worked()
+                : new Canary.Result.Failed(reason);
     }
 
     private void ready(DaemonOrder order) throws IOException {

@@ -41,7 +41,7 @@ class DaemonSupervisorTest {
                 root,
                 mps.program(),
                 new Canary(mps.trying(), Duration.ofSeconds(30)),
-                new GpuDaemon.Gpus((gpu, mode) -> modes.add(mode), gpu -> "8.0"));
+                new GpuDaemon.Gpus((gpu, mode) -> modes.add(mode), gpu -> "8.0", 48));
     }
 
     private DaemonState await(Phase phase) throws IOException {

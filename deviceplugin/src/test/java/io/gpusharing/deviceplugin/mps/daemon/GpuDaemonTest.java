@@ -26,6 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 class GpuDaemonTest {
 
     private static final DaemonOrder SHARED = new DaemonOrder(true, 0);
+    private static final int MOST_CLIENTS = 48;
 
     @TempDir(factory = ShortFolder.class)
     private Path root;
@@ -54,7 +55,7 @@ class GpuDaemonTest {
                 mps.program(),
                 control(),
                 new Canary(mps.trying(), mostOfCheck),
-                new GpuDaemon.Gpus((gpu, mode) -> modes.add(mode), gpu -> "9.0"),
+                new GpuDaemon.Gpus((gpu, mode) -> modes.add(mode), gpu -> "9.0", MOST_CLIENTS),
                 failures::add,
                 () -> now);
     }
@@ -163,6 +164,29 @@ class GpuDaemonTest {
     }
 
     @Test
+    void aGpuWithAllItsClientsWorksThoughItTakesNoOther() throws IOException {
+        step(SHARED);
+        mps.connect(MOST_CLIENTS);
+
+        assertThat(step(new DaemonOrder(true, 1)))
+                .isEqualTo(new DaemonState(Phase.Ready, 1, "9.0", ""));
+        assertThat(control().clients())
+                .isInstanceOfSatisfying(
+                        Answer.Told.class,
+                        told -> assertThat((List<?>) told.value()).hasSize(MOST_CLIENTS));
+    }
+
+    @Test
+    void aGpuThatTakesNobodyThoughItHasFewClientsDoesNotWork() throws IOException {
+        step(SHARED);
+        mps.connect(1);
+        mps.behave(Behaviour.ClientsUnavailable);
+
+        assertThat(step(new DaemonOrder(true, 1)).reason())
+                .contains("cuDevicePrimaryCtxRetain answered 46");
+    }
+
+    @Test
     void clientsThatFailAtOnceSayWhatCudaSaid() throws IOException {
         mps.behave(Behaviour.ClientsFail);
 
@@ -193,7 +217,8 @@ class GpuDaemonTest {
                                         throw new IOException("NO_PERMISSION");
                                     }
                                 },
-                                gpu -> "9.0"),
+                                gpu -> "9.0",
+                                MOST_CLIENTS),
                         failures::add,
                         () -> now);
 

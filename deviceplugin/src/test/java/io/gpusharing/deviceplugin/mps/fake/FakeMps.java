@@ -62,6 +62,8 @@ public final class FakeMps {
         ClientsHang,
         /** New clients fail at once. */
         ClientsFail,
+        /** New clients are told that another process has the GPU. */
+        ClientsUnavailable,
         /** After a client was killed in its work new ones get nothing done. */
         WedgedByAKill
     }
@@ -331,6 +333,11 @@ public final class FakeMps {
             }
             if (is(Behaviour.ClientsFail)) {
                 send(from, "cuInit answered 805");
+                from.close();
+                return;
+            }
+            if (is(Behaviour.ClientsUnavailable)) {
+                send(from, "cuDevicePrimaryCtxRetain answered 46");
                 from.close();
                 return;
             }

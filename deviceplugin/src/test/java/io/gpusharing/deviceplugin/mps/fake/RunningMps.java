@@ -8,6 +8,10 @@ import io.gpusharing.deviceplugin.mps.fake.FakeMps.Behaviour;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -24,6 +28,7 @@ public final class RunningMps implements AutoCloseable {
     private final MpsProgram program;
     private final GpuFolder folder;
     private final List<Process> clients = new ArrayList<>();
+    private final List<SocketChannel> connected = new ArrayList<>();
     private @Nullable Process daemon;
 
     private RunningMps(MpsProgram program, GpuFolder folder) {
@@ -98,13 +103,36 @@ public final class RunningMps implements AutoCloseable {
         return client;
     }
 
+    /** So many more clients, all of them this process: a process for each would be slow. */
+    public void connect(int count) throws IOException {
+        for (int i = 0; i < count; i++) {
+            SocketChannel client = SocketChannel.open(UnixDomainSocketAddress.of(folder.control()));
+            connected.add(client);
+            int pid = 1_000_000 + connected.size();
+            client.write(ByteBuffer.wrap("client %d hold\n".formatted(pid).getBytes(UTF_8)));
+            String first = new BufferedReader(Channels.newReader(client, UTF_8)).readLine();
+            if (!"ok".equals(first)) {
+                throw new IOException("The daemon says " + first);
+            }
+        }
+    }
+
     @Override
     public void close() {
+        connected.forEach(RunningMps::close);
         clients.forEach(Process::destroyForcibly);
         Process running = daemon;
         if (running != null) {
             running.destroyForcibly();
             running.onExit().join();
+        }
+    }
+
+    private static void close(SocketChannel client) {
+        try {
+            client.close();
+        } catch (IOException e) {
+            // The daemon has closed it.
         }
     }
 }
