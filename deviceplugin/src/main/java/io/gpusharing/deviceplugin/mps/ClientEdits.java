@@ -9,14 +9,15 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * What makes a container's programs clients of a daemon, within their limits: three variables and
- * one socket. Limits are for each process, and a program can lift them by unsetting a variable.
+ * What makes a container's programs clients of a daemon, within their limits: three variables and a
+ * folder with one socket. Limits are for each process, and a program can lift them by unsetting a
+ * variable.
  *
  * @param percentage of the GPU's multiprocessors; empty for no limit
  */
 record ClientEdits(GpuFolder folder, GpuHold hold, OptionalInt percentage) {
 
-    /** Where the container finds the socket. */
+    /** Where the container finds the folder. */
     private static final String PIPE = "/run/gpusharing/mps";
 
     static ClientEdits of(GpuFolder folder, GpuHold hold, String computeCapability) {
@@ -42,8 +43,8 @@ record ClientEdits(GpuFolder folder, GpuHold hold, OptionalInt percentage) {
         var options = new JsonArray();
         List.of("ro", "nosuid", "nodev", "noexec", "bind").forEach(options::add);
         var mount = new JsonObject();
-        mount.addProperty("hostPath", folder.control().toString());
-        mount.addProperty("containerPath", PIPE + "/control");
+        mount.addProperty("hostPath", folder.client().toString());
+        mount.addProperty("containerPath", PIPE);
         mount.add("options", options);
         DriverEdits.list(edits, "mounts").add(mount);
     }

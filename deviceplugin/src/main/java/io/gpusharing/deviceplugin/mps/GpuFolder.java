@@ -17,6 +17,8 @@ public record GpuFolder(Path path) {
     /** The folder of all of them, in that of the shares. */
     public static final String NAME = "mps";
 
+    private static final String CONTROL = "control";
+
     /** What a socket's path may have, its closing zero byte included (unix(7)). */
     private static final int SUN_PATH = 108;
 
@@ -60,9 +62,22 @@ public record GpuFolder(Path path) {
         return path.resolve("pipe");
     }
 
-    /** The socket that clients need; nothing else of the folder is theirs. */
+    /** The socket that clients need. */
     public Path control() {
-        return pipe().resolve("control");
+        return pipe().resolve(CONTROL);
+    }
+
+    /**
+     * What containers see, and nothing else of the folder: the socket alone. It is a folder, since
+     * a socket that is mounted stays that of a daemon which has ended.
+     */
+    public Path client() {
+        return path.resolve("client");
+    }
+
+    /** The socket as containers see it. */
+    public Path offered() {
+        return client().resolve(CONTROL);
     }
 
     /** Where the daemon logs: {@code CUDA_MPS_LOG_DIRECTORY}. */

@@ -167,7 +167,7 @@ class CooperativeMpsTest implements NodePods {
     }
 
     @Test
-    void aClientGetsThreeVariablesAndOneSocket() throws IOException {
+    void aClientGetsThreeVariablesAndTheFolderOfOneSocket() throws IOException {
         NodePod pod = pod("a");
         ContainerPlacement container = granted(pod, 30);
         obstacle(pod, container);
@@ -179,10 +179,10 @@ class CooperativeMpsTest implements NodePods {
                         {"env":["CUDA_MPS_PIPE_DIRECTORY=/run/gpusharing/mps",\
                         "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=30",\
                         "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=1024M"],\
-                        "mounts":[{"hostPath":"%s","containerPath":"/run/gpusharing/mps/control",\
+                        "mounts":[{"hostPath":"%s","containerPath":"/run/gpusharing/mps",\
                         "options":["ro","nosuid","nodev","noexec","bind"]}]}\
                         """
-                                .formatted(mps.folder().control()));
+                                .formatted(mps.folder().client()));
         assertThat(notices).isEmpty();
     }
 

@@ -47,7 +47,7 @@ public final class DaemonSupervisor implements AutoCloseable {
                 root,
                 program,
                 Canary.ofThisProgram(program, mostOfCheck),
-                new GpuDaemon.Gpus(modes, devices::computeCapability, mostClients));
+                new GpuDaemon.Gpus(modes, devices, mostClients));
     }
 
     DaemonSupervisor(Path root, MpsProgram program, Canary canary, GpuDaemon.Gpus gpus) {

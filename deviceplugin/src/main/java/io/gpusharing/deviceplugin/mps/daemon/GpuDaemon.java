@@ -1,5 +1,7 @@
 package io.gpusharing.deviceplugin.mps.daemon;
 
+import static java.util.stream.Collectors.joining;
+
 import io.gpusharing.deviceplugin.mps.Answer;
 import io.gpusharing.deviceplugin.mps.Answer.Told;
 import io.gpusharing.deviceplugin.mps.DaemonOrder;
@@ -12,13 +14,19 @@ import io.gpusharing.nvml.ComputeMode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -52,6 +60,9 @@ final class GpuDaemon {
     private final Failures failures;
     private final InstantSource clock;
 
+    /** Those of the daemon: a server outlives a daemon that is killed, and holds the GPU. */
+    private final Set<ProcessHandle> servers = new HashSet<>();
+
     private @Nullable Process process;
     private DaemonState state = DaemonState.NONE;
     private Duration pause = FIRST_PAUSE;
@@ -62,14 +73,19 @@ final class GpuDaemon {
      * What is asked and told of GPUs.
      *
      * @param modes sets who may use one
-     * @param capabilities answers its compute capability
+     * @param devices answers what is asked of one
      * @param mostClients that the driver lets use one
      */
-    record Gpus(ComputeModes modes, Capabilities capabilities, int mostClients) {
-        /** Answers the compute capability of a GPU. */
-        interface Capabilities {
-            String of(String gpu) throws IOException;
-        }
+    record Gpus(ComputeModes modes, Devices devices, int mostClients) {}
+
+    /** Answers what a GPU can do, and who is on it. */
+    interface Devices {
+
+        /** Its compute capability, {@code 9.0} for instance. */
+        String computeCapability(String gpu) throws IOException;
+
+        /** Numbers of the processes that have memory of it. */
+        SortedSet<Long> processes(String gpu) throws IOException;
     }
 
     /** Counts daemons that ended or did not work. */
@@ -144,6 +160,7 @@ final class GpuDaemon {
             gpus.modes().set(folder.gpu(), ComputeMode.EXCLUSIVE_PROCESS);
             process = spawn();
             awaitSocket();
+            offer();
         } catch (IOException e) {
             failed(order, e.getMessage() == null ? e.toString() : e.getMessage());
             return;
@@ -152,6 +169,7 @@ final class GpuDaemon {
     }
 
     private Process spawn() throws IOException {
+        endServers();
         empty(folder.pipe());
         open(folder.pipe());
         open(folder.log());
@@ -204,6 +222,15 @@ final class GpuDaemon {
         }
     }
 
+    /** Containers that run have the folder, and in it from now on the socket of this daemon. */
+    private void offer() throws IOException {
+        open(folder.client());
+        Path next = folder.path().resolve("control.next");
+        Files.deleteIfExists(next);
+        Files.createLink(next, folder.control());
+        Files.move(next, folder.offered(), StandardCopyOption.ATOMIC_MOVE);
+    }
+
     /** A client tries; what is wrong is believed at the second time. */
     private void check(DaemonOrder order) throws IOException {
         Canary.Result result = tried();
@@ -216,7 +243,11 @@ final class GpuDaemon {
         }
         // Had the daemon been gone, the client would have worked beside MPS.
         switch (control.servers()) {
-            case Told<List<Long>>(var servers) when !servers.isEmpty() -> ready(order);
+            case Told<List<Long>>(var numbers) when !numbers.isEmpty() -> {
+                servers.removeIf(server -> !server.isAlive());
+                numbers.forEach(number -> ProcessHandle.of(number).ifPresent(servers::add));
+                ready(order);
+            }
             case Told<List<Long>> none -> failed(order, "a client worked, but not by MPS");
             case Answer.Failed<List<Long>>(var failure, String sentence) -> failed(order, sentence);
         }
@@ -240,7 +271,7 @@ final class GpuDaemon {
         String capability = state.computeCapability();
         if (capability.isEmpty()) {
             try {
-                capability = gpus.capabilities().of(folder.gpu());
+                capability = gpus.devices().computeCapability(folder.gpu());
             } catch (IOException e) {
                 log.atWarn()
                         .addKeyValue("gpu", folder.gpu())
@@ -262,33 +293,61 @@ final class GpuDaemon {
             pause = FIRST_PAUSE;
         }
         notBefore = clock.instant().plus(pause);
+        String whole = reason + holders();
         log.atError()
                 .addKeyValue("gpu", folder.gpu())
-                .addKeyValue("reason", reason)
+                .addKeyValue("reason", whole)
                 .addKeyValue("again", pause)
                 .log("MPS daemon does not work");
         Duration doubled = pause.multipliedBy(2);
         pause = doubled.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : doubled;
-        tell(state(Phase.Failed, order.check(), reason));
+        tell(state(Phase.Failed, order.check(), whole));
+    }
+
+    /** Who is on the GPU though its daemon has ended may be what keeps the next one from it. */
+    private String holders() {
+        try {
+            SortedSet<Long> processes = gpus.devices().processes(folder.gpu());
+            return processes.isEmpty()
+                    ? ""
+                    : ". Still on the GPU are the processes "
+                            + processes.stream().map(String::valueOf).collect(joining(", "));
+        } catch (IOException e) {
+            return ". Who is still on the GPU is not known: " + e.getMessage();
+        }
     }
 
     /** Ends the daemon and every server of it, whatever state they are in. */
     private void end() {
         Process running = process;
         process = null;
-        if (running == null) {
-            return;
+        if (running != null) {
+            running.descendants().forEach(servers::add);
+            control.quit(FOR_CLIENTS);
+            await(running.onExit());
+            servers.add(running.toHandle());
         }
-        var family = new ArrayList<ProcessHandle>(running.descendants().toList());
-        control.quit(FOR_CLIENTS);
+        endServers();
+    }
+
+    private void endServers() {
+        servers.forEach(ProcessHandle::destroyForcibly);
+        await(
+                CompletableFuture.allOf(
+                        servers.stream()
+                                .map(ProcessHandle::onExit)
+                                .toArray(CompletableFuture[]::new)));
+        servers.removeIf(server -> !server.isAlive());
+    }
+
+    private static void await(CompletableFuture<?> end) {
         try {
-            running.waitFor(TO_END.toMillis(), TimeUnit.MILLISECONDS);
+            end.get(TO_END.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException e) {
+            // What the driver does not let go keeps the GPU, and the next check says so.
         }
-        running.destroyForcibly();
-        // One that did not go with its daemon would hold the GPU.
-        family.forEach(ProcessHandle::destroyForcibly);
     }
 
     private DaemonState state(Phase phase, int check, String reason) {

@@ -4,12 +4,15 @@ import io.gpusharing.nvml.ComputeMode;
 import io.gpusharing.nvml.Nvml;
 import io.gpusharing.nvml.NvmlLibrary;
 import io.gpusharing.nvml.NvmlReturn;
+import io.gpusharing.nvml.ProcessList;
 import java.io.IOException;
 import java.util.Locale;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.function.Supplier;
 
 /** What NVML is asked and told of single GPUs, one question at a time. */
-public final class NvmlDevices implements ComputeModes {
+public final class NvmlDevices implements ComputeModes, GpuDaemon.Devices {
 
     private final Supplier<NvmlLibrary> library;
 
@@ -30,11 +33,7 @@ public final class NvmlDevices implements ComputeModes {
                 });
     }
 
-    /**
-     * The GPU's compute capability, {@code 9.0} for instance.
-     *
-     * @throws IOException if NVML does not say it
-     */
+    @Override
     public String computeCapability(String gpu) throws IOException {
         return on(
                 gpu,
@@ -48,12 +47,30 @@ public final class NvmlDevices implements ComputeModes {
                 });
     }
 
-    private interface Question {
-        String ask(Nvml nvml, long device) throws IOException;
+    @Override
+    public SortedSet<Long> processes(String gpu) throws IOException {
+        return on(
+                gpu,
+                (nvml, device) -> {
+                    var list = new ProcessList();
+                    check(
+                            nvml.runningProcesses(device, list),
+                            "nvmlDeviceGetComputeRunningProcesses",
+                            gpu);
+                    var processes = new TreeSet<Long>();
+                    for (int i = 0; i < list.count; i++) {
+                        processes.add(list.pid[i]);
+                    }
+                    return processes;
+                });
+    }
+
+    private interface Question<T> {
+        T ask(Nvml nvml, long device) throws IOException;
     }
 
     /** NVML is opened for each question: a driver that is to be unloaded is not held. */
-    private synchronized String on(String gpu, Question question) throws IOException {
+    private synchronized <T> T on(String gpu, Question<T> question) throws IOException {
         Nvml nvml =
                 switch (library.get()) {
                     case NvmlLibrary.Found(var symbols, var place) -> new Nvml(symbols);

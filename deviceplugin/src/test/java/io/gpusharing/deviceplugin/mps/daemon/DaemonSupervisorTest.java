@@ -13,6 +13,7 @@ import io.gpusharing.nvml.ComputeMode;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -41,7 +42,10 @@ class DaemonSupervisorTest {
                 root,
                 mps.program(),
                 new Canary(mps.trying(), Duration.ofSeconds(30)),
-                new GpuDaemon.Gpus((gpu, mode) -> modes.add(mode), gpu -> "8.0", 48));
+                new GpuDaemon.Gpus(
+                        (gpu, mode) -> modes.add(mode),
+                        new PlayedDevices("8.0", Collections.emptySortedSet()),
+                        48));
     }
 
     private DaemonState await(Phase phase) throws IOException {

@@ -17,6 +17,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -34,6 +36,8 @@ class GpuDaemonTest {
     private RunningMps mps;
     private GpuDaemon daemon;
     private final List<ComputeMode> modes = new ArrayList<>();
+    private final SortedSet<Long> processes = new TreeSet<>();
+    private final PlayedDevices devices = new PlayedDevices("9.0", processes);
     private final List<String> failures = new ArrayList<>();
     private Instant now = Instant.parse("2026-01-01T00:00:00Z");
 
@@ -55,7 +59,7 @@ class GpuDaemonTest {
                 mps.program(),
                 control(),
                 new Canary(mps.trying(), mostOfCheck),
-                new GpuDaemon.Gpus((gpu, mode) -> modes.add(mode), gpu -> "9.0", MOST_CLIENTS),
+                new GpuDaemon.Gpus((gpu, mode) -> modes.add(mode), devices, MOST_CLIENTS),
                 failures::add,
                 () -> now);
     }
@@ -108,6 +112,45 @@ class GpuDaemonTest {
                     it.destroyForcibly();
                     it.onExit().join();
                 });
+    }
+
+    @Test
+    void aServerThatOutlivesItsDaemonIsEndedBeforeTheNextOneStarts() throws Exception {
+        step(SHARED);
+        ProcessHandle server = mps.server().orElseThrow();
+        kill();
+        assertThat(server.isAlive()).isTrue();
+
+        step(SHARED);
+        now = now.plusSeconds(1);
+
+        assertThat(step(SHARED).phase()).isEqualTo(Phase.Ready);
+        assertThat(server.isAlive()).isFalse();
+        assertThat(mps.server()).isPresent();
+    }
+
+    @Test
+    void whoIsOnAGpuThatDoesNotWorkIsNamed() throws IOException {
+        mps.behave(Behaviour.ClientsUnavailable);
+        processes.addAll(List.of(4711L, 17L));
+
+        assertThat(step(SHARED).reason())
+                .contains("answered 46", "Still on the GPU are the processes 17, 4711");
+    }
+
+    @Test
+    void aContainerThatRunsReachesTheNextDaemonByTheFolderThatItHas() throws Exception {
+        step(SHARED);
+        assertThat(mps.client("hold", mps.folder().client()).isAlive()).isTrue();
+        kill();
+        step(SHARED);
+        now = now.plusSeconds(1);
+        step(SHARED);
+
+        Process next = mps.client("hold", mps.folder().client());
+
+        assertThat(control().clients()).isEqualTo(new Answer.Told<>(List.of(next.pid())));
+        assertThat(mps.folder().client().toFile().list()).containsExactly("control");
     }
 
     @Test
@@ -217,7 +260,7 @@ class GpuDaemonTest {
                                         throw new IOException("NO_PERMISSION");
                                     }
                                 },
-                                gpu -> "9.0",
+                                devices,
                                 MOST_CLIENTS),
                         failures::add,
                         () -> now);

@@ -62,6 +62,15 @@ class NvmlDevicesTest {
     }
 
     @Test
+    void theProcessesOnAGpuAreItsOwn() throws IOException {
+        NvmlDevices devices =
+                devices(fake("device GPU-1", "device GPU-2", "process busy=30% device=1 pod=31"));
+
+        assertThat(devices.processes("GPU-2")).containsExactly(31L);
+        assertThat(devices.processes("GPU-1")).isEmpty();
+    }
+
+    @Test
     void aGpuThatNvmlDoesNotListIsNamed() {
         assertThatThrownBy(() -> devices(fake("device GPU-1")).computeCapability("GPU-7"))
                 .hasMessageContaining("NVML lists no GPU GPU-7");

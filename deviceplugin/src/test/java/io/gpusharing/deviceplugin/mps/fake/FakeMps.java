@@ -29,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>{@code -f}: the daemon. Its clients die with it, and all of them when one is killed while
- *       it works.
+ *       it works. Its server, a process that does nothing, outlives a daemon that is killed; then
+ *       the next daemon's clients do not get at the GPU, as in the mode {@code EXCLUSIVE_PROCESS}.
  *   <li>without arguments: the control program; commands come by the standard input.
  *   <li>{@code client WORK SECONDS}: a CUDA program that tries something ({@code try}), sits there
  *       ({@code hold}) or works ({@code work}).
@@ -42,6 +43,9 @@ public final class FakeMps {
 
     /** Beside the daemon's logs. */
     public static final String BEHAVIOUR = "behaviour";
+
+    /** Beside it: the number of the server's process. */
+    static final String SERVER = "server";
 
     private static final int MOST_CLIENTS = 48;
     private static final int TERMINATED = 3;
@@ -120,6 +124,15 @@ public final class FakeMps {
         }
     }
 
+    static void kill(ProcessHandle process) {
+        process.destroyForcibly();
+        process.onExit().join();
+    }
+
+    private static boolean isAlive(long pid) {
+        return ProcessHandle.of(pid).filter(ProcessHandle::isAlive).isPresent();
+    }
+
     private static SocketChannel connect(Path control) throws IOException {
         return SocketChannel.open(UnixDomainSocketAddress.of(control));
     }
@@ -168,20 +181,21 @@ public final class FakeMps {
         return TERMINATED;
     }
 
-    /** The daemon and its server in one process. */
+    /** The daemon, which does its server's work too. */
     private static final class Daemon {
 
         private record Client(long pid, int id, String work, SocketChannel channel) {}
 
         private final Path behaviour;
-        private final long server = ProcessHandle.current().pid() + 1;
+        private final Path number;
         private final Map<Long, Client> clients = new ConcurrentHashMap<>();
         private final Set<Behaviour> learned = ConcurrentHashMap.newKeySet();
-        private boolean hasServer;
+        private @Nullable Process server;
         private int ids;
 
         Daemon(Path log) {
             this.behaviour = log.resolve(BEHAVIOUR);
+            this.number = log.resolve(SERVER);
         }
 
         private boolean is(Behaviour what) throws IOException {
@@ -242,7 +256,7 @@ public final class FakeMps {
             boolean mayChange = owner >= 0 && !is(Behaviour.CommandsRefused);
             switch (words[0]) {
                 case "get_server_list" -> {
-                    if (hasServer()) {
+                    for (long server : server()) {
                         send(to, Long.toString(server));
                     }
                 }
@@ -263,7 +277,7 @@ public final class FakeMps {
                                         .formatted(
                                                 client.pid(),
                                                 client.id(),
-                                                server,
+                                                server().getFirst(),
                                                 "GPU-0",
                                                 "4026531836",
                                                 "/usr/bin/fake"));
@@ -289,6 +303,7 @@ public final class FakeMps {
                         send(to, "Not enough privilege to execute quit command");
                     } else {
                         to.close();
+                        server().forEach(it -> ProcessHandle.of(it).ifPresent(FakeMps::kill));
                         System.exit(0);
                     }
                 }
@@ -307,8 +322,9 @@ public final class FakeMps {
             return user.equals("root") || user.equals(System.getProperty("user.name")) ? 0 : -1;
         }
 
-        private synchronized boolean hasServer() {
-            return hasServer;
+        private synchronized List<Long> server() {
+            Process running = server;
+            return running != null && running.isAlive() ? List.of(running.pid()) : List.of();
         }
 
         private List<Client> byId() {
@@ -317,8 +333,16 @@ public final class FakeMps {
             return List.copyOf(byId.values());
         }
 
-        private synchronized @Nullable String admit(long pid, String work, SocketChannel from) {
-            hasServer = true;
+        private synchronized @Nullable String admit(long pid, String work, SocketChannel from)
+                throws IOException {
+            if (server().isEmpty()) {
+                if (Files.exists(number) && isAlive(Long.parseLong(Files.readString(number)))) {
+                    return "cuDevicePrimaryCtxRetain answered 46";
+                }
+                Process started = new ProcessBuilder("sleep", "300").start();
+                Files.writeString(number, Long.toString(started.pid()));
+                server = started;
+            }
             if (clients.size() >= MOST_CLIENTS) {
                 return "cuDevicePrimaryCtxRetain answered 46";
             }

@@ -18,6 +18,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** {@link FakeMps} for one GPU: its control program, its daemon if it was started, its clients. */
@@ -93,7 +94,14 @@ public final class RunningMps implements AutoCloseable {
 
     /** A CUDA program that runs for a minute, once it is a client. */
     public Process client(String work) throws IOException {
-        Process client = program.process(folder, "client", work, "60").start();
+        return client(work, folder.pipe());
+    }
+
+    /** The same where it sees the daemon's socket in this folder. */
+    public Process client(String work, Path pipe) throws IOException {
+        ProcessBuilder builder = program.process(folder, "client", work, "60");
+        builder.environment().put("CUDA_MPS_PIPE_DIRECTORY", pipe.toString());
+        Process client = builder.start();
         clients.add(client);
         var said = new BufferedReader(new InputStreamReader(client.getInputStream(), UTF_8));
         String first = said.readLine();
@@ -101,6 +109,17 @@ public final class RunningMps implements AutoCloseable {
             throw new IOException("The client says " + first);
         }
         return client;
+    }
+
+    /** The process of the last server, if it lives. */
+    public Optional<ProcessHandle> server() {
+        try {
+            return ProcessHandle.of(
+                            Long.parseLong(Files.readString(folder.log().resolve(FakeMps.SERVER))))
+                    .filter(ProcessHandle::isAlive);
+        } catch (IOException e) {
+            return Optional.empty();
+        }
     }
 
     /** So many more clients, all of them this process: a process for each would be slow. */
@@ -126,6 +145,7 @@ public final class RunningMps implements AutoCloseable {
             running.destroyForcibly();
             running.onExit().join();
         }
+        server().ifPresent(FakeMps::kill);
     }
 
     private static void close(SocketChannel client) {
