@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import org.slf4j.Logger;
@@ -56,8 +57,13 @@ public final class CooperativeMps implements Mps, NodeGpus {
     private final Map<Failure, Long> failures = new ConcurrentHashMap<>();
     private final Map<SharedGpu.Drain, Long> drained = new ConcurrentHashMap<>();
 
-    /** UIDs of pods whose clients are being ended just now. */
-    private final Set<String> draining = ConcurrentHashMap.newKeySet();
+    private final Set<Draining> draining = ConcurrentHashMap.newKeySet();
+
+    /** Why a GPU cannot be looked after, by UUID. */
+    private final Map<String, String> problems = new ConcurrentHashMap<>();
+
+    /** That a pod's clients on a GPU are being ended just now. */
+    private record Draining(String gpu, String podUid) {}
 
     /**
      * What the site has chosen.
@@ -116,20 +122,29 @@ public final class CooperativeMps implements Mps, NodeGpus {
             throws IOException {
         SharedGpu gpu = gpu(hold.gpu());
         return hold.sharing().way() == Way.Cooperative
-                ? gpu.toShare(pod.uid(), container, clientsGranted(hold.gpu()))
-                : gpu.toUseWithout();
+                ? gpu.toShare(pod.uid(), container, clientsGranted(pod.uid(), hold.gpu()))
+                : gpu.toUseWithout(pod.uid());
     }
 
-    /** Containers that run together; each is a client at least. */
-    private int clientsGranted(String uuid) {
+    /**
+     * Containers that run together, each of which is a client at least: a pod's own, and those of
+     * pods that had their parts before it. A pod waits for earlier ones, and never for later ones.
+     */
+    private int clientsGranted(String podUid, String uuid) {
         int clients = 0;
         for (PodGrant grant : node.grants().all()) {
             for (ContainerPlacement container : grant.containers()) {
-                boolean holds = container.gpus().stream().anyMatch(hold -> isClient(hold, uuid));
-                clients += holds && container.kind() != Kind.Init ? 1 : 0;
+                clients += isClient(container, uuid) && container.kind() != Kind.Init ? 1 : 0;
+            }
+            if (grant.uid().equals(podUid)) {
+                break;
             }
         }
         return clients;
+    }
+
+    private static boolean isClient(ContainerPlacement container, String uuid) {
+        return container.gpus().stream().anyMatch(hold -> isClient(hold, uuid));
     }
 
     private static boolean isClient(GpuHold hold, String uuid) {
@@ -157,40 +172,75 @@ public final class CooperativeMps implements Mps, NodeGpus {
         if (known != null) {
             return known;
         }
-        GpuFolder folder = GpuFolder.of(root, uuid);
-        var control =
-                new MpsControl(
-                        program,
-                        folder,
-                        MpsControl.USUAL,
-                        failure -> failures.merge(failure, 1L, Long::sum));
-        var made = new SharedGpu(folder, control, rules.mostClients() - 1);
-        SharedGpu earlier = shared.putIfAbsent(uuid, made);
-        return earlier == null ? made : earlier;
+        // Two of one GPU would not know of each other's clients and orders.
+        synchronized (shared) {
+            SharedGpu earlier = shared.get(uuid);
+            if (earlier != null) {
+                return earlier;
+            }
+            GpuFolder folder = GpuFolder.of(root, uuid);
+            var control =
+                    new MpsControl(
+                            program,
+                            folder,
+                            MpsControl.USUAL,
+                            failure -> failures.merge(failure, 1L, Long::sum));
+            var made = new SharedGpu(folder, control, rules.mostClients() - 1);
+            shared.put(uuid, made);
+            return made;
+        }
     }
 
     /** Looks after daemons and clients. Called every second, and when a pod has changed. */
     public void look() throws IOException {
-        for (GpuFolder folder : GpuFolder.all(root)) {
-            gpu(folder.gpu());
-        }
-        List<PodGrant> grants = node.grants().all();
-        for (SharedGpu gpu : shared.values()) {
-            var here = new HashMap<String, Optional<NodePod>>();
-            for (PodGrant grant : grants) {
-                if (grant.held().stream().anyMatch(it -> isClient(it, gpu.folder().gpu()))) {
-                    here.put(grant.uid(), node.pods().byUid(grant.uid()));
+        var uuids = new TreeSet<>(shared.keySet());
+        GpuFolder.all(root).forEach(folder -> uuids.add(folder.gpu()));
+        for (String uuid : uuids) {
+            try {
+                look(gpu(uuid));
+                problems.remove(uuid);
+            } catch (IOException | RuntimeException e) {
+                // Those on other GPUs are to be looked after all the same.
+                String problem =
+                        e instanceof IOException ? String.valueOf(e.getMessage()) : e.toString();
+                if (!problem.equals(problems.put(uuid, problem))) {
+                    log.atError()
+                            .addKeyValue("gpu", uuid)
+                            .setCause(e)
+                            .log("cannot look after a GPU that is shared by MPS");
                 }
             }
-            gpu.look(here);
-            here.values().stream()
-                    .flatMap(Optional::stream)
-                    .filter(this::isDue)
-                    .forEach(pod -> drain(gpu, pod.uid()));
         }
     }
 
-    /** Whether a pod is about to be killed. */
+    private void look(SharedGpu gpu) throws IOException {
+        String uuid = gpu.folder().gpu();
+        podsOn(uuid)
+                .forEach((uid, pod) -> {
+                    if (isDue(pod)) {
+                        drain(gpu, uid);
+                    }
+                });
+        gpu.look(() -> podsOn(uuid));
+    }
+
+    /** Pods that have a part of a GPU by MPS, by UID; empty where the API server has none. */
+    private Map<String, Optional<NodePod>> podsOn(String uuid) {
+        var here = new HashMap<String, Optional<NodePod>>();
+        for (PodGrant grant : node.grants().all()) {
+            // Not what the pod holds in all: beside a whole GPU an init container's part is lost.
+            if (grant.containers().stream().anyMatch(container -> isClient(container, uuid))) {
+                here.put(grant.uid(), node.pods().byUid(grant.uid()));
+            }
+        }
+        return here;
+    }
+
+    /** Whether a pod is about to be killed; one that was deleted by force is no pod any more. */
+    private boolean isDue(Optional<NodePod> pod) {
+        return pod.map(this::isDue).orElse(node.pods().isListed());
+    }
+
     private boolean isDue(NodePod pod) {
         NodePod.Deletion deletion = pod.deletion();
         if (deletion == null || pod.ended()) {
@@ -201,7 +251,8 @@ public final class CooperativeMps implements Mps, NodeGpus {
     }
 
     private void drain(SharedGpu gpu, String podUid) {
-        if (!draining.add(podUid)) {
+        var key = new Draining(gpu.folder().gpu(), podUid);
+        if (!draining.add(key)) {
             return;
         }
         drains.execute(() -> {
@@ -222,7 +273,7 @@ public final class CooperativeMps implements Mps, NodeGpus {
                         .addKeyValue("reason", e.getMessage())
                         .log("cannot find the processes of a pod that is to end");
             } finally {
-                draining.remove(podUid);
+                draining.remove(key);
             }
         });
     }
@@ -242,6 +293,10 @@ public final class CooperativeMps implements Mps, NodeGpus {
     }
 
     private String fault(String uuid) {
+        String problem = problems.get(uuid);
+        if (problem != null) {
+            return problem;
+        }
         SharedGpu gpu = shared.get(uuid);
         if (gpu == null) {
             return "";

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * One GPU of a node that serves MPS: idle, shared by clients of its daemon, or used without MPS.
@@ -71,7 +72,7 @@ final class SharedGpu {
     /**
      * What keeps a container from becoming a client.
      *
-     * @param granted how many containers hold parts of the GPU, this one included
+     * @param granted how many containers were given parts of the GPU up to this one
      */
     Optional<Obstacle> toShare(String podUid, String container, int granted) throws IOException {
         Optional<Obstacle> unready = unready(podUid, container);
@@ -79,7 +80,9 @@ final class SharedGpu {
             return unready;
         }
         if (granted > mostClients) {
-            return later(full(granted - 1));
+            return later(
+                    "Its GPU %s takes %d MPS clients of pods, and this container is number %d of those that were given parts: it waits for an earlier one to end"
+                            .formatted(folder.gpu(), mostClients, granted));
         }
         // Under no lock: a daemon that hangs holds up whoever asks it, and nobody else.
         return switch (control.clients()) {
@@ -115,13 +118,16 @@ final class SharedGpu {
         return switch (state.phase()) {
             case Ready -> "a client ended, and it is being checked whether others get work done";
             case Starting -> "it is starting";
-            case Stopped -> "it has not been started yet";
+            case Stopped ->
+                    state.reason().isEmpty() ? "it has not been started yet" : state.reason();
             case Failed -> state.reason();
         };
     }
 
     /** What keeps a container from having the GPU without MPS. */
-    synchronized Optional<Obstacle> toUseWithout() throws IOException {
+    synchronized Optional<Obstacle> toUseWithout(String podUid) throws IOException {
+        // It has all of the GPU; what was a client of the pod were its steps before.
+        admitted.removeIf(key -> podUid(key).equals(podUid));
         if (order.shared()) {
             want(order.wanting(false));
         }
@@ -145,9 +151,11 @@ final class SharedGpu {
     /**
      * Looks at who has gone.
      *
-     * @param pods those who share it, by UID; null where the API server knows it no more
+     * @param sharing answers who shares it, by UID; nothing where the API server knows it no more.
+     *     It is asked under the lock, so that nobody joins between its answer and what follows
      */
-    synchronized void look(Map<String, Optional<NodePod>> pods) throws IOException {
+    synchronized void look(Supplier<Map<String, Optional<NodePod>>> sharing) throws IOException {
+        Map<String, Optional<NodePod>> pods = sharing.get();
         var now = new HashMap<String, String>();
         pods.forEach((uid, pod) ->
                 pod.ifPresent(it ->
@@ -171,7 +179,12 @@ final class SharedGpu {
             if (order.shared()) {
                 want(order.wanting(false));
             }
-        } else if (unclean) {
+            return;
+        }
+        if (!order.shared() && !admitted.isEmpty()) {
+            want(order.wanting(true));
+        }
+        if (unclean) {
             want(order.checked());
         }
     }

@@ -23,6 +23,8 @@ import io.gpusharing.placement.Sharing;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.request.PodRequest;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -32,6 +34,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -47,20 +53,26 @@ class CooperativeMpsTest implements NodePods {
     private final Map<String, NodePod> pods = new HashMap<>();
     private final Map<String, Set<Long>> processes = new HashMap<>();
     private final List<String> notices = new ArrayList<>();
+    private boolean isListed = true;
     private Instant now = Instant.parse("2026-01-01T00:00:00Z");
     private RunningMps mps;
     private Grants grants;
     private CooperativeMps node;
     private NodeGpu gpu;
+    private List<NodeGpu> gpus;
+    private Executor drains = Runnable::run;
 
     @BeforeEach
     void start() throws Exception {
         mps = RunningMps.start(root);
-        gpu =
-                new NodeGpu(
-                        new PhysicalGpu(0, mps.folder().gpu(), 0, "Fake", 16_384, "", false), null);
+        gpu = gpu(0, mps.folder().gpu());
+        gpus = List.of(gpu);
         grants = new Grants(new GrantFile(root.resolve("grants.json")), grant -> {}, () -> {});
         node = node(48);
+    }
+
+    private static NodeGpu gpu(int index, String uuid) {
+        return new NodeGpu(new PhysicalGpu(index, uuid, index, "Fake", 16_384, "", false), null);
     }
 
     private CooperativeMps node(int mostClients) {
@@ -68,13 +80,10 @@ class CooperativeMpsTest implements NodePods {
                 root,
                 new CooperativeMps.Rules(Sharing.Across.Budget, mostClients),
                 new CooperativeMps.Node(
-                        this,
-                        () -> List.of(gpu),
-                        grants,
-                        uid -> processes.getOrDefault(uid, Set.of())),
+                        this, () -> gpus, grants, uid -> processes.getOrDefault(uid, Set.of())),
                 mps.program(),
                 (pod, message) -> notices.add(message),
-                Runnable::run,
+                task -> drains.execute(task),
                 () -> now);
     }
 
@@ -106,17 +115,23 @@ class CooperativeMpsTest implements NodePods {
     }
 
     private ContainerPlacement granted(NodePod pod, long cores) throws IOException {
-        var asks =
-                List.of(
-                        new ContainerAsk(
-                                "cuda", Kind.App, new GpuAsk(1, cores, 1_024, false), Set.of()));
+        return granted(pod, List.of(ask("cuda", Kind.App, new GpuAsk(1, cores, 1_024, false))))
+                .getFirst();
+    }
+
+    private List<ContainerPlacement> granted(NodePod pod, List<ContainerAsk> asks)
+            throws IOException {
         grants.grant(
                 pod.uid(),
                 pod.namespace(),
                 pod.name(),
                 PodPlacement.shared(asks, node.sharing(pod, asks)),
-                List.of(gpu));
-        return grants.of(pod.uid()).orElseThrow().containers().getFirst();
+                gpus);
+        return grants.of(pod.uid()).orElseThrow().containers();
+    }
+
+    private static ContainerAsk ask(String container, Kind kind, GpuAsk ask) {
+        return new ContainerAsk(container, kind, ask, Set.of());
     }
 
     private Optional<String> obstacle(NodePod pod, ContainerPlacement container)
@@ -230,7 +245,189 @@ class CooperativeMpsTest implements NodePods {
         client("b");
         NodePod late = pod("late");
 
-        assertThat(obstacle(late, granted(late, 10)).orElseThrow()).contains("takes 2");
+        assertThat(obstacle(late, granted(late, 10)).orElseThrow())
+                .contains("takes 2 MPS clients", "number 3");
+    }
+
+    @Test
+    void whoWaitsKeepsNobodyWhoWasThereBeforeFromStartingAgain() throws IOException {
+        node = node(3);
+        NodePod crashed = client("a");
+        client("b");
+        granted(pod("late"), 10);
+        granted(pod("later"), 10);
+
+        obstacle(crashed, grants.of("a").orElseThrow().containers().getFirst());
+        daemonIs(Phase.Ready, "");
+
+        assertThat(obstacle(crashed, grants.of("a").orElseThrow().containers().getFirst()))
+                .isEmpty();
+    }
+
+    @Test
+    void aDaemonWhoseProgramHasEndedSaysSo() throws IOException {
+        NodePod pod = pod("a");
+        ContainerPlacement container = granted(pod, 30);
+        daemonIs(Phase.Stopped, "the program that runs MPS daemons has ended");
+
+        assertThat(obstacle(pod, container).orElseThrow())
+                .contains("the program that runs MPS daemons has ended");
+    }
+
+    @Test
+    void aStepWithAPartKeepsItsDaemonThoughItsPodHasTheGpuWhole() throws IOException {
+        NodePod pod = put("a", null, Map.of("step", "id-1"));
+        List<ContainerPlacement> containers =
+                granted(
+                        pod,
+                        List.of(
+                                ask("step", Kind.Init, new GpuAsk(1, 30, 1_024, false)),
+                                ask("cuda", Kind.App, new GpuAsk(1, 100, 16_384, true))));
+        ContainerPlacement step = of(containers, "step");
+        ContainerPlacement app = of(containers, "cuda");
+        obstacle(pod, step);
+        daemonIs(Phase.Ready, "");
+        start(pod, step);
+
+        node.look();
+        assertThat(order().shared()).isTrue();
+
+        assertThat(obstacle(pod, app).orElseThrow()).contains("still kept for MPS");
+        put("a", null, Map.of());
+        node.look();
+        assertThat(order().shared()).isFalse();
+        daemonIs(Phase.Stopped, "");
+        assertThat(obstacle(pod, app)).isEmpty();
+    }
+
+    private static ContainerPlacement of(List<ContainerPlacement> containers, String name) {
+        return containers.stream()
+                .filter(it -> it.container().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void whoJoinsWhileTheLastOneLeavesKeepsTheDaemon() throws IOException {
+        client("a");
+        node.look();
+        var joined = new AtomicBoolean();
+        SharedGpu shared = new SharedGpu(mps.folder(), control(), 47);
+
+        Thread joining =
+                Thread.ofVirtual()
+                        .unstarted(() -> {
+                            try {
+                                shared.toShare("b", "cuda", 1);
+                                joined.set(true);
+                            } catch (IOException e) {
+                                throw new UncheckedIOException(e);
+                            }
+                        });
+        shared.look(() -> {
+            // Nobody is there yet; the other asks meanwhile, and has to wait.
+            joining.start();
+            while (joining.getState() == Thread.State.NEW
+                    || joining.getState() == Thread.State.RUNNABLE) {
+                Thread.onSpinWait();
+            }
+            assertThat(joined).isFalse();
+            return Map.of();
+        });
+        join(joining);
+
+        assertThat(order().shared()).isTrue();
+    }
+
+    private static void join(Thread thread) {
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private MpsControl control() {
+        return new MpsControl(mps.program(), mps.folder(), MpsControl.USUAL, failure -> {});
+    }
+
+    @Test
+    void aPodOnTwoGpusIsDrainedOnBoth() throws IOException {
+        gpus = List.of(gpu, gpu(1, "GPU-2"));
+        var held = new ArrayList<Runnable>();
+        drains = held::add;
+        NodePod pod = put("a", new NodePod.Deletion(now, 0), Map.of());
+        granted(
+                pod,
+                List.of(
+                        ask("one", Kind.App, new GpuAsk(1, 60, 1_024, false)),
+                        ask("two", Kind.App, new GpuAsk(1, 60, 1_024, false))));
+        for (ContainerPlacement container : grants.of("a").orElseThrow().containers()) {
+            obstacle(pod, container);
+        }
+
+        node.look();
+        node.look();
+
+        assertThat(held).hasSize(2);
+    }
+
+    @Test
+    void clientsOfAPodThatWasDeletedByForceAreEndedAtOnce() throws Exception {
+        client("a");
+        Process victim = mps.client("work");
+        Process beside = mps.client("work");
+        processes.put("a", Set.of(victim.pid()));
+        isListed = false;
+        pods.remove("a");
+
+        node.look();
+        assertThat(node.drained()).isEmpty();
+        isListed = true;
+        node.look();
+
+        assertThat(victim.waitFor()).isEqualTo(3);
+        assertThat(beside.isAlive()).isTrue();
+    }
+
+    @Test
+    void whoAsksAtOnceAfterARestartOfThePluginAsksTheSameGpu() throws Exception {
+        client("a");
+        NodePod pod = pods.get("a");
+        ContainerPlacement container = grants.of("a").orElseThrow().containers().getFirst();
+        for (int round = 0; round < 50; round++) {
+            node = node(48);
+            int before = order().check();
+            var atOnce = new CyclicBarrier(4);
+            try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+                for (int i = 0; i < 4; i++) {
+                    threads.submit(() -> {
+                        atOnce.await();
+                        return obstacle(pod, container);
+                    });
+                }
+            }
+            assertThat(order().check()).isEqualTo(before + 1);
+        }
+    }
+
+    @Test
+    void aGpuWhoseOrderCannotBeReadIsUnhealthyAndHoldsUpNoOther() throws Exception {
+        client("a");
+        Process victim = mps.client("hold");
+        processes.put("a", Set.of(victim.pid()));
+        gpus = List.of(gpu, gpu(1, "GPU-0"));
+        Path broken = Files.createDirectories(root.resolve("GPU-0")).resolve("order.json");
+        Files.writeString(broken, "{}");
+        put("a", new NodePod.Deletion(now, 0), Map.of("cuda", "id-1"));
+
+        node.look();
+
+        assertThat(victim.waitFor()).isEqualTo(3);
+        assertThat(node.all().getLast().fault()).contains("order.json");
+        Files.delete(broken);
+        node.look();
+        assertThat(node.all().getLast().fault()).isNull();
     }
 
     @Test
@@ -394,7 +591,7 @@ class CooperativeMpsTest implements NodePods {
 
     @Override
     public boolean isListed() {
-        return true;
+        return isListed;
     }
 
     @Override
