@@ -303,7 +303,11 @@ public final class CooperativeMps implements Mps, NodeGpus {
         }
         try {
             DaemonState state = gpu.state();
-            return state.phase() == Phase.Failed ? state.reason() : "";
+            // One that starts again after a failure has shown nothing yet.
+            return switch (state.phase()) {
+                case Failed, Starting -> state.reason();
+                case Ready, Stopped -> "";
+            };
         } catch (IOException e) {
             return String.valueOf(e.getMessage());
         }

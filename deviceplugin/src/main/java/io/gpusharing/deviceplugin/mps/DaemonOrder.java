@@ -10,12 +10,13 @@ import java.nio.file.Files;
  * asks for something once; what was done for it stands in the {@link DaemonState}.
  *
  * @param shared whether there is to be one
+ * @param change grows whenever that changes: what is told of an earlier one says nothing of this
  * @param check grows when a client is to try whether work gets done
  */
-public record DaemonOrder(boolean shared, int check) {
+public record DaemonOrder(boolean shared, int change, int check) {
 
     /** No daemon. */
-    public static final DaemonOrder NONE = new DaemonOrder(false, 0);
+    public static final DaemonOrder NONE = new DaemonOrder(false, 0, 0);
 
     private static final int VERSION = 1;
 
@@ -25,6 +26,7 @@ public record DaemonOrder(boolean shared, int check) {
                 .read(content ->
                         new DaemonOrder(
                                 content.get("shared").getAsBoolean(),
+                                content.get("change").getAsInt(),
                                 content.get("check").getAsInt()))
                 .orElse(NONE);
     }
@@ -34,15 +36,16 @@ public record DaemonOrder(boolean shared, int check) {
         Files.createDirectories(folder.path());
         var content = new JsonObject();
         content.addProperty("shared", shared);
+        content.addProperty("change", change);
         content.addProperty("check", check);
         new StateFile(folder.order(), VERSION).write(content, "rw-r--r--");
     }
 
     DaemonOrder wanting(boolean daemon) {
-        return new DaemonOrder(daemon, check);
+        return new DaemonOrder(daemon, change + 1, check);
     }
 
     DaemonOrder checked() {
-        return new DaemonOrder(shared, check + 1);
+        return new DaemonOrder(shared, change, check + 1);
     }
 }

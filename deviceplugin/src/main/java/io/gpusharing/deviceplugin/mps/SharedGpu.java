@@ -102,7 +102,7 @@ final class SharedGpu {
             want(order.wanting(true));
         }
         DaemonState state = state();
-        return state.phase() == Phase.Ready && state.check() == order.check()
+        return state.phase() == Phase.Ready && state.follows(order)
                 ? Optional.empty()
                 : later(
                         "The MPS daemon of its GPU %s is not ready: %s. It is run by the DaemonSet gpusharing-mps"
@@ -116,12 +116,18 @@ final class SharedGpu {
 
     private static String words(DaemonState state) {
         return switch (state.phase()) {
-            case Ready -> "a client ended, and it is being checked whether others get work done";
-            case Starting -> "it is starting";
+            case Ready ->
+                    "a client ended, and it is being checked whether others get work done"
+                            + before(state.reason());
+            case Starting -> "it is starting" + before(state.reason());
             case Stopped ->
                     state.reason().isEmpty() ? "it has not been started yet" : state.reason();
             case Failed -> state.reason();
         };
+    }
+
+    private static String before(String reason) {
+        return reason.isEmpty() ? "" : "; the last time: " + reason;
     }
 
     /** What keeps a container from having the GPU without MPS. */
@@ -131,7 +137,9 @@ final class SharedGpu {
         if (order.shared()) {
             want(order.wanting(false));
         }
-        return state().phase() == Phase.Stopped
+        DaemonState state = state();
+        // What was told before the last change may be overtaken by a daemon that just starts.
+        return state.phase() == Phase.Stopped && state.change() == order.change()
                 ? Optional.empty()
                 : later(
                         "Its GPU %s is still kept for MPS; the DaemonSet gpusharing-mps has to end its daemon first"

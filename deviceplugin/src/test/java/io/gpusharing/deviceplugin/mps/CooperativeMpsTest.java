@@ -29,11 +29,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
@@ -141,7 +143,8 @@ class CooperativeMpsTest implements NodePods {
     }
 
     private void daemonIs(Phase phase, String reason) throws IOException {
-        new DaemonState(phase, order().check(), "9.0", reason).write(mps.folder());
+        new DaemonState(phase, order().change(), order().check(), "9.0", reason)
+                .write(mps.folder());
     }
 
     private DaemonOrder order() throws IOException {
@@ -392,19 +395,20 @@ class CooperativeMpsTest implements NodePods {
 
     @Test
     void whoAsksAtOnceAfterARestartOfThePluginAsksTheSameGpu() throws Exception {
-        client("a");
-        NodePod pod = pods.get("a");
+        NodePod pod = client("a");
         ContainerPlacement container = grants.of("a").orElseThrow().containers().getFirst();
         for (int round = 0; round < 50; round++) {
             node = node(48);
             int before = order().check();
             var atOnce = new CyclicBarrier(4);
-            try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-                for (int i = 0; i < 4; i++) {
-                    threads.submit(() -> {
+            Callable<Optional<String>> asking =
+                    () -> {
                         atOnce.await();
                         return obstacle(pod, container);
-                    });
+                    };
+            try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+                for (var answer : threads.invokeAll(Collections.nCopies(4, asking))) {
+                    assertThat(answer.get()).isPresent();
                 }
             }
             assertThat(order().check()).isEqualTo(before + 1);
@@ -544,8 +548,25 @@ class CooperativeMpsTest implements NodePods {
         daemonIs(Phase.Failed, "a new client got nothing done in 20 s");
 
         assertThat(node.all().getFirst().fault()).contains("MPS does not work", "nothing done");
+        daemonIs(Phase.Starting, "a new client got nothing done in 20 s");
+        assertThat(node.all().getFirst().fault()).contains("nothing done");
         daemonIs(Phase.Ready, "");
         assertThat(node.all()).containsExactly(gpu);
+    }
+
+    @Test
+    void whatWasToldOfAnEarlierOrderLetsNobodyHaveTheGpuWhole() throws IOException {
+        client("a");
+        DaemonState early =
+                new DaemonState(Phase.Stopped, order().change() - 1, order().check(), "9.0", "");
+        gone("a");
+        early.write(mps.folder());
+        NodePod whole = pod("whole");
+        var hold = new GpuHold(gpu.uuid(), 100, 16_384, true);
+
+        assertThat(node.obstacle(whole, "cuda", hold)).isPresent();
+        daemonIs(Phase.Stopped, "");
+        assertThat(node.obstacle(whole, "cuda", hold)).isEmpty();
     }
 
     @Test

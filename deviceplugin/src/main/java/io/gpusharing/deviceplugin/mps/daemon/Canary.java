@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
@@ -21,9 +22,16 @@ import java.util.regex.Pattern;
  * midst of its work, new ones may hang in their first call, while the daemon answers every command.
  *
  * @param program the client
- * @param most how long it may take; 0.2 s was measured
+ * @param most how long it may take; 0.4 s was measured
+ * @param places for those that run at the same time: a start of the device plugin has every shared
+ *     GPU checked, and each check takes 135 MiB
  */
-record Canary(MpsProgram program, Duration most) {
+record Canary(MpsProgram program, Duration most, Semaphore places) {
+
+    private static final int AT_THE_SAME_TIME = 4;
+
+    /** What is told of an end in other words than ours. */
+    private static final int LONGEST = 200;
 
     /**
      * Answers of a server that works, by CUDA's numbers: the GPU has no memory left, and it has as
@@ -49,6 +57,11 @@ record Canary(MpsProgram program, Duration most) {
 
         /** It does not, for this reason. */
         record Failed(String reason) implements Result {}
+
+        /**
+         * Nobody tried, by a failure of our own: there was no memory for a client, for instance.
+         */
+        record Unknown(String reason) implements Result {}
     }
 
     /** {@link CheckClient}, by the Java and the classes of this program. */
@@ -60,15 +73,39 @@ record Canary(MpsProgram program, Duration most) {
                         "-XX:TieredStopAtLevel=1",
                         "-Xmx16m",
                         "-Xshare:auto",
+                        // The file system is read-only, and what can be written is small.
+                        "-XX:-UsePerfData",
+                        "-XX:+ErrorFileToStdout",
                         "--enable-native-access=ALL-UNNAMED",
                         "-cp",
                         System.getProperty("java.class.path"),
                         CheckClient.class.getName());
-        return new Canary(new MpsProgram(command, driver.environment()), most);
+        return new Canary(
+                new MpsProgram(command, driver.environment()),
+                most,
+                new Semaphore(AT_THE_SAME_TIME));
     }
 
     /** Lets it try. */
     Result run(GpuFolder gpu) {
+        try {
+            places.acquire();
+        } catch (InterruptedException e) {
+            return ending();
+        }
+        try {
+            return tried(gpu);
+        } finally {
+            places.release();
+        }
+    }
+
+    private static Result ending() {
+        Thread.currentThread().interrupt();
+        return new Result.Unknown("this program is ending");
+    }
+
+    private Result tried(GpuFolder gpu) {
         Process process;
         try {
             ProcessBuilder builder = program.process(gpu);
@@ -76,7 +113,7 @@ record Canary(MpsProgram program, Duration most) {
             builder.environment().put("CUDA_VISIBLE_DEVICES", gpu.gpu());
             process = builder.start();
         } catch (IOException e) {
-            return new Result.Failed("the check cannot be started: " + e.getMessage());
+            return new Result.Unknown("the check cannot be started: " + e.getMessage());
         }
         CompletableFuture<String> said = new CompletableFuture<>();
         Thread.startVirtualThread(() -> {
@@ -94,10 +131,9 @@ record Canary(MpsProgram program, Duration most) {
             String text = said.get(1, TimeUnit.SECONDS);
             return judged(text, process.exitValue());
         } catch (TimeoutException | ExecutionException e) {
-            return new Result.Failed("the check ended and said nothing");
+            return new Result.Unknown("the check ended and said nothing");
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return new Result.Failed("this program is ending");
+            return ending();
         } finally {
             // A client that hangs in the driver may outlive this for a while.
             process.descendants().forEach(ProcessHandle::destroyForcibly);
@@ -110,6 +146,11 @@ record Canary(MpsProgram program, Duration most) {
         int answer = matcher.matches() ? Integer.parseInt(matcher.group(1)) : 0;
         if (code == 0 || FULL.contains(answer)) {
             return new Result.Worked();
+        }
+        if (code != CheckClient.FAILED) {
+            return new Result.Unknown(
+                    "the check ended with %d: %s"
+                            .formatted(code, text.substring(0, Math.min(text.length(), LONGEST))));
         }
         String reason = "a new client failed: %s (it ended with %d)".formatted(text, code);
         return answer == UNAVAILABLE ? new Result.Unavailable(reason) : new Result.Failed(reason);

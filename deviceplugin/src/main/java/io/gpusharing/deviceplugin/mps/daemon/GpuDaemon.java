@@ -3,6 +3,7 @@ package io.gpusharing.deviceplugin.mps.daemon;
 import static java.util.stream.Collectors.joining;
 
 import io.gpusharing.deviceplugin.mps.Answer;
+import io.gpusharing.deviceplugin.mps.Answer.Failure;
 import io.gpusharing.deviceplugin.mps.Answer.Told;
 import io.gpusharing.deviceplugin.mps.DaemonOrder;
 import io.gpusharing.deviceplugin.mps.DaemonState;
@@ -48,6 +49,9 @@ final class GpuDaemon {
 
     private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
     private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
+
+    /** How long until a check is tried again that could not be made. */
+    private static final Duration BETWEEN_CHECKS = Duration.ofSeconds(5);
 
     /** After so long without a failure the next pause is a short one again. */
     private static final Duration STEADY = Duration.ofMinutes(5);
@@ -114,22 +118,36 @@ final class GpuDaemon {
     void step() throws IOException {
         DaemonOrder order = DaemonOrder.read(folder);
         if (!order.shared()) {
-            stopped("");
+            stopped("", order.change());
             return;
         }
         Process running = process;
         if (running != null && !running.isAlive()) {
             process = null;
             failed(order, "the daemon ended with " + running.exitValue());
-        } else if (running != null && order.check() != state.check()) {
+        } else if (running != null && isUnchecked(order) && isDue()) {
             check(order);
-        } else if (running == null && !clock.instant().isBefore(notBefore)) {
+        } else if (running == null && isDue()) {
             start(order);
         }
     }
 
-    /** There is to be none from now on. */
+    private boolean isUnchecked(DaemonOrder order) {
+        return state.phase() != Phase.Ready
+                || order.change() != state.change()
+                || order.check() != state.check();
+    }
+
+    private boolean isDue() {
+        return !clock.instant().isBefore(notBefore);
+    }
+
+    /** There is to be none from now on, whatever is ordered. */
     void stopped(String reason) throws IOException {
+        stopped(reason, state.change());
+    }
+
+    private void stopped(String reason, int change) throws IOException {
         boolean isRunning = process != null;
         end();
         if (isRunning || state.phase() != Phase.Stopped) {
@@ -138,7 +156,9 @@ final class GpuDaemon {
         if (isRunning) {
             log.atInfo().addKeyValue("gpu", folder.gpu()).log("MPS daemon ended");
         }
-        tell(state(Phase.Stopped, state.check(), reason));
+        tell(
+                new DaemonState(
+                        Phase.Stopped, change, state.check(), state.computeCapability(), reason));
     }
 
     /**
@@ -148,12 +168,26 @@ final class GpuDaemon {
     void begin() throws IOException {
         DaemonState before = DaemonState.read(folder);
         if (before.phase() != Phase.Stopped) {
-            tell(state(Phase.Starting, before.check(), ""));
+            tell(
+                    new DaemonState(
+                            Phase.Starting,
+                            before.change(),
+                            before.check(),
+                            before.computeCapability(),
+                            doubt(before)));
         }
     }
 
+    /** Why the daemon did not work. It holds until a client has got something done. */
+    private static String doubt(DaemonState before) {
+        return switch (before.phase()) {
+            case Failed, Starting -> before.reason();
+            case Ready, Stopped -> "";
+        };
+    }
+
     private void start(DaemonOrder order) throws IOException {
-        tell(state(Phase.Starting, order.check(), ""));
+        tell(state(Phase.Starting, order, doubt(state)));
         startedAt = clock.instant();
         try {
             // A client that passes MPS by must fail, and not run free beside the others.
@@ -237,20 +271,55 @@ final class GpuDaemon {
         if (result instanceof Canary.Result.Failed) {
             result = tried();
         }
-        if (result instanceof Canary.Result.Failed(String reason)) {
-            failed(order, reason);
-            return;
+        switch (result) {
+            case Canary.Result.Worked _ -> confirm(order);
+            case Canary.Result.Failed(String reason) -> failed(order, reason);
+            case Canary.Result.Unavailable(String reason) -> failed(order, reason);
+            case Canary.Result.Unknown(String reason) -> unknown(reason);
         }
-        // Had the daemon been gone, the client would have worked beside MPS.
-        switch (control.servers()) {
+    }
+
+    /** Had the daemon been gone, the client would have worked beside MPS. */
+    private void confirm(DaemonOrder order) throws IOException {
+        switch (asked()) {
             case Told<List<Long>>(var numbers) when !numbers.isEmpty() -> {
                 servers.removeIf(server -> !server.isAlive());
                 numbers.forEach(number -> ProcessHandle.of(number).ifPresent(servers::add));
                 ready(order);
             }
             case Told<List<Long>> none -> failed(order, "a client worked, but not by MPS");
-            case Answer.Failed<List<Long>>(var failure, String sentence) -> failed(order, sentence);
+            case Answer.Failed<List<Long>>(var failure, String sentence)
+                    when failure == Failure.NoDaemon || state.phase() != Phase.Ready ->
+                    failed(order, sentence);
+            case Answer.Failed<List<Long>>(var failure, String sentence) -> unknown(sentence);
         }
+    }
+
+    private Answer<List<Long>> asked() {
+        Answer<List<Long>> servers = control.servers();
+        return servers instanceof Answer.Failed ? control.servers() : servers;
+    }
+
+    /**
+     * Nobody knows whether it works, by no fault of its own. It is not ended, since whoever is its
+     * client may work; nobody joins, and it is tried again.
+     */
+    private void unknown(String reason) throws IOException {
+        notBefore = clock.instant().plus(BETWEEN_CHECKS);
+        if (!reason.equals(state.reason())) {
+            log.atWarn()
+                    .addKeyValue("gpu", folder.gpu())
+                    .addKeyValue("reason", reason)
+                    .log("cannot check whether MPS works");
+        }
+        // The check is still wanted: its number stays the last one's.
+        tell(
+                new DaemonState(
+                        state.phase(),
+                        state.change(),
+                        state.check(),
+                        state.computeCapability(),
+                        reason));
     }
 
     private Canary.Result tried() {
@@ -258,10 +327,14 @@ final class GpuDaemon {
         if (!(result instanceof Canary.Result.Unavailable(String reason))) {
             return result;
         }
-        return control.clients() instanceof Told<List<Long>>(var clients)
-                        && clients.size() >= gpus.mostClients()
-                ? new Canary.Result.Worked()
-                : new Canary.Result.Failed(reason);
+        return switch (control.clients()) {
+            case Told<List<Long>>(var clients) ->
+                    clients.size() >= gpus.mostClients()
+                            ? new Canary.Result.Worked()
+                            : new Canary.Result.Failed(reason);
+            case Answer.Failed<List<Long>>(var failure, String sentence) ->
+                    new Canary.Result.Unknown(reason + "; " + sentence);
+        };
     }
 
     private void ready(DaemonOrder order) throws IOException {
@@ -282,7 +355,8 @@ final class GpuDaemon {
         if (state.phase() != Phase.Ready) {
             log.atInfo().addKeyValue("gpu", folder.gpu()).log("MPS daemon is ready");
         }
-        tell(new DaemonState(Phase.Ready, order.check(), capability, ""));
+        notBefore = Instant.MIN;
+        tell(new DaemonState(Phase.Ready, order.change(), order.check(), capability, ""));
     }
 
     /** It does not work: none runs until the pause is over. */
@@ -301,7 +375,7 @@ final class GpuDaemon {
                 .log("MPS daemon does not work");
         Duration doubled = pause.multipliedBy(2);
         pause = doubled.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : doubled;
-        tell(state(Phase.Failed, order.check(), whole));
+        tell(state(Phase.Failed, order, whole));
     }
 
     /** Who is on the GPU though its daemon has ended may be what keeps the next one from it. */
@@ -350,8 +424,9 @@ final class GpuDaemon {
         }
     }
 
-    private DaemonState state(Phase phase, int check, String reason) {
-        return new DaemonState(phase, check, state.computeCapability(), reason);
+    private DaemonState state(Phase phase, DaemonOrder order, String reason) {
+        return new DaemonState(
+                phase, order.change(), order.check(), state.computeCapability(), reason);
     }
 
     private void tell(DaemonState now) throws IOException {

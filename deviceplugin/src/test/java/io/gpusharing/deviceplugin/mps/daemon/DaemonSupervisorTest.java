@@ -17,6 +17,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -41,7 +42,7 @@ class DaemonSupervisorTest {
         return new DaemonSupervisor(
                 root,
                 mps.program(),
-                new Canary(mps.trying(), Duration.ofSeconds(30)),
+                new Canary(mps.trying(), Duration.ofSeconds(30), new Semaphore(1)),
                 new GpuDaemon.Gpus(
                         (gpu, mode) -> modes.add(mode),
                         new PlayedDevices("8.0", Collections.emptySortedSet()),
@@ -60,7 +61,7 @@ class DaemonSupervisorTest {
     @Test
     void runsWhatIsWantedAndGivesTheGpuBackWhenItEnds() throws IOException {
         try (DaemonSupervisor supervisor = supervisor()) {
-            new DaemonOrder(true, 0).write(mps.folder());
+            new DaemonOrder(true, 1, 0).write(mps.folder());
             supervisor.look();
             supervisor.look();
 
@@ -75,7 +76,7 @@ class DaemonSupervisorTest {
     void countsDaemonsThatDoNotWork() throws IOException {
         mps.behave(Behaviour.NoStart);
         try (DaemonSupervisor supervisor = supervisor()) {
-            new DaemonOrder(true, 0).write(mps.folder());
+            new DaemonOrder(true, 1, 0).write(mps.folder());
             supervisor.look();
             await(Phase.Failed);
 
@@ -96,7 +97,7 @@ class DaemonSupervisorTest {
                                 "libc.so.6"),
                         Map.of());
 
-        assertThat(new Canary(client, Duration.ofSeconds(60)).run(mps.folder()))
+        assertThat(new Canary(client, Duration.ofSeconds(60), new Semaphore(1)).run(mps.folder()))
                 .isEqualTo(
                         new Canary.Result.Failed(
                                 "a new client failed: the driver's library has no cuInit (it ended with 3)"));

@@ -7,27 +7,34 @@ import io.gpusharing.deviceplugin.mps.DaemonOrder;
 import io.gpusharing.deviceplugin.mps.DaemonState;
 import io.gpusharing.deviceplugin.mps.DaemonState.Phase;
 import io.gpusharing.deviceplugin.mps.MpsControl;
+import io.gpusharing.deviceplugin.mps.MpsProgram;
 import io.gpusharing.deviceplugin.mps.ShortFolder;
 import io.gpusharing.deviceplugin.mps.fake.FakeMps.Behaviour;
 import io.gpusharing.deviceplugin.mps.fake.RunningMps;
 import io.gpusharing.nvml.ComputeMode;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Real processes, played MPS. */
 class GpuDaemonTest {
 
-    private static final DaemonOrder SHARED = new DaemonOrder(true, 0);
+    private static final DaemonOrder SHARED = new DaemonOrder(true, 1, 0);
     private static final int MOST_CLIENTS = 48;
 
     @TempDir(factory = ShortFolder.class)
@@ -54,11 +61,15 @@ class GpuDaemonTest {
     }
 
     private GpuDaemon daemon(Duration mostOfCheck) {
+        return daemon(new Canary(mps.trying(), mostOfCheck, new Semaphore(1)));
+    }
+
+    private GpuDaemon daemon(Canary canary) {
         return new GpuDaemon(
                 mps.folder(),
                 mps.program(),
                 control(),
-                new Canary(mps.trying(), mostOfCheck),
+                canary,
                 new GpuDaemon.Gpus((gpu, mode) -> modes.add(mode), devices, MOST_CLIENTS),
                 failures::add,
                 () -> now);
@@ -76,7 +87,7 @@ class GpuDaemonTest {
 
     @Test
     void aWantedDaemonIsReadyOnceAClientGotSomethingDone() throws IOException {
-        assertThat(step(SHARED)).isEqualTo(new DaemonState(Phase.Ready, 0, "9.0", ""));
+        assertThat(step(SHARED)).isEqualTo(new DaemonState(Phase.Ready, 1, 0, "9.0", ""));
 
         assertThat(control().servers()).isInstanceOf(Answer.Told.class);
         assertThat(modes).containsExactly(ComputeMode.EXCLUSIVE_PROCESS);
@@ -188,13 +199,13 @@ class GpuDaemonTest {
         victim.destroyForcibly().waitFor();
         assertThat(beside.waitFor()).isEqualTo(3);
 
-        DaemonState wedged = step(new DaemonOrder(true, 1));
+        DaemonState wedged = step(new DaemonOrder(true, 1, 1));
 
         assertThat(wedged.phase()).isEqualTo(Phase.Failed);
         assertThat(wedged.check()).isEqualTo(1);
         now = now.plusSeconds(1);
-        assertThat(step(new DaemonOrder(true, 1)))
-                .isEqualTo(new DaemonState(Phase.Ready, 1, "9.0", ""));
+        assertThat(step(new DaemonOrder(true, 1, 1)))
+                .isEqualTo(new DaemonState(Phase.Ready, 1, 1, "9.0", ""));
     }
 
     @Test
@@ -202,7 +213,7 @@ class GpuDaemonTest {
         step(SHARED);
         Process beside = mps.client("work");
 
-        assertThat(step(new DaemonOrder(true, 7)).check()).isEqualTo(7);
+        assertThat(step(new DaemonOrder(true, 1, 7)).check()).isEqualTo(7);
         assertThat(beside.isAlive()).isTrue();
     }
 
@@ -211,8 +222,8 @@ class GpuDaemonTest {
         step(SHARED);
         mps.connect(MOST_CLIENTS);
 
-        assertThat(step(new DaemonOrder(true, 1)))
-                .isEqualTo(new DaemonState(Phase.Ready, 1, "9.0", ""));
+        assertThat(step(new DaemonOrder(true, 1, 1)))
+                .isEqualTo(new DaemonState(Phase.Ready, 1, 1, "9.0", ""));
         assertThat(control().clients())
                 .isInstanceOfSatisfying(
                         Answer.Told.class,
@@ -225,8 +236,90 @@ class GpuDaemonTest {
         mps.connect(1);
         mps.behave(Behaviour.ClientsUnavailable);
 
-        assertThat(step(new DaemonOrder(true, 1)).reason())
+        assertThat(step(new DaemonOrder(true, 1, 1)).reason())
                 .contains("cuDevicePrimaryCtxRetain answered 46");
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "/nowhere/java | cannot be started",
+                "kill -9 $$ | ended with 137",
+                "echo Could not reserve enough space; exit 1 | ended with 1: Could not reserve"
+            })
+    void aCheckThatCannotBeMadeEndsNobodyAndIsMadeAgain(String check, String reason)
+            throws Exception {
+        Path script = root.resolve("check");
+        checkIs(script, mps.trying().command().getFirst() + " client try 0");
+        daemon =
+                daemon(
+                        new Canary(
+                                new MpsProgram(List.of(script.toString()), Map.of()),
+                                Duration.ofSeconds(20),
+                                new Semaphore(1)));
+        step(SHARED);
+        Process beside = mps.client("work");
+
+        if (check.startsWith("/")) {
+            Files.delete(script);
+        } else {
+            checkIs(script, check);
+        }
+        DaemonState unknown = step(new DaemonOrder(true, 1, 1));
+
+        assertThat(unknown.phase()).isEqualTo(Phase.Ready);
+        assertThat(unknown.check()).isZero();
+        assertThat(unknown.reason()).contains(reason);
+        assertThat(beside.isAlive()).isTrue();
+        checkIs(script, mps.trying().command().getFirst() + " client try 0");
+        now = now.plusSeconds(5);
+        assertThat(step(new DaemonOrder(true, 1, 1)))
+                .isEqualTo(new DaemonState(Phase.Ready, 1, 1, "9.0", ""));
+        assertThat(failures).isEmpty();
+    }
+
+    private static void checkIs(Path script, String command) throws IOException {
+        Files.writeString(script, "#!/bin/sh\n" + command + "\n");
+        Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    @Test
+    void aDaemonThatDoesNotAnswerIsNotEndedUnderItsClients() throws Exception {
+        step(SHARED);
+        Process beside = mps.client("work");
+        mps.behave(Behaviour.CommandsNonsense);
+
+        DaemonState unknown = step(new DaemonOrder(true, 1, 1));
+
+        assertThat(unknown.phase()).isEqualTo(Phase.Ready);
+        assertThat(unknown.reason()).contains("get_server_list");
+        assertThat(beside.isAlive()).isTrue();
+        mps.behave();
+        now = now.plusSeconds(5);
+        assertThat(step(new DaemonOrder(true, 1, 1)).check()).isEqualTo(1);
+    }
+
+    @Test
+    void aDaemonThatDidNotWorkIsInDoubtUntilAClientGotSomethingDone() throws IOException {
+        new DaemonState(Phase.Failed, 1, 0, "", "a new client got nothing done in 20 s")
+                .write(mps.folder());
+
+        daemon.begin();
+
+        DaemonState starting = DaemonState.read(mps.folder());
+        assertThat(starting.phase()).isEqualTo(Phase.Starting);
+        assertThat(starting.reason()).contains("nothing done");
+        assertThat(step(SHARED).reason()).isEmpty();
+    }
+
+    @Test
+    void whatIsToldSaysWhichChangeItFollows() throws IOException {
+        step(SHARED);
+
+        assertThat(step(new DaemonOrder(false, 2, 0)))
+                .isEqualTo(new DaemonState(Phase.Stopped, 2, 0, "9.0", ""));
+        assertThat(step(new DaemonOrder(true, 3, 0)).change()).isEqualTo(3);
     }
 
     @Test
@@ -239,7 +332,7 @@ class GpuDaemonTest {
     @Test
     void whatRanBeforeThisProgramStartedIsNotTakenForReady() throws IOException {
         SHARED.write(mps.folder());
-        new DaemonState(Phase.Ready, 3, "9.0", "").write(mps.folder());
+        new DaemonState(Phase.Ready, 1, 3, "9.0", "").write(mps.folder());
 
         daemon.begin();
 
@@ -253,7 +346,7 @@ class GpuDaemonTest {
                         mps.folder(),
                         mps.program(),
                         control(),
-                        new Canary(mps.trying(), Duration.ofSeconds(20)),
+                        new Canary(mps.trying(), Duration.ofSeconds(20), new Semaphore(1)),
                         new GpuDaemon.Gpus(
                                 (gpu, mode) -> {
                                     if (mode == ComputeMode.EXCLUSIVE_PROCESS) {
@@ -265,6 +358,7 @@ class GpuDaemonTest {
                         failures::add,
                         () -> now);
 
-        assertThat(step(SHARED)).isEqualTo(new DaemonState(Phase.Failed, 0, "", "NO_PERMISSION"));
+        assertThat(step(SHARED))
+                .isEqualTo(new DaemonState(Phase.Failed, 1, 0, "", "NO_PERMISSION"));
     }
 }
