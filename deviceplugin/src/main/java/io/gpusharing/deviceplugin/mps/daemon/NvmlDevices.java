@@ -11,7 +11,10 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.Supplier;
 
-/** What NVML is asked and told of single GPUs, one question at a time. */
+/**
+ * What NVML is asked and told of single GPUs. One that hangs holds up whoever asks of it, and
+ * nobody else.
+ */
 public final class NvmlDevices implements ComputeModes, GpuDaemon.Devices {
 
     private final Supplier<NvmlLibrary> library;
@@ -70,7 +73,7 @@ public final class NvmlDevices implements ComputeModes, GpuDaemon.Devices {
     }
 
     /** NVML is opened for each question: a driver that is to be unloaded is not held. */
-    private synchronized <T> T on(String gpu, Question<T> question) throws IOException {
+    private <T> T on(String gpu, Question<T> question) throws IOException {
         Nvml nvml =
                 switch (library.get()) {
                     case NvmlLibrary.Found(var symbols, var place) -> new Nvml(symbols);

@@ -11,6 +11,7 @@ import io.gpusharing.nvml.fake.Scenario;
 import io.gpusharing.nvml.fake.VirtualTime;
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 
 class NvmlDevicesTest {
@@ -68,6 +69,26 @@ class NvmlDevicesTest {
 
         assertThat(devices.processes("GPU-2")).containsExactly(31L);
         assertThat(devices.processes("GPU-1")).isEmpty();
+    }
+
+    @Test
+    void aGpuThatHangsHoldsUpNoOther() throws Exception {
+        FakeNvml hanging = fake("device GPU-1", "device GPU-2", "hang nvmlDeviceSetComputeMode");
+        NvmlDevices devices = devices(hanging);
+        var setting =
+                new FutureTask<Void>(() -> {
+                    devices.set("GPU-1", ComputeMode.EXCLUSIVE_PROCESS);
+                    return null;
+                });
+        Thread thread = Thread.ofPlatform().start(setting);
+        while (thread.getState() != Thread.State.WAITING && thread.isAlive()) {
+            Thread.onSpinWait();
+        }
+
+        assertThat(devices.computeCapability("GPU-2")).isEqualTo("9.0");
+        assertThat(setting.isDone()).isFalse();
+        hanging.release();
+        setting.get();
     }
 
     @Test
