@@ -28,6 +28,7 @@ import io.gpusharing.deviceplugin.kubelet.Registration;
 import io.gpusharing.deviceplugin.kubelet.UnixSockets;
 import io.gpusharing.deviceplugin.mps.CooperativeMps;
 import io.gpusharing.deviceplugin.mps.GpuFolder;
+import io.gpusharing.deviceplugin.mps.GpusLeftByMps;
 import io.gpusharing.deviceplugin.mps.Mps;
 import io.gpusharing.deviceplugin.mps.MpsProgram;
 import io.gpusharing.deviceplugin.runtime.ContainerRuntime;
@@ -42,6 +43,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -63,6 +65,7 @@ public final class DevicePlugin implements AutoCloseable {
     private static final Duration TIDY_EVERY = Duration.ofSeconds(1);
     private static final Duration FOR_THE_DRIVER = Duration.ofSeconds(3);
     private static final Duration FOR_THE_KUBELET = Duration.ofSeconds(3);
+    private static final Duration LONGEST_ROUND = Duration.ofMinutes(2);
     private static final Duration ASK_AGAIN = Duration.ofSeconds(2);
 
     private final ApiServer api;
@@ -73,6 +76,7 @@ public final class DevicePlugin implements AutoCloseable {
     private final RefusedPods refused;
     private final PodWatch pods;
     private final @Nullable CooperativeMps cooperative;
+    private final NodeGpus usable;
     private final Provider provider;
     private final Registration registration;
     private final GpuNodePublisher published;
@@ -84,7 +88,10 @@ public final class DevicePlugin implements AutoCloseable {
     private final ProbeServer probes;
     private final NumaNodes numaNodes = NumaNodes.ofThisComputer();
 
-    /** The GPUs as the kubelet knows them, where MPS may make one unhealthy. */
+    private final Heartbeat heartbeat =
+            new Heartbeat("what tidies up", LONGEST_ROUND, InstantSource.system());
+
+    /** Those that MPS makes unhealthy, as the kubelet knows them. */
     private List<NodeGpu> seen = List.of();
 
     /** That a pod has changed, of which it does not matter how often. */
@@ -162,7 +169,10 @@ public final class DevicePlugin implements AutoCloseable {
                 settings.mps() && "enabled".equals(node.labels().get(Names.MPS_LABEL))
                         ? mps(settings, processes)
                         : null;
-        NodeGpus usable = cooperative == null ? gpus : cooperative;
+        usable =
+                cooperative == null
+                        ? new GpusLeftByMps(settings.shares().resolve(GpuFolder.NAME), gpus)
+                        : cooperative;
         provider =
                 new Provider(
                         dialect,
@@ -238,12 +248,14 @@ public final class DevicePlugin implements AutoCloseable {
         awaitGpus();
         registration.start();
         publish();
+        heartbeat.beat();
         // Reading the runtime's configuration is not to delay the registration.
         long until = System.nanoTime() + FOR_THE_KUBELET.toNanos();
         boolean offering = true;
         while (true) {
             podsChanged.poll(TIDY_EVERY.toMillis(), TimeUnit.MILLISECONDS);
             tidyUp();
+            heartbeat.beat();
             if (offering != registration.refused().isEmpty()) {
                 offering = !offering;
                 publish();
@@ -263,26 +275,38 @@ public final class DevicePlugin implements AutoCloseable {
     }
 
     private void tidyUp() {
+        attempt(provider::tidyUp);
+        CooperativeMps mps = cooperative;
+        if (mps != null) {
+            attempt(mps::look);
+        }
+        attempt(this::lookAtGpus);
+        attempt(() -> provider.compare(registration.refused().isEmpty()));
+        notices.disagreeing(provider.disagreements());
+    }
+
+    private interface Step {
+        void run() throws IOException;
+    }
+
+    /** One that fails keeps no other from its turn; clients of MPS have to be ended in time. */
+    private static void attempt(Step step) {
         try {
-            provider.tidyUp();
-            if (cooperative != null) {
-                cooperative.look();
-                lookAtMps(cooperative);
-            }
-            provider.compare(registration.refused().isEmpty());
+            step.run();
         } catch (IOException e) {
             log.atError().addKeyValue("reason", e.getMessage()).log("cannot tidy up");
         } catch (RuntimeException e) {
             // Whoever tidies up no more hands out nothing for long.
             log.atError().setCause(e).log("cannot tidy up");
         }
-        notices.disagreeing(provider.disagreements());
     }
 
-    private void lookAtMps(CooperativeMps mps) {
-        List<NodeGpu> now = mps.all();
-        if (!now.equals(seen)) {
-            seen = now;
+    private void lookAtGpus() {
+        // What the monitor sees it says itself.
+        var byMps = new ArrayList<>(usable.all());
+        byMps.removeAll(gpus.all());
+        if (!byMps.equals(seen)) {
+            seen = List.copyOf(byMps);
             gpusChanged();
         }
     }
@@ -316,7 +340,7 @@ public final class DevicePlugin implements AutoCloseable {
     }
 
     private List<NodeGpu> all() {
-        return cooperative == null ? gpus.all() : cooperative.all();
+        return usable.all();
     }
 
     /** Nothing while another provider offers the same, so that no pod is placed here by us. */
@@ -329,7 +353,7 @@ public final class DevicePlugin implements AutoCloseable {
     private Optional<String> dead() {
         return gpus.wantsRestart()
                 ? Optional.of("the driver was replaced, and this process holds the old library")
-                : Optional.empty();
+                : heartbeat.dead();
     }
 
     private Optional<String> unready() {

@@ -10,6 +10,7 @@ import io.gpusharing.nvml.NvmlLibrary;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +27,9 @@ public final class MpsDaemons {
     private static final Logger log = LoggerFactory.getLogger(MpsDaemons.class);
 
     private static final Duration BETWEEN_LOOKS = Duration.ofMillis(500);
+
+    /** Beyond it this program is started again, which ends every client. */
+    private static final Duration LONGEST_LOOK = Duration.ofMinutes(2);
 
     private static final int BAD_SETTINGS = 78;
 
@@ -104,10 +108,12 @@ public final class MpsDaemons {
                         environment.exclusive() ? devices : ComputeModes.UNCHANGED,
                         devices,
                         environment.clients());
+        var heartbeat =
+                new Heartbeat("what looks after orders", LONGEST_LOOK, InstantSource.system());
         var probes =
                 new ProbeServer(
                         environment.port(),
-                        Optional::empty,
+                        heartbeat::dead,
                         Optional::empty,
                         () -> metrics(supervisor.failures()));
         Runtime.getRuntime()
@@ -117,9 +123,25 @@ public final class MpsDaemons {
                                     probes.close();
                                     supervisor.close();
                                 }));
+        String told = "";
         while (true) {
-            supervisor.look();
+            String problem = look(supervisor);
+            if (!problem.isEmpty() && !problem.equals(told)) {
+                log.atError().addKeyValue("reason", problem).log("cannot look for orders");
+            }
+            told = problem;
+            heartbeat.beat();
             Thread.sleep(BETWEEN_LOOKS);
+        }
+    }
+
+    /** Daemons that run are not to end by what can be read a moment later. */
+    private static String look(DaemonSupervisor supervisor) {
+        try {
+            supervisor.look();
+            return "";
+        } catch (IOException | RuntimeException e) {
+            return e.toString();
         }
     }
 

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,12 +22,18 @@ public final class DaemonSupervisor implements AutoCloseable {
 
     private static final Duration BETWEEN_STEPS = Duration.ofMillis(200);
 
+    /** For all GPUs at once; the pod has 30 seconds of grace. */
+    private static final Duration TO_CLOSE = Duration.ofSeconds(25);
+
     private final Path root;
     private final MpsProgram program;
     private final Canary canary;
     private final GpuDaemon.Gpus gpus;
     private final Map<String, Thread> threads = new ConcurrentHashMap<>();
     private final Map<String, Long> failures = new ConcurrentHashMap<>();
+
+    /** Since when it is being closed, in {@link System#nanoTime}. */
+    private volatile long closing;
 
     /**
      * @param root the folder of all GPUs' folders
@@ -87,11 +94,14 @@ public final class DaemonSupervisor implements AutoCloseable {
                 break;
             }
         }
-        // The driver keeps the compute mode; without a daemon nobody could use the GPU. What ends
-        // it
-        // waits for processes, so it must not be interrupted again.
+        // What ends a daemon waits for processes, so it must not be interrupted again.
         boolean _ = Thread.interrupted();
-        problems.attempt(() -> daemon.stopped("the program that runs MPS daemons has ended"));
+        // The driver keeps the compute mode; without a daemon nobody could use the GPU.
+        while (!problems.attempt(
+                        () -> daemon.stopped("the program that runs MPS daemons has ended"))
+                && System.nanoTime() - closing < TO_CLOSE.toNanos()) {
+            LockSupport.parkNanos(BETWEEN_STEPS.toNanos());
+        }
     }
 
     /** Says a problem once, and not five times a second. */
@@ -108,7 +118,8 @@ public final class DaemonSupervisor implements AutoCloseable {
             this.gpu = gpu;
         }
 
-        void attempt(Step step) {
+        /** Whether it went well. */
+        boolean attempt(Step step) {
             String problem = "";
             try {
                 step.run();
@@ -122,6 +133,7 @@ public final class DaemonSupervisor implements AutoCloseable {
                         .log("cannot look after the MPS daemon");
             }
             told = problem;
+            return problem.isEmpty();
         }
     }
 
@@ -133,13 +145,15 @@ public final class DaemonSupervisor implements AutoCloseable {
     /** Ends all daemons and gives their GPUs back to everybody. */
     @Override
     public void close() {
+        closing = System.nanoTime();
         threads.values().forEach(Thread::interrupt);
-        for (Thread thread : threads.values()) {
-            try {
-                thread.join(Duration.ofSeconds(15));
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
+        try {
+            for (Thread thread : threads.values()) {
+                long left = TO_CLOSE.toNanos() - (System.nanoTime() - closing);
+                thread.join(Duration.ofNanos(Math.max(1, left)));
             }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 }

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -39,14 +40,16 @@ class DaemonSupervisorTest {
     }
 
     private DaemonSupervisor supervisor() {
+        return supervisor((gpu, mode) -> modes.add(mode));
+    }
+
+    private DaemonSupervisor supervisor(ComputeModes setting) {
         return new DaemonSupervisor(
                 root,
                 mps.program(),
                 new Canary(mps.trying(), Duration.ofSeconds(30), new Semaphore(1)),
                 new GpuDaemon.Gpus(
-                        (gpu, mode) -> modes.add(mode),
-                        new PlayedDevices("8.0", Collections.emptySortedSet()),
-                        48));
+                        setting, new PlayedDevices("8.0", Collections.emptySortedSet()), 48));
     }
 
     private DaemonState await(Phase phase) throws IOException {
@@ -66,6 +69,26 @@ class DaemonSupervisorTest {
             supervisor.look();
 
             assertThat(await(Phase.Ready).computeCapability()).isEqualTo("8.0");
+        }
+
+        assertThat(DaemonState.read(mps.folder()).phase()).isEqualTo(Phase.Stopped);
+        assertThat(modes).containsExactly(ComputeMode.EXCLUSIVE_PROCESS, ComputeMode.DEFAULT);
+    }
+
+    @Test
+    void aGpuThatCannotBeGivenBackAtOnceIsTriedAgain() throws IOException {
+        var refused = new AtomicInteger();
+        ComputeModes reluctant =
+                (gpu, mode) -> {
+                    if (mode == ComputeMode.DEFAULT && refused.incrementAndGet() < 3) {
+                        throw new IOException("IN_USE");
+                    }
+                    modes.add(mode);
+                };
+        try (DaemonSupervisor supervisor = supervisor(reluctant)) {
+            new DaemonOrder(true, 1, 0).write(mps.folder());
+            supervisor.look();
+            await(Phase.Ready);
         }
 
         assertThat(DaemonState.read(mps.folder()).phase()).isEqualTo(Phase.Stopped);
