@@ -20,6 +20,8 @@ record ClientEdits(GpuFolder folder, GpuHold hold, OptionalInt percentage) {
     /** Where the container finds the folder. */
     private static final String PIPE = "/run/gpusharing/mps";
 
+    private static final int ALL = 100;
+
     static ClientEdits of(GpuFolder folder, GpuHold hold, String computeCapability) {
         return new ClientEdits(
                 folder,
@@ -32,14 +34,14 @@ record ClientEdits(GpuFolder folder, GpuHold hold, OptionalInt percentage) {
     /** Adds them to what a container gets. */
     void addTo(JsonObject edits) {
         JsonArray environment = DriverEdits.list(edits, "env");
+        // All of them in any case, so that none stays that an image or a pod has set.
         environment.add("CUDA_MPS_PIPE_DIRECTORY=" + PIPE);
-        percentage.ifPresent(
-                percent -> environment.add("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=" + percent));
-        if (hold.memory() > 0) {
-            // By number, since the process sees one GPU: where the text names one that it does not
-            // see, the driver drops the whole limit.
-            environment.add("CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=%dM".formatted(hold.memory()));
-        }
+        environment.add("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=" + percentage.orElse(ALL));
+        // By number, since the process sees one GPU: where the text names one that it does not see,
+        // or none, there is no limit.
+        environment.add(
+                "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT="
+                        + (hold.memory() > 0 ? "0=%dM".formatted(hold.memory()) : ""));
         var options = new JsonArray();
         List.of("ro", "nosuid", "nodev", "noexec", "bind").forEach(options::add);
         var mount = new JsonObject();
@@ -56,7 +58,7 @@ record ClientEdits(GpuFolder folder, GpuHold hold, OptionalInt percentage) {
             return Optional.empty();
         }
         String why =
-                "On this GPU a limit of %d percent gives wrong products of matrices without an error"
+                "On this GPU a limit of %d percent may give wrong products of matrices without an error"
                         .formatted(share);
         return Optional.of(
                 percentage.isPresent()

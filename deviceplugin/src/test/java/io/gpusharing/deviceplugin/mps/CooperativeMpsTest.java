@@ -187,7 +187,7 @@ class CooperativeMpsTest implements NodePods {
     @Test
     void aClientGetsThreeVariablesAndTheFolderOfOneSocket() throws IOException {
         NodePod pod = pod("a");
-        ContainerPlacement container = granted(pod, 30);
+        ContainerPlacement container = granted(pod, 25);
         obstacle(pod, container);
         daemonIs(Phase.Ready, "");
 
@@ -195,7 +195,7 @@ class CooperativeMpsTest implements NodePods {
                 .hasToString(
                         """
                         {"env":["CUDA_MPS_PIPE_DIRECTORY=/run/gpusharing/mps",\
-                        "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=30",\
+                        "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=25",\
                         "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=1024M"],\
                         "mounts":[{"hostPath":"%s","containerPath":"/run/gpusharing/mps",\
                         "options":["ro","nosuid","nodev","noexec","bind"]}]}\
@@ -207,15 +207,15 @@ class CooperativeMpsTest implements NodePods {
     @Test
     void aPercentageThatComputesWronglyIsRoundedAndThePodIsTold() throws IOException {
         NodePod pod = pod("a");
-        ContainerPlacement container = granted(pod, 40);
+        ContainerPlacement container = granted(pod, 30);
         obstacle(pod, container);
         daemonIs(Phase.Ready, "");
 
-        assertThat(start(pod, container).toString()).contains("THREAD_PERCENTAGE=37");
+        assertThat(start(pod, container).toString()).contains("THREAD_PERCENTAGE=27");
         assertThat(notices)
                 .singleElement()
                 .asString()
-                .contains("limited to 37", "charged for the 40");
+                .contains("limited to 27", "charged for the 30");
     }
 
     @Test
@@ -225,8 +225,20 @@ class CooperativeMpsTest implements NodePods {
         obstacle(pod, container);
         daemonIs(Phase.Ready, "");
 
-        assertThat(start(pod, container).toString()).doesNotContain("THREAD_PERCENTAGE");
+        assertThat(start(pod, container).toString()).contains("THREAD_PERCENTAGE=100");
         assertThat(notices).singleElement().asString().contains("nothing limits");
+    }
+
+    @Test
+    void whoAsksForNoLimitHasNoneOfItsOwnEither() {
+        var edits = new JsonObject();
+
+        ClientEdits.of(mps.folder(), new GpuHold(gpu.uuid(), 0, 0, false), "9.0").addTo(edits);
+
+        assertThat(edits.toString())
+                .contains(
+                        "\"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=100\"",
+                        "\"CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=\"");
     }
 
     @Test
