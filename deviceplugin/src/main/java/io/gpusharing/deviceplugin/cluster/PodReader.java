@@ -4,6 +4,7 @@ import com.google.gson.stream.JsonReader;
 import io.gpusharing.Names;
 import io.gpusharing.deviceplugin.cluster.NodePod.Deletion;
 import io.gpusharing.deviceplugin.cluster.NodePod.Ipc;
+import io.gpusharing.placement.Sharing;
 import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.request.PodRequest;
@@ -18,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,8 +26,6 @@ import org.jspecify.annotations.Nullable;
  * watch, a bookmark or a Status, is read as one that lacks the rest.
  */
 final class PodReader {
-
-    private static final Pattern SHARED_MEMORY = Pattern.compile("/+dev/+(\\./+)*shm/*");
 
     private static final String MIRROR = "kubernetes.io/config.mirror";
 
@@ -263,7 +261,7 @@ final class PodReader {
 
         private void volumeMount(String member, JsonReader json) throws IOException {
             if (member.equals("mountPath")) {
-                ownSharedMemory |= SHARED_MEMORY.matcher(Json.text(json)).matches();
+                ownSharedMemory |= Sharing.isSharedMemory(Json.text(json));
             } else {
                 json.skipValue();
             }

@@ -96,6 +96,30 @@ class PodReaderTest {
                 .containsExactly(Map.entry("request.gpusharing.io/mps", "disabled"));
     }
 
+    @ParameterizedTest
+    @MethodSource("io.gpusharing.placement.MountPaths#ofSharedMemory")
+    void howeverThePathOfTheSharedMemoryIsWrittenItIsRead(String path) throws IOException {
+        assertThat(podWithVolumeAt(path).ipc()).isEqualTo(new NodePod.Ipc(false, Set.of("cuda")));
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.gpusharing.placement.MountPaths#ofOthers")
+    void volumesElsewhereAreNoSharedMemory(String path) throws IOException {
+        assertThat(podWithVolumeAt(path).ipc()).isEqualTo(NodePod.Ipc.USUAL);
+    }
+
+    private static NodePod podWithVolumeAt(String path) throws IOException {
+        return requireNonNull(
+                events(
+                                """
+                                {"type": "ADDED", "object": {"metadata": {"uid": "u", "namespace": "n", "name": "p"},\
+                                 "spec": {"containers": [{"name": "cuda", "volumeMounts": [{"name": "v", "mountPath": "%s"}]}]}}}
+                                """
+                                        .formatted(path))
+                        .getFirst()
+                        .pod());
+    }
+
     private static Set<String> running(@Nullable JsonObject status) {
         var running = new HashSet<String>();
         for (String kind : List.of("containerStatuses", "initContainerStatuses")) {
