@@ -106,8 +106,14 @@ public final class PodPlacement {
         }
         // Whether all of them could be packed otherwise than by size is not tried.
         return asks.stream().allMatch(ask -> ask.of(empty).place(List.of(ask.ask())).isPresent())
-                ? new Wait("%s; free are %s".formatted(asked(asks), shown(free)))
+                ? new Wait("%s; %s".formatted(asked(asks), whyNot(asks, free)))
                 : new Never("%s; the node has %s".formatted(asked(asks), shown(empty)));
+    }
+
+    private static String whyNot(List<ContainerAsk> asks, GpuLayout free) {
+        return placed(asks, free.sharedInAnyWay()).isPresent()
+                ? "those that have room are shared by pods that it may not share one with"
+                : "free are " + shown(free);
     }
 
     /** The same, without a word about why not. */

@@ -49,6 +49,32 @@ class PodPlacementTest {
     }
 
     @Test
+    void whereOnlyTheSharingKeepsAPodOutItIsToldSo() {
+        GpuLayout shared =
+                TWO.without(
+                        TWO.gpus().stream()
+                                .map(gpu ->
+                                        new GpuHold(
+                                                gpu.id(),
+                                                30,
+                                                1_024,
+                                                false,
+                                                Sharing.cooperative("budget/other")))
+                                .toList());
+
+        assertThat(PodPlacement.place(asks(30), shared, TWO))
+                .isInstanceOfSatisfying(
+                        Wait.class,
+                        wait ->
+                                assertThat(wait.reason())
+                                        .contains("that it may not share one with")
+                                        .doesNotContain("free are"));
+        assertThat(PodPlacement.place(asks(80), shared, TWO))
+                .isInstanceOfSatisfying(
+                        Wait.class, wait -> assertThat(wait.reason()).contains("free are 70"));
+    }
+
+    @Test
     void containersOfAPodAreOnOneGpuWherePartsOfOneAreEnough() {
         var half =
                 new GpuLayout(List.of(new Gpu("GPU-0", 30, 16_384), new Gpu("GPU-1", 100, 16_384)));
