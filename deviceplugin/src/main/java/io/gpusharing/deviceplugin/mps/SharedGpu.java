@@ -134,7 +134,7 @@ final class SharedGpu {
     synchronized Optional<Obstacle> toUseWithout(String podUid) throws IOException {
         // It has all of the GPU; what was a client of the pod were its steps before.
         admitted.removeIf(key -> podUid(key).equals(podUid));
-        if (order.shared()) {
+        if (order.shared() && admitted.isEmpty()) {
             want(order.wanting(false));
         }
         DaemonState state = state();
@@ -189,6 +189,7 @@ final class SharedGpu {
             }
             return;
         }
+        // Whoever was let start needs its daemon, whatever was wanted in the meantime.
         if (!order.shared() && !admitted.isEmpty()) {
             want(order.wanting(true));
         }

@@ -354,6 +354,31 @@ class CooperativeMpsTest implements NodePods {
         assertThat(order().shared()).isTrue();
     }
 
+    @Test
+    void whoWouldUseAGpuWithoutMpsTakesNoDaemonFromItsClients() throws IOException {
+        client("a");
+        NodePod whole = pod("whole");
+        var hold = new GpuHold(gpu.uuid(), 100, 16_384, true);
+
+        assertThat(node.obstacle(whole, "cuda", hold)).isPresent();
+
+        assertThat(order().shared()).isTrue();
+    }
+
+    @Test
+    void whoWasLetStartHasItsDaemonThoughItWasNotWantedForAMoment() throws IOException {
+        NodePod pod = pod("a");
+        SharedGpu shared = new SharedGpu(mps.folder(), control(), 47);
+        shared.toShare("a", "cuda", 1);
+        shared.toUseWithout("whole");
+        assertThat(order().shared()).isFalse();
+
+        shared.admitted("a", "cuda");
+        shared.look(() -> Map.of("a", Optional.of(pod)));
+
+        assertThat(order().shared()).isTrue();
+    }
+
     private static void join(Thread thread) {
         try {
             thread.join();
