@@ -8,7 +8,7 @@ import java.util.List;
  *
  * @param container its name
  * @param kind when it runs beside the pod's other containers
- * @param gpus by UUID, memory in MiB
+ * @param gpus by UUID, whole ones first, memory in MiB
  */
 public record ContainerPlacement(String container, Kind kind, List<GpuHold> gpus) {
 

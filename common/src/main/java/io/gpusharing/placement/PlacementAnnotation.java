@@ -10,8 +10,9 @@ import java.util.StringJoiner;
 
 /**
  * Where a scheduler has placed a pod, as it writes it with the binding: the pod's UID, then for
- * each container the UUIDs of its GPUs, {@code 7b0c…;cuda=GPU-6d1f…,GPU-90aa…;preload=GPU-6d1f…}.
- * How much each may use of them is what it asks for.
+ * each container the UUIDs of its GPUs, whole ones first, {@code
+ * 7b0c…;cuda=GPU-6d1f…,GPU-90aa…;preload=GPU-6d1f…}. How much each may use of them is what it asks
+ * for.
  *
  * @param podUid so that it is worth nothing on another pod
  * @param gpus by container, in the order of the text

@@ -1,18 +1,22 @@
 package io.gpusharing.placement;
 
+import static java.util.stream.Collectors.groupingBy;
+
 import io.gpusharing.placement.Decision.Never;
 import io.gpusharing.placement.Decision.Placed;
 import io.gpusharing.placement.Decision.Wait;
 import io.gpusharing.request.ContainerRequest.Kind;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Which GPUs a pod's containers run on: decided for all of them at once, when the first one starts,
@@ -25,7 +29,8 @@ import java.util.stream.Collectors;
 public final class PodPlacement {
 
     /**
-     * What one container asks for.
+     * What one container asks for: of the one that wants whole GPUs and a part of another, one of
+     * the two, the whole ones first.
      *
      * @param on the UUIDs of the GPUs that a scheduler has chosen for it; empty if none has
      */
@@ -50,6 +55,39 @@ public final class PodPlacement {
     /** The same, all of them on this GPU: that of the pods with which it is to share one. */
     public static List<ContainerAsk> only(List<ContainerAsk> asks, String gpu) {
         return asks.stream().map(ask -> ask.only(gpu)).toList();
+    }
+
+    /**
+     * The same, each container on the GPUs that a scheduler has chosen for it.
+     *
+     * @param gpus UUIDs by container, whole ones first; a container that is not there may be on any
+     */
+    public static List<ContainerAsk> chosen(
+            List<ContainerAsk> asks, Map<String, Set<String>> gpus) {
+        return asks.stream()
+                .map(ask ->
+                        new ContainerAsk(
+                                ask.container(),
+                                ask.kind(),
+                                ask.ask(),
+                                own(ask, asks, gpus.getOrDefault(ask.container(), Set.of()))))
+                .toList();
+    }
+
+    private static Set<String> own(ContainerAsk ask, List<ContainerAsk> asks, Set<String> gpus) {
+        List<ContainerAsk> same =
+                asks.stream().filter(it -> it.container().equals(ask.container())).toList();
+        // Where there are more or fewer than it asks for, nothing tells which is which.
+        return same.size() == 1 || gpus.size() != count(same)
+                ? gpus
+                : gpus.stream()
+                        .skip(count(same.subList(0, same.indexOf(ask))))
+                        .limit(ask.ask().count())
+                        .collect(Collectors.toCollection(LinkedHashSet::new));
+    }
+
+    private static int count(List<ContainerAsk> asks) {
+        return asks.stream().mapToInt(ask -> ask.ask().count()).sum();
     }
 
     /** The same, all of them in this way. */
@@ -105,7 +143,8 @@ public final class PodPlacement {
             return new Placed(placed.get());
         }
         // Whether all of them could be packed otherwise than by size is not tried.
-        return asks.stream().allMatch(ask -> ask.of(empty).place(List.of(ask.ask())).isPresent())
+        return asks.stream().collect(groupingBy(ContainerAsk::container)).values().stream()
+                        .allMatch(own -> placed(own, empty).isPresent())
                 ? new Wait("%s; %s".formatted(asked(asks), whyNot(asks, free)))
                 : new Never("%s; the node has %s".formatted(asked(asks), shown(empty)));
     }
@@ -152,7 +191,7 @@ public final class PodPlacement {
 
     private static Optional<List<ContainerPlacement>> oneByOne(
             List<ContainerAsk> asks, GpuLayout free, Strategy strategy) {
-        var grants = new ArrayList<ContainerPlacement>();
+        var grants = new LinkedHashMap<String, ContainerPlacement>();
         GpuLayout left = free;
         GpuLayout besideSidecars = free;
         for (ContainerAsk ask : largestFirst(asks)) {
@@ -160,17 +199,18 @@ public final class PodPlacement {
             if (gpus.isEmpty()) {
                 return Optional.empty();
             }
-            grants.add(new ContainerPlacement(ask.container(), ask.kind(), gpus.get()));
+            grants.merge(ask.container(), placed(ask, gpus.get()), PodPlacement::both);
             left = left.without(gpus.get());
             besideSidecars = ask.kind() == Kind.NativeSidecar ? left : besideSidecars;
         }
         Set<String> own = new HashSet<>();
-        grants.forEach(grant -> grant.gpus().forEach(hold -> own.add(hold.gpu())));
-        GpuLayout all = besideSidecars;
+        grants.values().forEach(grant -> grant.gpus().forEach(hold -> own.add(hold.gpu())));
         for (ContainerAsk ask : asks) {
             if (ask.kind() != Kind.Init) {
                 continue;
             }
+            ContainerPlacement before = grants.get(ask.container());
+            GpuLayout all = before == null ? besideSidecars : besideSidecars.without(before.gpus());
             Optional<List<GpuHold>> gpus =
                     only(ask.of(all), own)
                             .place(List.of(ask.ask()), strategy)
@@ -178,9 +218,21 @@ public final class PodPlacement {
             if (gpus.isEmpty()) {
                 return Optional.empty();
             }
-            grants.add(new ContainerPlacement(ask.container(), ask.kind(), gpus.get()));
+            grants.merge(ask.container(), placed(ask, gpus.get()), PodPlacement::both);
         }
-        return Optional.of(grants);
+        return Optional.of(List.copyOf(grants.values()));
+    }
+
+    private static ContainerPlacement placed(ContainerAsk ask, List<GpuHold> gpus) {
+        return new ContainerPlacement(ask.container(), ask.kind(), gpus);
+    }
+
+    /** What a container was given by two asks, in their order. */
+    private static ContainerPlacement both(ContainerPlacement one, ContainerPlacement other) {
+        return new ContainerPlacement(
+                one.container(),
+                one.kind(),
+                Stream.concat(one.gpus().stream(), other.gpus().stream()).toList());
     }
 
     /** Those that run together, sidecars before the others: small ones fit beside large ones. */

@@ -6,14 +6,16 @@ import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.grammar.AliyunGrammar;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import java.math.BigDecimal;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 
 /**
- * What containers ask of physical GPUs by the resources that our device plugin offers. Memory is in
- * MiB; a container that asks for none has the count 0.
+ * What containers ask of physical GPUs by the resources that our device plugin offers, in one way
+ * or in none; by metagpu also in two: some GPUs whole, and a part of another. Memory is in MiB.
  */
 public final class ProviderAsk {
 
@@ -38,18 +40,18 @@ public final class ProviderAsk {
     }
 
     /** By whichever of the resources it asks; admission lets nobody mix them. */
-    public GpuAsk of(ContainerRequest container) {
-        GpuAsk vcuda = vcuda(container);
-        if (vcuda.count() > 0) {
+    public List<GpuAsk> of(ContainerRequest container) {
+        List<GpuAsk> vcuda = vcuda(container);
+        if (!vcuda.isEmpty()) {
             return vcuda;
         }
-        GpuAsk aliyun = aliyun(container);
-        return aliyun.count() > 0 ? aliyun : metagpu(container, metagpuUnits);
+        List<GpuAsk> aliyun = aliyun(container);
+        return aliyun.isEmpty() ? metagpu(container, metagpuUnits) : aliyun;
     }
 
     /** Of all containers of a pod that ask for any, wherever they fit. */
     public List<ContainerAsk> of(PodRequest pod) {
-        return asks(pod, Map.of());
+        return asks(pod, this::of);
     }
 
     /**
@@ -58,8 +60,8 @@ public final class ProviderAsk {
      */
     public List<ContainerAsk> placed(
             PodRequest pod, String podUid, Map<String, String> annotations) {
-        return asks(
-                pod,
+        return PodPlacement.chosen(
+                of(pod),
                 Optional.ofNullable(annotations.get(PlacementAnnotation.KEY))
                         .flatMap(PlacementAnnotation::parse)
                         .filter(it -> it.podUid().equals(podUid))
@@ -67,39 +69,57 @@ public final class ProviderAsk {
                         .orElse(Map.of()));
     }
 
-    private List<ContainerAsk> asks(PodRequest pod, Map<String, Set<String>> on) {
+    /**
+     * What all containers of a pod ask for, wherever they fit.
+     *
+     * @param of what a container asks for
+     */
+    public static List<ContainerAsk> asks(
+            PodRequest pod, Function<ContainerRequest, List<GpuAsk>> of) {
         return pod.containers().stream()
-                .map(it ->
-                        new ContainerAsk(
-                                it.name(), it.kind(), of(it), on.getOrDefault(it.name(), Set.of())))
-                .filter(it -> it.ask().count() > 0)
+                .flatMap(it ->
+                        of.apply(it).stream()
+                                .map(ask -> new ContainerAsk(it.name(), it.kind(), ask, Set.of())))
                 .toList();
     }
 
     /** By {@code tencent.com/vcuda-core} and {@code tencent.com/vcuda-memory}. */
-    public static GpuAsk vcuda(ContainerRequest container) {
+    public static List<GpuAsk> vcuda(ContainerRequest container) {
         GpuAsk blocks = VcudaPlacement.ask(container);
-        return new GpuAsk(
-                blocks.count(),
-                blocks.cores(),
-                blocks.memory() * VcudaGrammar.MEBIBYTES_PER_BLOCK,
-                blocks.whole());
+        return blocks.count() == 0
+                ? List.of()
+                : List.of(
+                        new GpuAsk(
+                                blocks.count(),
+                                blocks.cores(),
+                                blocks.memory() * VcudaGrammar.MEBIBYTES_PER_BLOCK,
+                                blocks.whole()));
     }
 
     /** By {@code aliyun.com/gpu-mem}, in GiB. */
-    public static GpuAsk aliyun(ContainerRequest container) {
+    public static List<GpuAsk> aliyun(ContainerRequest container) {
         long units = units(container, AliyunGrammar.MEMORY);
-        return new GpuAsk(units > 0 ? 1 : 0, 0, units * MEBIBYTES_PER_ALIYUN_UNIT, false);
+        return units == 0
+                ? List.of()
+                : List.of(new GpuAsk(1, 0, units * MEBIBYTES_PER_ALIYUN_UNIT, false));
     }
 
-    /** By the resources of metagpu: a part of one GPU, or whole ones. */
-    public static GpuAsk metagpu(ContainerRequest container, Map<String, Integer> unitsPerGpu) {
+    /**
+     * By the resources of metagpu: a part of one GPU, whole ones, or both; a GPU and a half is one
+     * whole and half of another.
+     */
+    public static List<GpuAsk> metagpu(
+            ContainerRequest container, Map<String, Integer> unitsPerGpu) {
         int percent = metagpuPercent(container, unitsPerGpu);
-        if (percent >= ALL && percent % ALL == 0) {
-            return new GpuAsk(percent / ALL, ALL, 0, true);
+        var asks = new ArrayList<GpuAsk>();
+        if (percent >= ALL) {
+            asks.add(new GpuAsk(percent / ALL, ALL, 0, true));
         }
-        // More than a GPU and no multiple fits on none: of several it would be parts.
-        return new GpuAsk(percent > 0 ? 1 : 0, percent, 0, percent, false);
+        int part = percent % ALL;
+        if (part > 0) {
+            asks.add(new GpuAsk(1, part, 0, part, false));
+        }
+        return asks;
     }
 
     /** Hundredths of a GPU that it asks for by the resources of metagpu. */

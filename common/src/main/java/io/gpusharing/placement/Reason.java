@@ -106,18 +106,28 @@ public enum Reason {
     public String text(List<ContainerAsk> pod) {
         return switch (this) {
             case NO_ROOM ->
-                    asked(pod, "fewer than %d GPUs are all free", "no single GPU has %s free");
+                    asked(
+                            pod,
+                            "fewer than %d GPUs are all free",
+                            "no single GPU has %s free",
+                            "the node does not have %s free");
             case NO_ROOM_BESIDE ->
                     asked(
                             pod,
                             "the GPU of the pods with which it is to share one is not all free",
+                            "the GPU of the pods with which it is to share one does not have %s free",
                             "the GPU of the pods with which it is to share one does not have %s free");
             case SHARED_OTHERWISE ->
                     isAlone(pod)
                             ? "each GPU that has room for it is shared by pods that it may not share one with"
                             : "the GPU of the pods with which it is to share one is shared in another way than it may share one";
             case KEPT -> "what is free of its GPUs is kept for a pod for which others had to go";
-            case TOO_LARGE -> asked(pod, "the node has fewer than %d GPUs", "no GPU has %s");
+            case TOO_LARGE ->
+                    asked(
+                            pod,
+                            "the node has fewer than %d GPUs",
+                            "no GPU has %s",
+                            "the node does not have %s");
             case UNHEALTHY ->
                     isAlone(pod)
                             ? "every GPU of the node is unhealthy"
@@ -128,21 +138,30 @@ public enum Reason {
         };
     }
 
-    private static String asked(List<ContainerAsk> pod, String wholes, String parts) {
-        if (pod.stream().allMatch(ask -> ask.ask().whole())) {
-            return wholes.formatted(pod.stream().mapToInt(ask -> ask.ask().count()).sum());
-        }
-        return parts.formatted(
+    private static String asked(List<ContainerAsk> pod, String wholes, String parts, String both) {
+        int whole =
                 pod.stream()
+                        .filter(ask -> ask.ask().whole())
+                        .mapToInt(ask -> ask.ask().count())
+                        .sum();
+        String amounts =
+                pod.stream()
+                        .filter(ask -> !ask.ask().whole())
                         .map(ask -> amount(ask.ask()))
                         .distinct()
-                        .collect(Collectors.joining(" and another ")));
+                        .collect(Collectors.joining(" and another "));
+        if (whole == 0) {
+            return parts.formatted(amounts);
+        }
+        return amounts.isEmpty()
+                ? wholes.formatted(whole)
+                : both.formatted(
+                        "%d whole %s and, of another, %s"
+                                .formatted(whole, whole == 1 ? "GPU" : "GPUs", amounts));
     }
 
     private static String amount(GpuAsk ask) {
-        if (ask.whole()) {
-            return "all of its processors";
-        }
+
         String memory =
                 ask.memoryPercent() > 0
                         ? ask.memoryPercent() + " of 100 of its memory"

@@ -91,13 +91,15 @@ public record Sharing(Way way, String domain) {
     }
 
     /**
-     * Whether the containers of a pod that ask for a part of a GPU can all be clients of MPS.
+     * Whether the containers of a pod that ask for a part of a GPU can all be clients of MPS. Such
+     * a client sees one GPU, so none of them may have others beside.
      *
      * @param ownSharedMemory whether a container has a volume of its own at {@code /dev/shm}
      */
     public static boolean isEligible(
             List<ContainerAsk> asks, boolean hostIpc, Predicate<String> ownSharedMemory) {
         return !hostIpc
+                && asks.stream().map(ContainerAsk::container).distinct().count() == asks.size()
                 && asks.stream()
                         .filter(ask -> !ask.ask().whole())
                         .map(ContainerAsk::container)

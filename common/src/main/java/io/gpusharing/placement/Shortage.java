@@ -110,12 +110,18 @@ public record Shortage(
         var text = new StringBuilder(reason.text(asks));
         text.append(": of ").append(count(gpus, "GPU")).append(" on ");
         text.append(count(nodes, "node")).append(" that fit otherwise, ");
-        if (asks.stream().allMatch(ask -> ask.ask().whole())) {
+        boolean wholes = asks.stream().anyMatch(ask -> ask.ask().whole());
+        boolean parts = asks.stream().anyMatch(ask -> !ask.ask().whole());
+        if (wholes) {
             text.append(
                     idlest.isEmpty()
                             ? "none is idle"
                             : "most are idle on %s, %d".formatted(idlest, idle));
-        } else {
+        }
+        if (wholes && parts) {
+            text.append("; ");
+        }
+        if (parts) {
             text.append(
                     freest.isEmpty()
                             ? otherwise == 0

@@ -44,6 +44,11 @@ public record GpuShare(Part computePart, Part memoryPart) {
         return new GpuShare(computePart.atLeastAMillionth(), memoryPart.atLeastAMillionth());
     }
 
+    /** Whether it is more than one GPU. */
+    public boolean isMoreThanOne() {
+        return compute() > WHOLE;
+    }
+
     /** Whether both parts are whole GPUs. */
     public boolean isWhole() {
         return computePart.denominator() == 1 && memoryPart.denominator() == 1;

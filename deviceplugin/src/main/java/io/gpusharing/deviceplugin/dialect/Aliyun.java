@@ -32,7 +32,7 @@ public record Aliyun() implements Dialect {
     }
 
     @Override
-    public GpuAsk ask(ContainerRequest container) {
+    public List<GpuAsk> asks(ContainerRequest container) {
         return ProviderAsk.aliyun(container);
     }
 

@@ -27,8 +27,11 @@ public sealed interface Dialect permits Aliyun, Metagpu, Vcuda {
     /** How many units of a resource one GPU is. */
     long units(String resource, NodeGpu gpu);
 
-    /** What a container asks of physical GPUs; memory in MiB. */
-    GpuAsk ask(ContainerRequest container);
+    /**
+     * What a container asks of physical GPUs, memory in MiB: nothing, parts of one, whole ones, or
+     * whole ones and then a part of another.
+     */
+    List<GpuAsk> asks(ContainerRequest container);
 
     /**
      * What programs written for this dialect find in their environment.

@@ -12,7 +12,7 @@ import java.util.TreeMap;
 
 /**
  * {@code cnvrg.io/metagpu}, so many a GPU: a part of its processors and the same part of its
- * memory. A site may have several such resources.
+ * memory; of more than one, GPUs and a part of another. A site may have several such resources.
  *
  * @param unitsPerGpu how many units of each resource are a whole GPU, 1 to 100
  */
@@ -39,7 +39,7 @@ public record Metagpu(SortedMap<String, Integer> unitsPerGpu) implements Dialect
     }
 
     @Override
-    public GpuAsk ask(ContainerRequest container) {
+    public List<GpuAsk> asks(ContainerRequest container) {
         return ProviderAsk.metagpu(container, unitsPerGpu);
     }
 

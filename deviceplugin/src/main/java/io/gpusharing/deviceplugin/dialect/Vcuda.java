@@ -38,7 +38,7 @@ public record Vcuda() implements Dialect {
     }
 
     @Override
-    public GpuAsk ask(ContainerRequest container) {
+    public List<GpuAsk> asks(ContainerRequest container) {
         return ProviderAsk.vcuda(container);
     }
 

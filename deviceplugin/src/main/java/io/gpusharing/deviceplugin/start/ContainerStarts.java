@@ -189,21 +189,9 @@ final class ContainerStarts {
     }
 
     private List<ContainerAsk> asks(NodePod pod) throws StartRefused {
-        Map<String, Set<String>> placed = placed(pod);
-        List<ContainerAsk> asks = asks(pod, placed);
+        List<ContainerAsk> asks =
+                PodPlacement.chosen(ProviderAsk.asks(pod.request(), dialect::asks), placed(pod));
         return PodPlacement.shared(asks, mps.sharing(pod, asks));
-    }
-
-    private List<ContainerAsk> asks(NodePod pod, Map<String, Set<String>> placed) {
-        return pod.request().containers().stream()
-                .map(it ->
-                        new ContainerAsk(
-                                it.name(),
-                                it.kind(),
-                                dialect.ask(it),
-                                placed.getOrDefault(it.name(), Set.of())))
-                .filter(ask -> ask.ask().count() > 0)
-                .toList();
     }
 
     /** The GPUs that a scheduler has chosen, by container. */

@@ -33,7 +33,7 @@ class DialectTest {
         ContainerRequest container = asking("aliyun.com/gpu-mem", 4);
 
         assertThat(aliyun.units("aliyun.com/gpu-mem", GPU)).isEqualTo(15);
-        assertThat(aliyun.ask(container)).isEqualTo(new GpuAsk(1, 0, 4096, false));
+        assertThat(aliyun.asks(container)).containsExactly(new GpuAsk(1, 0, 4096, false));
         assertThat(environment(aliyun, container, 6))
                 .isEqualTo(
                         Map.of(
@@ -48,7 +48,7 @@ class DialectTest {
         var metagpu = Metagpu.USUAL;
         ContainerRequest container = asking("cnvrg.io/metagpu", 25);
 
-        assertThat(metagpu.ask(container)).isEqualTo(new GpuAsk(1, 25, 0, 25, false));
+        assertThat(metagpu.asks(container)).containsExactly(new GpuAsk(1, 25, 0, 25, false));
         assertThat(environment(metagpu, container, 25))
                 .isEqualTo(
                         Map.of(
@@ -60,9 +60,20 @@ class DialectTest {
     void asManyMetagpusAsAGpuHasAreAWholeOne() {
         var metagpu = new Metagpu(new TreeMap<>(Map.of("cnvrg.io/metagpu", 10)));
 
-        assertThat(metagpu.ask(asking("cnvrg.io/metagpu", 20)))
-                .isEqualTo(new GpuAsk(2, 100, 0, true));
-        assertThat(metagpu.ask(asking("cnvrg.io/metagpu", 5)).cores()).isEqualTo(50);
+        assertThat(metagpu.asks(asking("cnvrg.io/metagpu", 20)))
+                .containsExactly(new GpuAsk(2, 100, 0, true));
+        assertThat(metagpu.asks(asking("cnvrg.io/metagpu", 5)))
+                .containsExactly(new GpuAsk(1, 50, 0, 50, false));
+    }
+
+    @Test
+    void moreMetagpusThanAGpuHasAreWholeOnesAndAPartOfAnother() {
+        ContainerRequest container = asking("cnvrg.io/metagpu", 250);
+
+        assertThat(Metagpu.USUAL.asks(container))
+                .containsExactly(new GpuAsk(2, 100, 0, true), new GpuAsk(1, 50, 0, 50, false));
+        assertThat(environment(Metagpu.USUAL, container, 250))
+                .containsEntry("METAGPU_MAX_MEM", "40940");
     }
 
     private static Map<String, String> environment(

@@ -468,6 +468,34 @@ class FractionsIT {
 
     @Test
     @Order(19)
+    void aGpuAndAHalfAreOneWholeAndHalfOfAnotherOrNeither() {
+        String one = pods.gpuOfNew("large", "cnvrg.io/metagpu: 90");
+        String other = pods.gpuOfNew("other", "cnvrg.io/metagpu: 20");
+        assertThat(other).isNotEqualTo(one);
+        assertThat(pods.gpuOfNew("small", "cnvrg.io/metagpu: 10")).isEqualTo(one);
+        pods.kubectl("delete", "pod", "large", "--grace-period=1");
+
+        // 90 and 80 are free, and no GPU is idle.
+        pods.create("more", "cnvrg.io/metagpu: 150");
+        await("it waits for both")
+                .atMost(SOON)
+                .untilAsserted(() ->
+                        assertThat(pods.eventsOf("more"))
+                                .contains("does not have 1 whole GPU and, of another, 50 of 100"));
+        pods.kubectl("delete", "pod", "other", "--grace-period=1");
+
+        assertThat(pods.seenBy("more")).containsExactlyInAnyOrder(one, other);
+        assertThat(pods.grants()).contains("more cuda 100 15360", "more cuda 50 7680");
+        await("it is charged for both")
+                .atMost(SOON)
+                .untilAsserted(() ->
+                        assertThat(ledger.allocations(TEAM).get("more"))
+                                .extracting(Ledger.AllocationInterval::rate)
+                                .isEqualTo(1_500_000L));
+    }
+
+    @Test
+    @Order(20)
     void eachOfTwentyPodsAtOnceSeesTheGpuThatItsAnnotationNames() {
         List<String> names = IntStream.range(0, 20).mapToObj(i -> "pod-" + i).toList();
         names.forEach(name -> pods.create(name, "cnvrg.io/metagpu: 10"));
@@ -484,7 +512,7 @@ class FractionsIT {
     }
 
     @Test
-    @Order(20)
+    @Order(21)
     void itPlacesNobodyOnAGpuThatHasFailed() {
         String gpu = pods.gpuOfNew("first", vcuda(50, 15));
 

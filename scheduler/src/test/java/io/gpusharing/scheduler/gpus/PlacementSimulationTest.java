@@ -77,14 +77,7 @@ class PlacementSimulationTest {
                     pod.uid(),
                     pod.namespace(),
                     pod.name(),
-                    pod.asks().stream()
-                            .map(ask ->
-                                    new ContainerAsk(
-                                            ask.container(),
-                                            ask.kind(),
-                                            ask.ask(),
-                                            written.getOrDefault(ask.container(), Set.of())))
-                            .toList());
+                    PodPlacement.chosen(pod.asks(), written));
         }
     }
 
@@ -144,6 +137,7 @@ class PlacementSimulationTest {
 
     private static GpuPod pod(Random random) {
         var asks = new ArrayList<ContainerAsk>();
+        boolean takesTurns = false;
         int containers = random.nextInt(6) == 0 ? 2 : 1;
         for (int i = 0; i < containers; i++) {
             GpuAsk ask =
@@ -152,12 +146,18 @@ class PlacementSimulationTest {
                             : new GpuAsk(1, 5 + random.nextInt(90), random.nextInt(12_000), false);
             Kind kind = i == 0 ? Kind.App : KINDS.get(random.nextInt(KINDS.size()));
             asks.add(new ContainerAsk("c" + i, kind, ask, Set.of()));
+            if (ask.whole() && random.nextInt(3) == 0) {
+                GpuAsk another =
+                        new GpuAsk(1, 5 + random.nextInt(90), random.nextInt(12_000), false);
+                asks.add(new ContainerAsk("c" + i, kind, another, Set.of()));
+                takesTurns = true;
+            }
         }
         return new GpuPod(
                 UUID.randomUUID().toString(),
                 "team-a",
                 "pod",
-                PodPlacement.shared(asks, WAYS.get(random.nextInt(WAYS.size()))));
+                PodPlacement.shared(asks, WAYS.get(takesTurns ? 0 : random.nextInt(WAYS.size()))));
     }
 
     private void filter(Life life) {
@@ -172,18 +172,29 @@ class PlacementSimulationTest {
                         : Optional.empty();
         life.until = now.plus(PATIENCE);
         if (life.node.isEmpty()
-                && life.pod.asks().size() == 1
+                && life.pod.asks().stream().map(ContainerAsk::container).distinct().count() == 1
                 && lives.values().stream().noneMatch(this::holdsAReservation)) {
-            GpuAsk ask = life.pod.asks().getFirst().ask();
             assertThat(NODES)
-                    .as("%s waits", ask)
-                    .noneMatch(node ->
-                            IntStream.range(0, GPUS)
-                                            .filter(i -> fits(ask, free(node).toList().get(i)))
-                                            .filter(i -> mayShare(ask, node, i))
-                                            .count()
-                                    >= ask.count());
+                    .as("%s waits", life.pod.asks())
+                    .noneMatch(node -> hasRoom(node, life.pod.asks()));
         }
+    }
+
+    /** Whole ones first: where a part of another fits, each of those that are all free would do. */
+    private boolean hasRoom(String node, List<ContainerAsk> asks) {
+        int taken = 0;
+        for (ContainerAsk container : asks) {
+            GpuAsk ask = container.ask();
+            taken += ask.count();
+            if (IntStream.range(0, GPUS)
+                            .filter(i -> fits(ask, free(node).toList().get(i)))
+                            .filter(i -> mayShare(ask, node, i))
+                            .count()
+                    < taken) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private boolean holdsAReservation(Life life) {

@@ -229,7 +229,8 @@ class SharedReclaimTest {
                 "aliyun.com/gpu-mem: '8'                                      | true",
                 "aliyun.com/gpu-mem: '9'                                      | false",
                 "site/metagpu: '2'                                            | true",
-                "site/metagpu: '3'                                            | false"
+                "site/metagpu: '3'                                            | false",
+                "site/metagpu: '6'                                            | false"
             })
     void everyDialectIsReadAsOurSchedulerReadsIt(String asks, boolean fits) {
         Cluster cluster = cluster("");

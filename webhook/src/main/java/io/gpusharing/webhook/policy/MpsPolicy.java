@@ -1,7 +1,5 @@
 package io.gpusharing.webhook.policy;
 
-import static java.util.stream.Collectors.toSet;
-
 import io.gpusharing.Names;
 import io.gpusharing.placement.Sharing;
 import io.gpusharing.request.ContainerRequest;
@@ -11,9 +9,9 @@ import io.gpusharing.webhook.decision.Findings;
 import io.gpusharing.webhook.review.PodView;
 import io.gpusharing.webhook.review.PodView.Container;
 import io.gpusharing.webhook.review.PodView.Volume;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -111,11 +109,19 @@ public final class MpsPolicy {
         if (pod.spec().hostIpc()) {
             return Optional.of("spec.hostIPC is true, so the pod takes turns with others");
         }
-        Set<String> parts =
-                request.containers().stream()
-                        .filter(it -> grammar.asksForAPart(new PodRequest(List.of(it))))
-                        .map(ContainerRequest::name)
-                        .collect(toSet());
+        var parts = new HashSet<String>();
+        for (ContainerRequest container : request.containers()) {
+            PodRequest own = new PodRequest(List.of(container));
+            if (!grammar.asksForAPart(own)) {
+                continue;
+            }
+            if (RequestAnnotations.isMoreThanOne(own, grammar)) {
+                return Optional.of(
+                        "container \"%s\" asks for more than a GPU, so the pod takes turns with others"
+                                .formatted(container.name()));
+            }
+            parts.add(container.name());
+        }
         return pod.allContainers().stream()
                 .filter(Container::ownSharedMemory)
                 .map(Container::name)

@@ -3,6 +3,7 @@ package io.gpusharing.webhook.policy;
 import io.gpusharing.Names;
 import io.gpusharing.placement.GpuGroup;
 import io.gpusharing.placement.Strategy;
+import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.RequestGrammar;
 import io.gpusharing.webhook.decision.Findings;
@@ -75,12 +76,17 @@ public final class RequestAnnotations {
                         .map(container -> new PodRequest(List.of(container)))
                         .filter(container -> container.asksFor(grammar::reads))
                         .count();
-        if (containers != 1 || !grammar.asksForAPart(request)) {
+        if (containers != 1 || !grammar.asksForAPart(request) || isMoreThanOne(request, grammar)) {
             findings.refuse(
                     "GROUP_OF_PARTS",
                     "annotation %s is for pods in which one container asks for a part of one GPU: let each pod of the group ask for its part; pods cannot share several GPUs, so whatever needs several together belongs into one pod, without the annotation"
                             .formatted(Names.SAME_GPU_ANNOTATION));
         }
+    }
+
+    /** Whether the pod asks for more than a GPU, wherever it will run. */
+    static boolean isMoreThanOne(PodRequest request, RequestGrammar grammar) {
+        return grammar.shareOn(request, NodeFacts.UNKNOWN).share().isMoreThanOne();
     }
 
     /** For a pod that our scheduler does not place. */

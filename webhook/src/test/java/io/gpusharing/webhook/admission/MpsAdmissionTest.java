@@ -144,6 +144,12 @@ class MpsAdmissionTest {
         assertThat(warning.create(memory).warnings())
                 .anyMatch(it ->
                         it.contains("container \"cuda\" has a volume of its own at /dev/shm"));
+        ObjectNode more = wishing("enabled");
+        ((ObjectNode) more.at("/spec/containers/0/resources/limits"))
+                .removeAll()
+                .put("cnvrg.io/metagpu", 150);
+        assertThat(warning.grammars("metagpu").create(more).warnings())
+                .anyMatch(it -> it.contains("container \"cuda\" asks for more than a GPU"));
     }
 
     @Test

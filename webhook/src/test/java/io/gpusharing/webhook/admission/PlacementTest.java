@@ -158,6 +158,18 @@ class PlacementTest {
     }
 
     @Test
+    void aGpuAndAHalfAreNotSharedByAGroup() {
+        ObjectNode pod = requesting("same-gpu", "a");
+        ((ObjectNode) pod.at("/spec/containers/0/resources/limits"))
+                .removeAll()
+                .put("cnvrg.io/metagpu", 150);
+
+        Installation metagpu = new Installation().grammars("metagpu").sharing("cnvrg.io/metagpu");
+
+        assertThat(metagpu.create(pod).audit("rules")).isEqualTo("GROUP_OF_PARTS");
+    }
+
+    @Test
     void aPodOfAGroupHasOneContainerWithAGpu() {
         ObjectNode pod = requesting("same-gpu", "a");
         ObjectNode second = (ObjectNode) pod.at("/spec/containers/0").deepCopy();
