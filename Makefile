@@ -18,9 +18,9 @@ no-demo:
 
 # `kubernetes` is a folder, too.
 .PHONY: kubernetes no-kubernetes
-# The control plane that KUBERNETES names, built before anything else.
+# The control plane, the one that KUBERNETES names too, built before anything else: on a slow machine for longer than anybody waits for a cluster.
 kubernetes:
-	@[ -z "$(KUBERNETES)" ] || tools/kubernetes "$(KUBERNETES)" >/dev/null
+	@tools/cluster build
 
 no-kubernetes:
 	@[ -z "$(KUBERNETES)" ] || { echo "KUBERNETES=$(KUBERNETES): not with real nodes; their kubelet is built in the pinned version only" >&2; exit 1; }
